@@ -1,0 +1,69 @@
+# Targets explain themselves: a line that ends in "## text" is shown by `make`.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+CHECK := --explicit-target-dependency-import-check error
+PREFIX ?= /usr/local
+TIMES ?= 100
+
+.PHONY: help
+help: ## Show what there is to make
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+
+.PHONY: dependencies
+dependencies: ## Install the system packages that are missing
+	@.scripts/dependencies
+
+.PHONY: build
+build: dependencies ## Build everything for debugging
+	swift build $(CHECK)
+
+.PHONY: demo
+demo: dependencies ## Start the demonstration service and run Pipelines/selfie.json against it
+	swift build $(CHECK) --product pipeline
+	swift build $(CHECK) --product selfie-studio
+	.scripts/demo "$$(swift build $(CHECK) --show-bin-path)"
+
+.PHONY: test
+test: dependencies ## Run all tests
+	swift test $(CHECK)
+
+.PHONY: test-fast
+test-fast: dependencies ## Run the tests that need no processes and no sockets
+	swift test $(CHECK) --filter 'JSONPathTests|PipelineCoreTests|PipelineEngineTests'
+
+.PHONY: torture
+torture: dependencies ## Kill the program at every crash point TIMES times (100) and compare
+	PIPELINE_TORTURE=$(TIMES) swift test $(CHECK) --filter CrashTests
+
+.PHONY: simulate
+simulate: dependencies ## Simulate SEEDS (200000) schedules with crashes in virtual time
+	SEEDS=$${SEEDS:-200000} swift test -c release -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
+
+.PHONY: lint
+lint: ## Check the format of the sources
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+
+.PHONY: format
+format: ## Format the sources
+	swift format --in-place --parallel --recursive Package.swift Sources Tests
+
+.PHONY: bench
+bench: dependencies ## Measure against curl and other peers; prints ratios
+	swift build -c release $(CHECK)
+	.scripts/bench "$$(swift build -c release --show-bin-path)"
+
+.PHONY: install
+install: dependencies ## Build for release and install under PREFIX (/usr/local)
+	swift build -c release $(CHECK) --static-swift-stdlib --product pipeline
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 "$$(swift build -c release --static-swift-stdlib --show-bin-path)/pipeline" "$(DESTDIR)$(PREFIX)/bin/pipeline"
+
+.PHONY: ci
+ci: export CI = true
+ci: dependencies lint ## What continuous integration runs
+	swift build --build-tests $(CHECK)
+	$(MAKE) test
+
+.PHONY: clean
+clean: ## Remove what was built
+	swift package clean

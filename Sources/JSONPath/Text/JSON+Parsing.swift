@@ -1,0 +1,32 @@
+extension JSON {
+    /// What a parser does with a name that stands twice in an object (RFC 8259, section 4, leaves it open).
+    public enum DuplicateNames: Sendable, Hashable {
+        /// The last value counts, at the place of the first, as most parsers do.
+        case lastWins
+        case error
+    }
+
+    /// Reads a document as strictly as RFC 8259 has it: no comments, no trailing commas, UTF-8 only.
+    ///
+    /// For answers of servers. One pass over contiguous bytes; a byte-order mark is skipped (section 8.1).
+    /// - Parameter maximumDepth: how deeply arrays and objects may be nested; never more than ``deepestNesting``.
+    public static func parse(
+        _ bytes: some Collection<UInt8>, maximumDepth: Int = deepestNesting, duplicates: DuplicateNames = .lastWins
+    ) throws(JSONSyntaxError) -> JSON {
+        let result = bytes.withContiguousStorageIfAvailable { buffer in
+            JSONParser.parse(buffer, maximumDepth: maximumDepth, duplicates: duplicates)
+        }
+        if let result { return try result.get() }
+        return try parse(Array(bytes), maximumDepth: maximumDepth, duplicates: duplicates)
+    }
+
+    /// Reads a document from text, by the same rules.
+    public static func parse(
+        _ text: String, maximumDepth: Int = deepestNesting, duplicates: DuplicateNames = .lastWins
+    ) throws(JSONSyntaxError) -> JSON {
+        var text = text
+        return try text.withUTF8 { buffer in
+            JSONParser.parse(buffer, maximumDepth: maximumDepth, duplicates: duplicates)
+        }.get()
+    }
+}

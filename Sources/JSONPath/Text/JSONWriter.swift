@@ -1,0 +1,100 @@
+/// Writes JSON as UTF-8: digits and member order as they are, nothing escaped that need not be (RFC 8259, section 7).
+struct JSONWriter {
+    /// Spaces for each level; nil writes no white space at all.
+    let indent: Int?
+    /// Whether U+2028 and U+2029 are escaped, for text that is put into JavaScript or read line by line.
+    let escapesLineSeparators: Bool
+
+    func write(_ value: JSON, into bytes: inout [UInt8], level: Int = 0) {
+        switch value {
+        case .null: bytes.append(contentsOf: "null".utf8)
+        case .bool(let flag): bytes.append(contentsOf: flag ? "true".utf8 : "false".utf8)
+        case .number(let number): bytes.append(contentsOf: number.literal.utf8)
+        case .string(let text): write(text, into: &bytes)
+        case .array(let elements): write(elements, into: &bytes, level: level)
+        case .object(let members): write(members, into: &bytes, level: level)
+        }
+    }
+
+    private func write(_ elements: [JSON], into bytes: inout [UInt8], level: Int) {
+        bytes.append(UInt8(ascii: "["))
+        for (position, element) in elements.enumerated() {
+            if position > 0 { bytes.append(UInt8(ascii: ",")) }
+            breakLine(into: &bytes, level: level + 1)
+            write(element, into: &bytes, level: level + 1)
+        }
+        if !elements.isEmpty { breakLine(into: &bytes, level: level) }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    private func write(_ object: JSONObject, into bytes: inout [UInt8], level: Int) {
+        bytes.append(UInt8(ascii: "{"))
+        for (position, member) in object.members.enumerated() {
+            if position > 0 { bytes.append(UInt8(ascii: ",")) }
+            breakLine(into: &bytes, level: level + 1)
+            write(member.name, into: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            if indent != nil { bytes.append(UInt8(ascii: " ")) }
+            write(member.value, into: &bytes, level: level + 1)
+        }
+        if !object.isEmpty { breakLine(into: &bytes, level: level) }
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    private func breakLine(into bytes: inout [UInt8], level: Int) {
+        guard let indent else { return }
+        bytes.append(0x0A)
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: indent * level))
+    }
+
+    func write(_ text: String, into bytes: inout [UInt8]) {
+        var text = text
+        bytes.append(UInt8(ascii: "\""))
+        text.withUTF8 { escape($0, into: &bytes) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private func escape(_ text: UnsafeBufferPointer<UInt8>, into bytes: inout [UInt8]) {
+        var start = 0
+        var offset = 0
+        while offset < text.count {
+            let length = escapedLength(text, at: offset)
+            if length > 0 {
+                bytes.append(contentsOf: text[start..<offset])
+                appendEscape(of: text, at: offset, length: length, to: &bytes)
+                start = offset + length
+            }
+            offset += max(length, 1)
+        }
+        bytes.append(contentsOf: text[start...])
+    }
+
+    /// How many bytes at the offset must be written as an escape; 0 when none.
+    @inline(__always)
+    private func escapedLength(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> Int {
+        let byte = text[offset]
+        if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return 1 }
+        guard escapesLineSeparators, byte == 0xE2, offset + 2 < text.count, text[offset + 1] == 0x80 else { return 0 }
+        return text[offset + 2] & 0xFE == 0xA8 ? 3 : 0
+    }
+
+    private func appendEscape(of text: UnsafeBufferPointer<UInt8>, at offset: Int, length: Int, to bytes: inout [UInt8])
+    {
+        bytes.append(UInt8(ascii: "\\"))
+        if length == 3 {
+            bytes.append(contentsOf: text[offset + 2] == 0xA8 ? "u2028".utf8 : "u2029".utf8)
+            return
+        }
+        switch text[offset] {
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x0C: bytes.append(UInt8(ascii: "f"))
+        case let byte where byte < 0x20:
+            bytes.append(contentsOf: byte < 16 ? "u000".utf8 : "u00".utf8)
+            bytes.append(contentsOf: String(byte, radix: 16).utf8)
+        case let byte: bytes.append(byte)
+        }
+    }
+}

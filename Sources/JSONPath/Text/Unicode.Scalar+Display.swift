@@ -1,0 +1,35 @@
+extension Unicode.Scalar {
+    /// Whether a terminal must not get this raw: controls, invisible direction marks, line separators.
+    var isControlOrFormat: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
+        default: false
+        }
+    }
+
+    /// How many columns a terminal gives it: 0 for combining marks, 2 for East Asian wide characters and emoji.
+    ///
+    /// The wide ranges are those of Unicode Standard Annex 11, coarsely.
+    var displayWidth: Int {
+        if value < 0x300 { return 1 }
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return 0
+        default: break
+        }
+        switch value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF,
+            0x1F900...0x1FAFF, 0x20000...0x3FFFD:
+            return 2
+        default:
+            return 1
+        }
+    }
+
+    /// What stands for it on a terminal: itself, a control picture (U+2400…), or the replacement character.
+    var displayed: Unicode.Scalar {
+        guard isControlOrFormat else { return self }
+        if value < 0x20 { return Unicode.Scalar(0x2400 + value)! }
+        return value == 0x7F ? "\u{2421}" : "\u{FFFD}"
+    }
+}

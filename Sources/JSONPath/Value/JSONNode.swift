@@ -1,0 +1,57 @@
+/// A JSON value with the places of a source text: what a definition is read from, so that every mistake can point.
+public struct JSONNode: Sendable {
+    /// Where the value stands in its source.
+    public let range: SourceRange
+    /// The value, its children with places of their own.
+    public let content: Content
+
+    public init(range: SourceRange, content: Content) {
+        self.range = range
+        self.content = content
+    }
+
+    /// The kinds of value.
+    public enum Content: Sendable {
+        case null
+        case bool(Bool)
+        case number(JSONNumber)
+        case string(String)
+        case array([JSONNode])
+        case object([Member])
+    }
+
+    /// One member of an object, in the document's order; names are unique after parsing.
+    public struct Member: Sendable {
+        public let name: String
+        /// Where the name stands, its quotes included.
+        public let nameRange: SourceRange
+        public let value: JSONNode
+
+        public init(name: String, nameRange: SourceRange, value: JSONNode) {
+            self.name = name
+            self.nameRange = nameRange
+            self.value = value
+        }
+    }
+
+    /// The same value without places.
+    public var json: JSON {
+        switch content {
+        case .null: .null
+        case .bool(let flag): .bool(flag)
+        case .number(let number): .number(number)
+        case .string(let text): .string(text)
+        case .array(let elements): .array(elements.map(\.json))
+        case .object(let members): .object(JSONObject(members.map { ($0.name, $0.value.json) }))
+        }
+    }
+
+    /// The member of that name; nil when there is none or this is not an object.
+    public func member(_ name: String) -> Member? {
+        guard case .object(let members) = content else { return nil }
+        return members.first { $0.name.hasSameScalars(as: name) }
+    }
+
+    /// The value of the member of that name.
+    public subscript(name: String) -> JSONNode? { member(name)?.value }
+}

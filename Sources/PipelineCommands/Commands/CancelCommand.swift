@@ -1,0 +1,50 @@
+import ArgumentParser
+import PipelineCore
+import PipelineKit
+
+/// `pipeline cancel`: ends jobs, at their services too.
+struct CancelCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "Cancel jobs, and what they have begun at their services.",
+        discussion: "Example: pipeline cancel last")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.")
+    var jobs: [String]
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        guard let journal = try workspace.existingJournal() else {
+            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
+        }
+        for name in jobs {
+            let job = try await JobName(name).find(in: journal)
+            try await cancel(job, journal, workspace, console)
+        }
+        return .succeeded
+    }
+
+    private func cancel(
+        _ job: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
+    ) async throws {
+        let record = job.snapshot.record
+        let phase = job.snapshot.phase(isOwned: job.owner != nil)
+        if phase.isEnded {
+            console.note("job \(record.id) has \(phase.rawValue == "succeeded" ? "succeeded" : "ended") already")
+            return
+        }
+        if try await journal.post(.cancel, to: record.id) {
+            console.note("job \(record.id): its process was told to cancel")
+            return
+        }
+        // Nobody has the job: this process takes it up for as long as cancelling takes.
+        let plan = try Planner(catalogue: workspace.catalogue).plan(
+            SourceText(name: record.sourceName, text: record.source))
+        let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
+            if let line = EventLine(event).text { console.note(line) }
+        }
+        let drive = try await engine.resume(record.id, plan: plan, mode: .attached)
+        drive.cancel()
+        _ = try await drive.run()
+    }
+}

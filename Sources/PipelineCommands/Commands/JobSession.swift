@@ -1,0 +1,137 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// One job that a command stays with: shows its events, stops it on a signal, and says how it ended.
+final class JobSession {
+    struct Options {
+        /// Events as JSON Lines on standard output instead of a view for people.
+        let isJSON: Bool
+        let isPlain: Bool
+        let overwrites: Bool
+    }
+
+    private let workspace: Workspace
+    private let journal: Workspace.Journal
+    private let console: Console
+    private let options: Options
+    /// Whether a signal ended it.
+    private(set) var wasStopped = false
+
+    init(_ workspace: Workspace, _ journal: Workspace.Journal, _ console: Console, options: Options) {
+        self.workspace = workspace
+        self.journal = journal
+        self.console = console
+        self.options = options
+    }
+
+    /// Fails before anything is sent when a secret that the plan names is nowhere.
+    func checkSecrets(of plan: Plan) async throws {
+        let secrets = try workspace.secrets()
+        for name in plan.secrets where !plan.optionalSecrets.contains(name) {
+            if await secrets.secret(name) == nil {
+                throw CommandError(
+                    .invalid, "the secret \(name) is not set",
+                    hint: "set PIPELINE_SECRET_\(name), or give a file with --secrets-file")
+            }
+        }
+    }
+
+    /// Takes an existing job up and stays with it.
+    func resume(
+        _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, reopens: Bool
+    ) async throws -> ExitStatus {
+        let id = job.snapshot.record.id
+        return try await drive(job: id, plan: plan) { [options] engine throws(JournalFailure) in
+            try await engine.resume(
+                id, plan: plan, mode: .attached, secretInputs: secretInputs, reopens: reopens,
+                overwrites: options.overwrites)
+        }
+    }
+
+    /// Drives what `begin` gives until it ends, and shows it.
+    func drive(
+        job: JobID, plan: Plan, begin: (Engine) async throws(JournalFailure) -> Engine.OwnedDrive
+    ) async throws -> ExitStatus {
+        let view: any EventView =
+            options.isJSON
+            ? JSONLinesView(console: console)
+            : PlainView(console: console, stages: plan.stages.map(\.id))
+        let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { view.show($0) }
+        let drive = try await begin(engine)
+        let signals = StopSignals { drive.suspend(.interrupted) }
+        let inbox = journal.requests(for: journal.owner)
+        let end = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await asked in inbox where asked == job { drive.checkInbox() } }
+            defer { group.cancelAll() }
+            return try await drive.run()
+        }
+        wasStopped = signals.count > 0
+        view.finish()
+        return try await report(end, of: job)
+    }
+
+    private func report(_ end: JobEnd, of job: JobID) async throws -> ExitStatus {
+        guard let snapshot = try await journal.snapshot(of: job) else { return .failed }
+        switch end {
+        case .ended: return summarize(snapshot, isOwned: false)
+        case .unknown: return refuseUnknown(snapshot)
+        case .lost:
+            console.note("error: another process has taken job \(job) over")
+            return .suspended
+        case .suspended(let cause):
+            console.note("suspended (\(cause.explanation)); go on with: pipeline resume \(job)")
+            return .suspended
+        }
+    }
+
+    /// How an ended job ended: its files, or its failure.
+    func summarize(_ snapshot: JobSnapshot, isOwned: Bool) -> ExitStatus {
+        switch snapshot.phase(isOwned: isOwned) {
+        case .succeeded:
+            if !options.isJSON { for file in snapshot.files { console.data(file.path) } }
+            return .succeeded
+        case .cancelled:
+            console.note("job \(snapshot.record.id) was cancelled")
+            return .failed
+        default:
+            if let (step, failure) = snapshot.failure {
+                console.note("stage '\(step)' failed")
+                for line in ErrorReport.lines(of: failure) { console.note(line) }
+            }
+            console.note("once mended, go on with: pipeline resume \(snapshot.record.id)")
+            return .failed
+        }
+    }
+
+    /// Says what is unknown, and what to type.
+    func refuseUnknown(_ snapshot: JobSnapshot) -> ExitStatus {
+        for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) {
+            guard case .unknown(_, let submit) = step.state else { continue }
+            let item = key.item.map { " --item \($0)" } ?? ""
+            let line = "pipeline resolve \(snapshot.record.id) --stage \(key.stage)\(item)"
+            console.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
+            console.note("  since: \(submit.since)")
+            console.note("  because: \(submit.reason)")
+            console.note("  look at the service, then type one of:")
+            console.note("    \(line) --id ID       it is there, under this id")
+            console.note("    \(line) --resubmit    it is not there: send it again")
+            console.note("    \(line) --abandon     give the stage up")
+        }
+        return .unknown
+    }
+}
+
+extension SuspensionCause {
+    /// The cause in words.
+    var explanation: String {
+        switch self {
+        case .interrupted: "interrupted"
+        case .paused: "paused"
+        case .noNetwork: "no answer from the network"
+        case .crashed: "its process ended without a word"
+        case .secret: "a secret is missing"
+        }
+    }
+}

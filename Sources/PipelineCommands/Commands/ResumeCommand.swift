@@ -1,0 +1,81 @@
+import ArgumentParser
+import PipelineCore
+import PipelineKit
+
+/// `pipeline resume`: goes on with suspended jobs.
+struct ResumeCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Go on with suspended jobs; without a name with the newest.",
+        discussion: """
+            A failed job goes on only when it is named; its failed steps get fresh attempts.
+
+            Example: pipeline resume last
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.")
+    var jobs: [String] = []
+
+    @Flag(help: "All suspended jobs.")
+    var all = false
+
+    @Flag(help: "Replace files that exist.")
+    var overwrite = false
+
+    @Option(
+        name: [.customShort("i"), .customLong("input")],
+        help: ArgumentHelp("The value of a secret input, which is kept nowhere.", valueName: "name=value"))
+    var input: [String] = []
+
+    @Flag(help: "Count as attended though no terminal is there.")
+    var attended = false
+
+    @Flag(help: "Write events as JSON Lines.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        guard let journal = try workspace.existingJournal() else {
+            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
+        }
+        let chosen = try await chosenJobs(journal)
+        let options = JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite)
+        var statuses: [ExitStatus] = []
+        for job in chosen {
+            let session = JobSession(workspace, journal, console, options: options)
+            statuses.append(try await resume(job, session, workspace))
+            // A person who stops one job does not want the next to begin.
+            if statuses.last == .suspended, session.wasStopped { break }
+        }
+        return ExitStatus.combined(statuses)
+    }
+
+    private func chosenJobs(_ journal: Workspace.Journal) async throws -> [OwnedJob] {
+        if !jobs.isEmpty {
+            var chosen: [OwnedJob] = []
+            for name in jobs { chosen.append(try await JobName(name).find(in: journal)) }
+            return chosen
+        }
+        let suspended = try await journal.jobs(JobQuery(isUnfinished: true)).filter {
+            $0.owner == nil && $0.snapshot.phase(isOwned: false) == .suspended
+        }
+        guard let newest = suspended.first else {
+            throw CommandError(.usage, "no job is suspended", hint: "'pipeline list' shows all jobs")
+        }
+        return all ? suspended : [newest]
+    }
+
+    private func resume(_ job: OwnedJob, _ session: JobSession, _ workspace: Workspace) async throws -> ExitStatus {
+        let record = job.snapshot.record
+        switch job.snapshot.phase(isOwned: job.owner != nil) {
+        case .succeeded, .cancelled: return session.summarize(job.snapshot, isOwned: false)
+        case .unknown: return session.refuseUnknown(job.snapshot)
+        case .running, .suspended, .waiting, .failed: break
+        }
+        let source = SourceText(name: record.sourceName, text: record.source)
+        let plan = try Planner(catalogue: workspace.catalogue).plan(source)
+        let secret = try SecretInputs(plan: plan, record: record, assignments: input).values()
+        return try await session.resume(
+            job, plan: plan, secretInputs: secret, reopens: job.snapshot.ended != nil && !jobs.isEmpty)
+    }
+}

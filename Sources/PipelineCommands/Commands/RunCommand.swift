@@ -1,0 +1,125 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// `pipeline run`: starts a job and stays with it.
+struct RunCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Start a job and stay with it until it ends.",
+        discussion: """
+            On success the path of each file written goes to standard output, one a line. Ctrl-C suspends the job; \
+            'pipeline resume' goes on.
+
+            Example: pipeline run selfie.json -i video=me.y4m --output results
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The pipeline file.")
+    var file: String
+
+    @Option(
+        name: [.customShort("i"), .customLong("input")],
+        help: ArgumentHelp("The value of an input; @PATH reads a file, @- standard input.", valueName: "name=value"))
+    var input: [String] = []
+
+    @Option(help: ArgumentHelp("A JSON object with the values of inputs.", valueName: "file"))
+    var inputs: String?
+
+    @Option(help: ArgumentHelp("Where results are written; the working directory by default.", valueName: "dir"))
+    var output: String?
+
+    @Flag(help: "Replace files that exist.")
+    var overwrite = false
+
+    @Option(help: "The job's own name: a second run with the same key joins the first.")
+    var key: String?
+
+    @Flag(help: "Count as attended though no terminal is there.")
+    var attended = false
+
+    @Flag(help: "Write events as JSON Lines.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        if let key, !NameGrammar.jobKey.accepts(key) {
+            throw CommandError(.usage, "'\(key)' is not a valid job key", hint: NameGrammar.jobKey.hint)
+        }
+        let draft = try JobDraft(
+            path: file, catalogue: workspace.catalogue, given: try givenInputs(),
+            environment: workspace.settings.environment, standardInput: StandardInput.text)
+        let journal = try workspace.openJournal()
+        if let key, let earlier = try await journal.jobs(JobQuery(key: key)).first {
+            return try await join(earlier, draft, JobSession(workspace, journal, console, options: sessionOptions))
+        }
+        return try await start(draft, workspace, journal, console)
+    }
+
+    private var sessionOptions: JobSession.Options {
+        JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite)
+    }
+
+    private func givenInputs() throws -> GivenInputs {
+        let assignments = try input.map { text -> (name: String, value: String) in
+            guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+                throw CommandError(.usage, "'-i \(text)' has no NAME= before its value", hint: "write -i NAME=VALUE")
+            }
+            return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+        }
+        return GivenInputs(assignments: assignments, document: try inputsDocument())
+    }
+
+    private func inputsDocument() throws -> JSONObject {
+        guard let inputs else { return [:] }
+        guard let bytes = FileContent.bytes(inputs) else {
+            throw CommandError(.invalid, "cannot read \(inputs): \(FileContent.reason)")
+        }
+        do throws(JSONSyntaxError) {
+            guard let object = try JSON.parse(bytes).object else {
+                throw JSONSyntaxError(
+                    range: SourceRange(start: 0, end: 1), message: "this must be an object of inputs by name")
+            }
+            return object
+        } catch {
+            let place = SourceText(name: inputs, bytes: bytes).position(at: error.offset)
+            throw CommandError(
+                .invalid, "\(inputs):\(place.line):\(place.column): \(error.message)", hint: error.hint)
+        }
+    }
+
+    private func start(
+        _ draft: JobDraft, _ workspace: Workspace, _ journal: Workspace.Journal, _ console: Console
+    ) async throws -> ExitStatus {
+        let session = JobSession(workspace, journal, console, options: sessionOptions)
+        try await session.checkSecrets(of: draft.plan)
+        let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
+        let record = draft.record(
+            id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder, overwrites: overwrite)
+        return try await session.drive(job: record.id, plan: draft.plan) { engine throws(JournalFailure) in
+            try await engine.start(record, plan: draft.plan, mode: .attached, secretInputs: draft.secretInputs)
+        }
+    }
+
+    /// The second run with a key: the same document and inputs join the first job, others are an error.
+    private func join(_ earlier: OwnedJob, _ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
+        let record = earlier.snapshot.record
+        let fresh = draft.record(
+            id: record.id, key: key, started: record.started, outputFolder: record.folders.output, overwrites: overwrite)
+        if record.digest != fresh.digest {
+            throw CommandError(
+                .invalid, "the key '\(record.key)' belongs to job \(record.id), started from another document",
+                hint: "that one was \(record.sourceName); choose another --key for this one")
+        }
+        let names = Set(record.inputs.names + fresh.inputs.names).sorted()
+        if let name = names.first(where: { record.inputs[$0] != fresh.inputs[$0] }) {
+            let (old, new) = (record.inputs[name]?.text ?? "nothing", fresh.inputs[name]?.text ?? "nothing")
+            throw CommandError(
+                .invalid, "the key '\(record.key)' belongs to job \(record.id), whose input '\(name)' differs",
+                hint: "it was \(old), now it is \(new); choose another --key")
+        }
+        if earlier.snapshot.ended != nil { return session.summarize(earlier.snapshot, isOwned: false) }
+        return try await session.resume(earlier, plan: draft.plan, secretInputs: draft.secretInputs, reopens: false)
+    }
+}

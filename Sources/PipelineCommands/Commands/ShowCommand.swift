@@ -1,0 +1,42 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// `pipeline show`: all that is known of a job.
+struct ShowCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show a job: stages, captures, bytes, error.",
+        discussion: "Example: pipeline show last")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The job: an id, the start of one, a key, or 'last'.")
+    var job: String = "last"
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        guard let journal = try workspace.existingJournal() else {
+            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
+        }
+        let found = try await JobName(job).find(in: journal)
+        let record = found.snapshot.record
+        // A document that this version can't plan any more is shown all the same, in the order of the alphabet.
+        let source = SourceText(name: record.sourceName, text: record.source)
+        let plan = try? Planner(catalogue: workspace.catalogue).plan(source)
+        let order = plan?.definition.stages.map(\.id) ?? []
+        let secret = Dictionary(
+            uniqueKeysWithValues: (plan?.stages ?? []).map { stage in
+                (stage.id, Set(stage.captures.filter(\.isSecret).map(\.name)))
+            })
+        let report = JobReport(found, secretCaptures: secret)
+        if json {
+            console.data(report.full(order: order).prettyText())
+        } else {
+            JobText(job: found, report: report, order: order).lines.forEach { console.data(SafeText.line($0)) }
+        }
+        return .succeeded
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// `pipeline validate`: checks pipeline files and tells every mistake.
+struct ValidateCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "validate", abstract: "Check pipeline files; every mistake is told at once.",
+        discussion: "Example: pipeline validate selfie.json")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "Pipeline files.")
+    var files: [String]
+
+    @Flag(help: "Write the result as JSON.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        var results: [JSON] = []
+        var isValid = true
+        for file in files {
+            do {
+                let source = try JobDraft.source(at: file)
+                let plan = try Planner(catalogue: workspace.catalogue).plan(source)
+                results.append(["file": .string(file), "valid": true, "errors": []])
+                let count = plan.stages.count
+                if !json { console.data("\(file): valid, \(count) stage\(count == 1 ? "" : "s")") }
+            } catch {
+                isValid = false
+                results.append(["file": .string(file), "valid": false, "errors": .array(Self.errors(in: error))])
+                if !json { ErrorReport(error).show(on: console) }
+            }
+        }
+        if json { console.data(JSON.array(results).prettyText()) }
+        return isValid ? .succeeded : .invalid
+    }
+
+    private static func errors(in error: any Error) -> [JSON] {
+        switch error {
+        case let error as DefinitionError:
+            error.diagnostics.map { diagnostic in
+                let place = error.source.position(at: diagnostic.range.start)
+                return [
+                    "line": .number(JSONNumber(place.line)), "column": .number(JSONNumber(place.column)),
+                    "pointer": .string(diagnostic.pointer), "message": .string(diagnostic.message),
+                    "hint": JSON(diagnostic.hint),
+                ]
+            }
+        case let error as StepFailure:
+            [["line": 1, "column": 1, "pointer": "", "message": .string(error.title), "hint": JSON(error.hint)]]
+        default: [["line": 1, "column": 1, "pointer": "", "message": .string("\(error)"), "hint": nil]]
+        }
+    }
+}

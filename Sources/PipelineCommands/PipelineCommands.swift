@@ -1,0 +1,99 @@
+import ArgumentParser
+import Glibc
+public import PipelineCore
+import PipelineKit
+
+/// All commands of the program over a catalogue: what an executable of one's own is made of, in three lines.
+public enum PipelineCommands {
+    /// Runs the command that the arguments name, and exits with its status. `extend` adds kinds of stage.
+    public static func main(extend: @escaping @Sendable (inout Catalogue) -> Void = { _ in }) async -> Never {
+        do {
+            let command = try RootCommand.parseAsRoot()
+            guard let command = command as? any WorkspaceCommand else {
+                var plain = command
+                try plain.run()
+                exit(ExitStatus.succeeded.rawValue)
+            }
+            let console = Console(environment: ProcessEnvironment.all, color: command.common.color)
+            exit(await status(of: command, console: console, extend: extend).rawValue)
+        } catch {
+            RootCommand.exit(withError: error)
+        }
+    }
+
+    private static func status(
+        of command: any WorkspaceCommand, console: Console, extend: @escaping @Sendable (inout Catalogue) -> Void
+    ) async -> ExitStatus {
+        let settings = Settings(
+            stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,
+            environment: ProcessEnvironment.all)
+        do {
+            return try await command.run(in: Workspace(settings: settings, extend: extend), console: console)
+        } catch {
+            return ErrorReport(error).show(on: console)
+        }
+    }
+}
+
+/// A command that works on the state folder.
+protocol WorkspaceCommand: ParsableCommand {
+    var common: CommonOptions { get }
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus
+}
+
+/// The flags that every command has.
+struct CommonOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Where jobs are kept (PIPELINE_STATE_DIR).", valueName: "dir"))
+    var stateDir: String?
+
+    @Option(help: ArgumentHelp("A file of NAME=value lines with secrets.", valueName: "file"))
+    var secretsFile: String?
+
+    @Option(help: "Colours: auto, always or never (NO_COLOR).")
+    var color: ColorChoice = .auto
+
+    @Flag(help: "Plain lines instead of a live view.")
+    var plain = false
+}
+
+/// When colours are used.
+enum ColorChoice: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
+
+/// The exit statuses of the program; a contract with scripts.
+enum ExitStatus: Int32, Sendable {
+    case succeeded = 0
+    /// The job failed or was cancelled.
+    case failed = 1
+    /// The pipeline file or the inputs are wrong.
+    case invalid = 2
+    /// The job's submit is unknown.
+    case unknown = 3
+    case usage = 64
+    /// Suspended; can be resumed.
+    case suspended = 75
+    /// Interrupted twice.
+    case interrupted = 130
+
+    /// The status of several jobs: the first of 3, 1, 75, 0 that occurs.
+    static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
+        for status in [ExitStatus.unknown, .failed, .suspended] where statuses.contains(status) { return status }
+        return statuses.first { $0 != .succeeded } ?? .succeeded
+    }
+}
+
+/// The root: names the commands, does nothing itself.
+struct RootCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pipeline", abstract: "Runs jobs made of network stages: upload, compute, download.",
+        discussion: """
+            A pipeline is a JSON file. 'pipeline run FILE' starts a job and stays with it; whatever stops it, \
+            'pipeline resume' goes on where it was.
+
+            Example: pipeline run selfie.json -i video=me.y4m
+            """,
+        version: Version.text,
+        subcommands: [
+            RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, LogsCommand.self,
+            CancelCommand.self, ValidateCommand.self,
+        ])
+}

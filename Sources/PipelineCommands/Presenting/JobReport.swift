@@ -1,0 +1,76 @@
+import JSONPath
+import PipelineCore
+
+/// A job as `show --json` and `list --json` tell it.
+struct JobReport {
+    private let snapshot: JobSnapshot
+    private let isOwned: Bool
+    private let secretCaptures: [String: Set<String>]
+
+    /// - Parameter secretCaptures: names of captures that are not shown, by stage.
+    init(_ job: OwnedJob, secretCaptures: [String: Set<String>] = [:]) {
+        snapshot = job.snapshot
+        isOwned = job.owner != nil
+        self.secretCaptures = secretCaptures
+    }
+
+    /// The form of `list --json`: all but the stages.
+    var summary: JSON {
+        let record = snapshot.record
+        return [
+            "job": .string(record.id.text), "pipeline": .string(record.pipeline), "key": .string(record.key),
+            "state": .string(snapshot.phase(isOwned: isOwned).rawValue),
+            "cause": JSON(snapshot.suspension(isOwned: isOwned)?.rawValue),
+            "started": .string(record.started.description), "ended": JSON(snapshot.ended?.description),
+            "estimate": nil, "error": snapshot.failure?.failure.json ?? .null,
+            "files": .array(snapshot.files.map(\.json)),
+        ]
+    }
+
+    /// The form of `show --json`; `order` is the document's order of stages.
+    func full(order: [String]) -> JSON {
+        var object = JSONObject()
+        for member in summary.object ?? [:] {
+            object[member.name] = member.value
+            if member.name == "ended" { object["stages"] = .array(stages(order).map(stage)) }
+        }
+        return .object(object)
+    }
+
+    /// The steps in the document's order.
+    func stages(_ order: [String]) -> [(StepKey, StepRecord)] {
+        snapshot.steps.sorted { left, right in
+            let (first, second) = (order.firstIndex(of: left.key.stage), order.firstIndex(of: right.key.stage))
+            return (first ?? .max, left.key) < (second ?? .max, right.key)
+        }.map { ($0.key, $0.value) }
+    }
+
+    private func stage(_ key: StepKey, _ step: StepRecord) -> JSON {
+        var error = JSON.null
+        if case .failed(let failure) = step.state { error = failure.json }
+        return [
+            "id": .string(key.stage), "kind": JSON(kinds[key.stage]),
+            "item": key.item.map { .number(JSONNumber($0)) } ?? .null, "state": .string(step.state.name.rawValue),
+            "attempts": .number(JSONNumber(step.attempts)), "resumes": .number(JSONNumber(step.resumes)),
+            "bytesSent": .number(JSONNumber(Int(step.bytesSent))),
+            "bytesReceived": .number(JSONNumber(Int(step.bytesReceived))),
+            "captures": .object(captures(of: key, step)), "error": error,
+        ]
+    }
+
+    /// The captures, those that are secret hidden.
+    func captures(of key: StepKey, _ step: StepRecord) -> JSONObject {
+        let secret = secretCaptures[key.stage] ?? []
+        return JSONObject(step.captures.map { ($0.name, secret.contains($0.name) ? "‹secret›" : $0.value) })
+    }
+
+    private var kinds: [String: String] {
+        let source = SourceText(name: snapshot.record.sourceName, text: snapshot.record.source)
+        guard let node = try? JSONNode.parse(source), let stages = node.json["stages"]?.array else { return [:] }
+        let pairs = stages.compactMap { stage -> (String, String)? in
+            guard let id = stage["id"]?.string, let kind = stage["kind"]?.string else { return nil }
+            return (id, kind)
+        }
+        return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+}

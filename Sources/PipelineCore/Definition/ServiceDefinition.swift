@@ -1,0 +1,109 @@
+import JSONPath
+
+/// A service: where it is and what holds for each request to it.
+public struct ServiceDefinition: Sendable {
+    public let name: String
+    /// The URL that a request's path is appended to.
+    public let url: Template
+    public let decorators: [DecoratorDefinition]
+    public let tls: TLSDefinition?
+    public let limits: LimitsDefinition?
+    public let proxy: Template?
+    public let timeout: Setting<Duration>?
+
+    static let urlField = Field(
+        "url", .template(.service), required: true, "Where the service is, for example https://api.example.com/v1.")
+    static let tlsField = Field("tls", TLSDefinition.type, "Whom to trust, and as whom to appear.")
+    static let limitsField = Field("limits", LimitsDefinition.type, "What the service may be asked at a time.")
+    static let proxyField = Field("proxy", .template(.service), "The proxy's URL.")
+    static let timeoutField = Field("timeout", .duration(.service), "The longest that a request may take.")
+    static let fields: [any AnyField] = [
+        urlField, DecoratorDefinition.field, tlsField, limitsField, proxyField, timeoutField,
+    ]
+
+    static var type: FieldType<ServiceDefinition> {
+        .object(fields) { reader in
+            guard let url = reader.required(urlField) else { return nil }
+            return ServiceDefinition(
+                name: "", url: url, decorators: reader.value(DecoratorDefinition.field, default: []),
+                tls: reader.optional(tlsField), limits: reader.optional(limitsField),
+                proxy: reader.optional(proxyField), timeout: reader.optional(timeoutField))
+        }
+    }
+
+    func named(_ name: String) -> ServiceDefinition {
+        ServiceDefinition(
+            name: name, url: url, decorators: decorators, tls: tls, limits: limits, proxy: proxy, timeout: timeout)
+    }
+}
+
+/// Whom a service's connections trust, and as whom they appear.
+public struct TLSDefinition: Sendable {
+    /// The versions of TLS that can be asked for at least.
+    public enum Version: String, Sendable, CaseIterable { case tls12 = "1.2", tls13 = "1.3" }
+
+    public let authority: Template?
+    public let certificate: Template?
+    public let key: Template?
+    public let keyPassword: Template?
+    public let pinnedPublicKeys: [Template]
+    public let minimumVersion: Version?
+
+    static let authorityField = Field("ca", .template(.service), "A PEM file of authorities instead of the system's.")
+    static let certificateField = Field("certificate", .template(.service), "A PEM file with our own certificate.")
+    static let keyField = Field("key", .template(.service), "A PEM file with our certificate's key.")
+    static let passwordField = Field("keyPassword", .template(.service), "The password of that key.")
+    static let pinsField = Field(
+        "pinnedPublicKeys", .array(of: FieldType<Template>.template(.service)),
+        "sha256//BASE64 of public keys, one of which the server must have.")
+    static let versionField = Field("minimumVersion", FieldType<Version>.word("TLS version"), "The oldest TLS version.")
+
+    static var type: FieldType<TLSDefinition> {
+        let fields: [any AnyField] = [
+            authorityField, certificateField, keyField, passwordField, pinsField, versionField,
+        ]
+        return .object(fields) { reader in
+            TLSDefinition(
+                authority: reader.optional(authorityField), certificate: reader.optional(certificateField),
+                key: reader.optional(keyField), keyPassword: reader.optional(passwordField),
+                pinnedPublicKeys: reader.value(pinsField, default: []), minimumVersion: reader.optional(versionField))
+        }
+    }
+}
+
+/// What a service may be asked at a time, over all jobs of the process.
+public struct LimitsDefinition: Sendable {
+    public let connections: Int?
+    public let requestsPerSecond: Double?
+    /// Bytes per second.
+    public let send: Int64?
+    public let receive: Int64?
+
+    static let connectionsField = Field("connections", .integer(1...1024), "Connections per origin.")
+    static let requestsField = Field("requestsPerSecond", .number(0.001...100_000), "Requests begun per second.")
+    static let sendField = Field("send", .rate, "Bytes per second sent, for example 500KB/s.")
+    static let receiveField = Field("receive", .rate, "Bytes per second received.")
+
+    static var type: FieldType<LimitsDefinition> {
+        .object([connectionsField, requestsField, sendField, receiveField]) { reader in
+            LimitsDefinition(
+                connections: reader.optional(connectionsField), requestsPerSecond: reader.optional(requestsField),
+                send: reader.optional(sendField), receive: reader.optional(receiveField))
+        }
+    }
+}
+
+extension FieldType where Value == Int64 {
+    /// A rate such as `"500KB/s"`, in bytes per second.
+    public static var rate: FieldType {
+        FieldType(schema: ["type": "string"]) { place, findings in
+            guard let text = FieldType<String>.string.read(place, findings) else { return nil }
+            do throws(ValueSyntaxError) {
+                return try RateText.parse(text)
+            } catch {
+                findings.report(place, error.message, hint: error.hint)
+                return nil
+            }
+        }
+    }
+}

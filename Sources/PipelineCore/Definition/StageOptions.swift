@@ -1,0 +1,40 @@
+import JSONPath
+
+/// The keys that every kind of stage has.
+struct StageOptions {
+    let service: String?
+    let decorators: [DecoratorDefinition]
+    /// The stages that must have ended; nil for the one before it in the array.
+    let needs: [String]?
+    let needsPlace: Place?
+    let condition: Expression?
+    let continuesOnFailure: Bool
+    let retry: RetryDefinition
+    let deadline: Setting<Duration>?
+    /// The author's guess of its duration.
+    let estimate: Setting<Duration>?
+
+    static let serviceField = Field("service", .string, "The service that its requests go to.")
+    static let needsField = Field(
+        "needs", .array(of: FieldType<String>.string), "Stages that must have ended; the one before it by default.")
+    static let conditionField = Field("when", .expression([.stages, .job]), "False skips the stage.")
+    static let continuesField = Field(
+        "continueOnFailure", .boolean, default: false, "Whether the others go on when it has failed.")
+    static let deadlineField = Field("deadline", .duration(), "The longest it may take, over restarts.")
+    static let estimateField = Field("estimate", .duration(), "The author's guess of its duration.")
+    static let concurrencyField = Field("concurrency", .count(1...1024), default: 4, "Items that run at a time.")
+
+    static let fields: [any AnyField] = [
+        StageDefinition.idField, StageDefinition.kindField, serviceField, DecoratorDefinition.field, needsField,
+        conditionField, continuesField, RetryDefinition.field, deadlineField, estimateField,
+    ]
+
+    static func read(_ reader: ObjectReader) -> StageOptions {
+        StageOptions(
+            service: reader.optional(serviceField), decorators: reader.value(DecoratorDefinition.field, default: []),
+            needs: reader.optional(needsField), needsPlace: reader.place(of: "needs"),
+            condition: reader.optional(conditionField), continuesOnFailure: reader.value(continuesField, default: false),
+            retry: reader.value(RetryDefinition.field, default: RetryDefinition()),
+            deadline: reader.optional(deadlineField), estimate: reader.optional(estimateField))
+    }
+}

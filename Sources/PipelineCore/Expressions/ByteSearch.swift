@@ -1,0 +1,47 @@
+/// Search in text by bytes, scalar by scalar: Swift's own takes canonically equivalent texts for equal.
+enum ByteSearch {
+    /// The parts between the occurrences of a separator that is not empty; they do not overlap, the leftmost count.
+    static func split(_ text: String, by separator: String) -> [String] {
+        let bytes = Array(text.utf8)
+        let wanted = Array(separator.utf8)
+        var parts: [String] = []
+        var start = 0
+        for found in occurrences(of: wanted, in: bytes) {
+            parts.append(String(decoding: bytes[start..<found], as: UTF8.self))
+            start = found + wanted.count
+        }
+        parts.append(String(decoding: bytes[start...], as: UTF8.self))
+        return parts
+    }
+
+    static func contains(_ text: String, _ part: String) -> Bool {
+        part.isEmpty || !occurrences(of: Array(part.utf8), in: Array(text.utf8)).isEmpty
+    }
+
+    /// Knuth, Morris and Pratt's search: linear, as both texts may come from a server.
+    private static func occurrences(of wanted: [UInt8], in bytes: [UInt8]) -> [Int] {
+        let fallback = fallbacks(of: wanted)
+        var found: [Int] = []
+        var matched = 0
+        for (index, byte) in bytes.enumerated() {
+            while matched > 0, wanted[matched] != byte { matched = fallback[matched - 1] }
+            if wanted[matched] == byte { matched += 1 }
+            if matched == wanted.count {
+                found.append(index + 1 - matched)
+                matched = 0
+            }
+        }
+        return found
+    }
+
+    private static func fallbacks(of wanted: [UInt8]) -> [Int] {
+        var fallbacks = [Int](repeating: 0, count: wanted.count)
+        var matched = 0
+        for index in wanted.indices.dropFirst() {
+            while matched > 0, wanted[matched] != wanted[index] { matched = fallbacks[matched - 1] }
+            if wanted[matched] == wanted[index] { matched += 1 }
+            fallbacks[index] = matched
+        }
+        return fallbacks
+    }
+}

@@ -1,0 +1,56 @@
+import JSONPath
+
+/// One node of a parsed expression; its depth is bounded by the parser, so recursion over it is safe.
+struct ExpressionNode: Sendable {
+    /// Offsets of UTF-8 bytes in the expression's text.
+    let range: SourceRange
+    let kind: Kind
+
+    indirect enum Kind: Sendable {
+        case literal(JSON)
+        case path(PathRoot, [Accessor])
+        /// Members of a computed value: `parse(x).name`.
+        case access(ExpressionNode, [Accessor])
+        case not(ExpressionNode)
+        case negative(ExpressionNode)
+        /// Operators of one precedence in a row. Kept flat, so that a long sum is no deep tree.
+        case chain(ExpressionNode, [Link])
+        case conditional(ExpressionNode, ExpressionNode, ExpressionNode)
+        case call(ExpressionFunction, [ExpressionNode])
+    }
+
+    struct Link: Sendable {
+        let operation: ExpressionOperator
+        let operatorRange: SourceRange
+        let operand: ExpressionNode
+    }
+
+    struct Accessor: Sendable {
+        let range: SourceRange
+        let kind: Kind
+
+        enum Kind: Sendable {
+            case member(String)
+            case computed(ExpressionNode)
+        }
+
+        /// The member's name when it is written in the expression.
+        var name: String? {
+            if case .member(let name) = kind { name } else { nil }
+        }
+    }
+
+    /// Where a path starts; the names that must be written out are part of it.
+    enum PathRoot: Sendable, Hashable {
+        case input(String), environment(String), secret(String)
+        case stage(String)
+        case own, ownKey, callbackURL
+        case item, index
+        case job(String), response(String), part(String)
+    }
+
+    /// Whether this is the literal `null`.
+    var isNullLiteral: Bool {
+        if case .literal(.null) = kind { true } else { false }
+    }
+}

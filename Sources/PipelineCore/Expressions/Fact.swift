@@ -1,0 +1,40 @@
+/// Something about the outside that an expression asked for; with it, evaluation stays a pure function.
+///
+/// Whoever evaluates obtains a missing fact, journals it and evaluates again, so that a job which goes on after a
+/// crash computes what it computed before.
+public enum Fact: Hashable, Sendable, Codable {
+    /// The size of a file in bytes, a number. Paths are absolute.
+    case size(String)
+    /// The SHA-256 of a file in lower-case hex, a string.
+    case digest(String)
+    /// The text of a file of at most 1 MiB, a string.
+    case text(String)
+    /// The values of a file of JSON Lines, an array.
+    case jsonLines(String)
+    /// The time of the first evaluation at that place of the document, RFC 3339 in UTC, a string.
+    case now(place: String)
+    /// A UUID of the first evaluation at that place of the document, a string.
+    case uuid(place: String)
+
+    /// The file that this fact is about, whose fingerprint is kept with it; nil for `now` and `uuid`.
+    public var path: String? {
+        switch self {
+        case .size(let path), .digest(let path), .text(let path), .jsonLines(let path): path
+        case .now, .uuid: nil
+        }
+    }
+}
+
+extension Fact: CustomStringConvertible {
+    /// As the expression writes it: `size('/videos/a.mp4')`, `now()`.
+    public var description: String {
+        switch self {
+        case .size(let path): "size('\(path)')"
+        case .digest(let path): "digest('\(path)')"
+        case .text(let path): "text('\(path)')"
+        case .jsonLines(let path): "jsonLines('\(path)')"
+        case .now: "now()"
+        case .uuid: "uuid()"
+        }
+    }
+}

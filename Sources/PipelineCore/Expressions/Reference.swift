@@ -1,0 +1,46 @@
+public import JSONPath
+
+/// One value that an expression reads: what the planner checks before anything is sent.
+public struct Reference: Sendable, Hashable {
+    /// What is read. A name is nil where it is computed, as in `stages.upload[item]`.
+    public enum Root: Sendable, Hashable {
+        /// `inputs.NAME`
+        case input(String)
+        /// `env.NAME`
+        case environment(String)
+        /// `secrets.NAME`
+        case secret(String)
+        /// `stages.ID.CAPTURE`
+        case capture(stage: String, name: String?)
+        /// `self.CAPTURE`
+        case own(String?)
+        /// `self.key`, the idempotency key
+        case ownKey
+        /// `self.callbackURL`
+        case callbackURL
+        /// `self.parts.NAME`
+        case ownParts(String?)
+        /// `item`
+        case item
+        /// `index`
+        case index
+        /// `job.id`, `job.key` or `job.started`; its field
+        case job(String)
+        /// `response.status`, `response.headers` or `response.body`; its field
+        case response(String)
+        /// `part.number`, `part.offset` or `part.size`; its field
+        case part(String)
+    }
+
+    public let root: Root
+    /// Where it stands in the file.
+    public let range: SourceRange
+    /// Whether null does no harm here: the reference is on the left of `??`, or compared with `null`.
+    public let toleratesNull: Bool
+
+    public init(root: Root, range: SourceRange, toleratesNull: Bool) {
+        self.root = root
+        self.range = range
+        self.toleratesNull = toleratesNull
+    }
+}

@@ -1,0 +1,73 @@
+import JSONPath
+
+/// Gathers what an expression reads, and whether null does harm there.
+struct ReferenceCollector {
+    let origin: TextOrigin
+    private(set) var references: [Reference] = []
+
+    init(origin: TextOrigin) { self.origin = origin }
+
+    /// - Parameter tolerant: whether the node's own value may be null. It reaches through parentheses and the values
+    ///   of `? :`, not into arguments, operands and indices.
+    mutating func visit(_ node: ExpressionNode, tolerant: Bool) {
+        switch node.kind {
+        case .literal: break
+        case .path(let root, let accessors): add(root, accessors, at: node.range, tolerant: tolerant)
+        case .access(let base, let accessors):
+            visit(base, tolerant: false)
+            visitIndices(accessors)
+        case .not(let operand), .negative(let operand): visit(operand, tolerant: false)
+        case .chain(let first, let links): visitChain(first, links, tolerant: tolerant)
+        case .conditional(let condition, let first, let second):
+            visit(condition, tolerant: false)
+            visit(first, tolerant: tolerant)
+            visit(second, tolerant: tolerant)
+        case .call(_, let arguments):
+            for argument in arguments { visit(argument, tolerant: false) }
+        }
+    }
+
+    private mutating func visitChain(_ first: ExpressionNode, _ links: [ExpressionNode.Link], tolerant: Bool) {
+        let operands = [first] + links.map(\.operand)
+        for (index, operand) in operands.enumerated() {
+            switch links[0].operation {
+            case .coalesce: visit(operand, tolerant: index < links.count || tolerant)
+            case .equal, .unequal: visit(operand, tolerant: operands[1 - index].isNullLiteral)
+            default: visit(operand, tolerant: false)
+            }
+        }
+    }
+
+    private mutating func visitIndices(_ accessors: [ExpressionNode.Accessor]) {
+        for case .computed(let index) in accessors.map(\.kind) { visit(index, tolerant: false) }
+    }
+
+    private mutating func add(
+        _ root: ExpressionNode.PathRoot, _ accessors: [ExpressionNode.Accessor], at range: SourceRange, tolerant: Bool
+    ) {
+        let reference = Reference(
+            root: Self.root(root, accessors), range: origin.source(of: range), toleratesNull: tolerant)
+        references.append(reference)
+        visitIndices(accessors)
+    }
+
+    private static func root(
+        _ root: ExpressionNode.PathRoot, _ accessors: [ExpressionNode.Accessor]
+    ) -> Reference.Root {
+        switch root {
+        case .input(let name): .input(name)
+        case .environment(let name): .environment(name)
+        case .secret(let name): .secret(name)
+        case .stage(let id): .capture(stage: id, name: accessors.first?.name)
+        case .own where accessors.first?.name == "parts": .ownParts(accessors.dropFirst().first?.name)
+        case .own: .own(accessors.first?.name)
+        case .ownKey: .ownKey
+        case .callbackURL: .callbackURL
+        case .item: .item
+        case .index: .index
+        case .job(let field): .job(field)
+        case .response(let field): .response(field)
+        case .part(let field): .part(field)
+        }
+    }
+}

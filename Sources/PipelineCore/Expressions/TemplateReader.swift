@@ -1,0 +1,87 @@
+import JSONPath
+
+/// Cuts a string into literal text and expressions.
+struct TemplateReader {
+    private let text: String
+    private let bytes: [UInt8]
+    private let origin: TextOrigin
+    private var position = 0
+    private var literal: [UInt8] = []
+    private var parts: [Template.Part] = []
+
+    init(_ text: String, _ origin: TextOrigin) {
+        self.text = text
+        self.origin = origin
+        bytes = Array(text.utf8)
+    }
+
+    mutating func template() throws(ExpressionError) -> Template {
+        while position < bytes.count {
+            if starts(with: "$${{") {
+                literal += Array("${{".utf8)
+                position += 4
+            } else if starts(with: "${{") {
+                try expression()
+            } else {
+                literal.append(bytes[position])
+                position += 1
+            }
+        }
+        finishLiteral()
+        return Template(text: text, parts: parts, origin: origin)
+    }
+
+    private mutating func expression() throws(ExpressionError) {
+        let opener = position
+        guard let end = end(from: opener + 3) else { throw unclosed(opener) }
+        finishLiteral()
+        let inner = bytes[(opener + 3)..<end]
+        let leading = inner.prefix { Self.isSpace($0) }.count
+        let content = Array(inner.dropFirst(leading)).reversed().drop { Self.isSpace($0) }.reversed()
+        let place = content.isEmpty ? opener : opener + 3 + leading
+        let expression = try Expression.parse(
+            String(decoding: Array(content), as: UTF8.self), in: origin.advanced(by: place))
+        parts.append(.expression(expression))
+        position = end + 2
+    }
+
+    /// Where `}}` stands outside of texts in quotes; nil when there is none.
+    private func end(from start: Int) -> Int? {
+        var index = start
+        var isInText = false
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "'"): isInText.toggle()
+            case UInt8(ascii: "\\") where isInText: index += 1
+            case UInt8(ascii: "}") where !isInText && index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "}"):
+                return index
+            default: break
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    /// An unclosed quote hides the `}}`; the expression's own message then says more.
+    private func unclosed(_ opener: Int) -> ExpressionError {
+        let rest = String(decoding: bytes[(opener + 3)...], as: UTF8.self)
+        if rest.contains("}}") {
+            do throws(ExpressionError) {
+                _ = try Expression.parse(rest, in: origin.advanced(by: opener + 3))
+            } catch { return error }
+        }
+        return ExpressionError(
+            "\"${{\" is never closed", hint: "close it with }}, or write $${{ for the three characters themselves",
+            range: origin.source(of: SourceRange(start: opener, end: opener + 3)))
+    }
+
+    private mutating func finishLiteral() {
+        guard !literal.isEmpty else { return }
+        parts.append(.literal(String(decoding: literal, as: UTF8.self)))
+        literal = []
+    }
+
+    private func starts(with text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+}

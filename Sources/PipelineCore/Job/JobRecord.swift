@@ -1,0 +1,87 @@
+public import JSONPath
+
+/// What is fixed when a job starts: kept whole, so that a resume in another shell, after an edit of the file or on
+/// another day does the same job.
+public struct JobRecord: Sendable {
+    public let id: JobID
+    /// The pipeline's name.
+    public let pipeline: String
+    /// `--key`, or the id: the same over retries and restarts.
+    public let key: String
+    public let started: Timestamp
+    /// The document as it was read, with the name that messages use for it.
+    public let source: String
+    public let sourceName: String
+    /// SHA-256 of the document, in hex.
+    public let digest: String
+    /// The inputs' values, paths absolute; a secret input is left out.
+    public let inputs: JSONObject
+    /// The environment variables that the document names, as they were; null for one that was not set.
+    public let environment: JSONObject
+    public let folders: JobFolders
+    /// Whether existing files may be replaced.
+    public let overwrites: Bool
+
+    public init(
+        id: JobID, pipeline: String, key: String, started: Timestamp, source: String, sourceName: String,
+        digest: String, inputs: JSONObject, environment: JSONObject, folders: JobFolders, overwrites: Bool
+    ) {
+        self.id = id
+        self.pipeline = pipeline
+        self.key = key
+        self.started = started
+        self.source = source
+        self.sourceName = sourceName
+        self.digest = digest
+        self.inputs = inputs
+        self.environment = environment
+        self.folders = folders
+        self.overwrites = overwrites
+    }
+}
+
+/// The folders that a job's relative paths start from; absolute.
+public struct JobFolders: Sendable, Hashable {
+    /// Where the document stands: what it reads is relative to it.
+    public let document: String
+    /// Where results go: what it writes is relative to it.
+    public let output: String
+
+    public init(document: String, output: String) {
+        self.document = document
+        self.output = output
+    }
+}
+
+/// How a job was started or last resumed: it decides who may take it up when its owner is gone.
+public enum JobMode: String, Sendable, Hashable, CaseIterable {
+    /// A command stays with it.
+    case attached
+    /// The background owner takes it up by itself.
+    case background
+}
+
+/// What a person asked of a job whose owner has not yet done it.
+public enum JobRequest: String, Sendable, Hashable, CaseIterable {
+    case cancel, pause
+}
+
+/// A file that a job has written and verified.
+public struct WrittenFile: Sendable, Hashable {
+    /// The absolute path.
+    public let path: String
+    public let bytes: Int64
+    /// SHA-256 in hex.
+    public let sha256: String
+
+    public init(path: String, bytes: Int64, sha256: String) {
+        self.path = path
+        self.bytes = bytes
+        self.sha256 = sha256
+    }
+
+    /// The form of `show --json`'s `files`.
+    public var json: JSON {
+        ["path": .string(path), "bytes": .number(JSONNumber(Int(bytes))), "sha256": .string(sha256)]
+    }
+}

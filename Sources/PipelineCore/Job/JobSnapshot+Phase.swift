@@ -1,0 +1,33 @@
+extension JobSnapshot {
+    /// Where the job stands; `isOwned` says whether a living process has it.
+    public func phase(isOwned: Bool) -> JobPhase {
+        let states = steps.values.map(\.state.name)
+        if ended != nil { return outcome }
+        if isOwned {
+            if states.contains(.running) || !states.contains(.waiting) { return .running }
+            return .waiting
+        }
+        let canGoOn = states.contains(.running) || states.contains(.waiting)
+        return states.contains(.unknown) && !canGoOn ? .unknown : .suspended
+    }
+
+    /// How the job has ended, or would if nothing more began.
+    public var outcome: JobPhase {
+        if steps.values.contains(where: { $0.state.name == .cancelled }) { return .cancelled }
+        return failure == nil ? .succeeded : .failed
+    }
+
+    /// The failure that makes the job fail: the first by time of its end.
+    public var failure: (step: StepKey, failure: StepFailure)? {
+        let failed = steps.compactMap { key, step -> (Timestamp, StepKey, StepFailure)? in
+            guard case .failed(let failure) = step.state, !step.toleratesFailure else { return nil }
+            return (step.ended ?? .epoch, key, failure)
+        }
+        return failed.min { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
+    }
+
+    /// Why the job has no owner and has not ended; nil when it is owned or ended.
+    public func suspension(isOwned: Bool) -> SuspensionCause? {
+        isOwned || ended != nil ? nil : cause ?? .crashed
+    }
+}

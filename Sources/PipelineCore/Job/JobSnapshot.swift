@@ -1,0 +1,76 @@
+public import JSONPath
+
+/// All that is known of a job: a fold of what was committed, in memory or read from the journal.
+public struct JobSnapshot: Sendable {
+    public let record: JobRecord
+    public var steps: [StepKey: StepRecord]
+    public var submits: [StepKey: SubmitRecord]
+    /// What expressions found out once: `now()`, `uuid()`, sizes and digests of files.
+    public var facts: [Fact: JSON]
+    public var files: [WrittenFile]
+    /// The sequence number of the last journaled event.
+    public var sequence: Int
+    public var mode: JobMode
+    /// What a person asked for and is not yet done.
+    public var request: JobRequest?
+    /// Why the last owner let it go; nil while it is owned, or when its owner vanished.
+    public var cause: SuspensionCause?
+    public var ended: Timestamp?
+
+    /// A job that has just been made, each step pending.
+    public init(record: JobRecord, steps: [StepKey: StepRecord], mode: JobMode) {
+        self.record = record
+        self.steps = steps
+        self.mode = mode
+        submits = [:]
+        facts = [:]
+        files = []
+        sequence = 0
+    }
+}
+
+/// One change of a job, as data: journals keep it, snapshots fold it, simulations drop it.
+public enum JournalChange: Sendable {
+    /// The whole new row of a step; its `version` is one more than that of the row it was made from.
+    case step(StepKey, StepRecord)
+    /// The whole new entry of a submit.
+    case submit(StepKey, SubmitRecord)
+    /// A fact that is not to be found out again.
+    case fact(Fact, JSON)
+    /// A journaled event; its sequence is one more than the last.
+    case event(JobEvent)
+    /// A file got its final name.
+    case file(WrittenFile)
+    /// The job was taken up in the mode, or asked for something, or let go, or ended.
+    case taken(JobMode)
+    case requested(JobRequest?)
+    case released(SuspensionCause)
+    case ended(Timestamp)
+    /// A person wants an ended job to go on.
+    case reopened
+}
+
+extension JobSnapshot {
+    /// The snapshot after a committed change. The same fold serves every journal and the engine's memory.
+    public mutating func apply(_ change: JournalChange) {
+        switch change {
+        case .step(let key, let step): steps[key] = step
+        case .submit(let key, let submit): submits[key] = submit
+        case .fact(let fact, let value): facts[fact] = value
+        case .event(let event): sequence = event.sequence ?? sequence
+        case .file(let file):
+            files.removeAll { $0.path == file.path }
+            files.append(file)
+        case .taken(let mode):
+            self.mode = mode
+            cause = nil
+        case .requested(let request): self.request = request
+        case .released(let cause): self.cause = cause
+        case .ended(let time): ended = time
+        case .reopened:
+            ended = nil
+            cause = nil
+            request = nil
+        }
+    }
+}

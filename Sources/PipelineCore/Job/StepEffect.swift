@@ -1,0 +1,27 @@
+public import JSONPath
+
+/// What the engine does once a transition is committed: imperative, in the order given.
+public enum StepEffect: Sendable, Hashable {
+    /// Call the stage.
+    case run
+    /// Wake the step at the time, unless something else moves it first.
+    case wake(at: Timestamp)
+    /// Let the whole job go, with the cause: no step can go on without a person or a network.
+    case suspendJob(SuspensionCause)
+    /// Tell observers.
+    case publish(JobEvent.Kind, JSONObject)
+}
+
+/// Why an unfinished job has no owner.
+public enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
+    /// SIGINT or SIGTERM reached its owner.
+    case interrupted
+    /// A person paused it.
+    case paused
+    /// No answer came for as long as the retry policy allows.
+    case noNetwork
+    /// Its owner is gone without a word: kill -9, a power cut. Computed, never written by an owner.
+    case crashed
+    /// A secret that it needs can't be found.
+    case secret
+}

@@ -1,0 +1,60 @@
+public import JSONPath
+
+/// What happened to a step: the input of ``StepState/apply(_:at:)``. Random numbers are arguments.
+public enum StepEvent: Sendable, Hashable {
+    /// The job machine chose the step to begin.
+    case started
+    /// Bytes moved or a poll was good: failures since then are forgotten.
+    case progressed
+    /// The stage ended well.
+    case finished(JSONObject)
+    /// The stage has nothing to do until the wake.
+    case parked(Wake, WaitReason)
+    /// The wake came: its time, a push, or a person's resume.
+    case woken
+    /// A try ended without a result; `random` is uniform in 0..<1 and spreads the delay.
+    case tryFailed(TryFailure, RetryPolicy, random: Double)
+    /// A submit's answer is lost and could not be settled.
+    case lostTrack(UnknownSubmit)
+    /// A person settled the unknown submit in the ledger; the stage goes on from there.
+    case resolved
+    /// A person gave the unknown submit up.
+    case abandoned(StepFailure)
+    /// The owner stopped in the middle, or a new owner found the step running.
+    case interrupted(WaitReason)
+    /// The job was cancelled.
+    case cancelled
+    /// The step is not to run.
+    case skipped
+    /// A person wants it done again, with fresh tries.
+    case retried
+}
+
+/// A try that ended without a result, with what the retry decision needs.
+public struct TryFailure: Sendable, Hashable, Error {
+    /// What the failure means for another try.
+    public enum Kind: Sendable, Hashable {
+        /// Trying again can't help: the step fails.
+        case definite
+        /// An answer came and may be better next time: counts towards `attempts`.
+        case answered
+        /// No answer came (name, route, connection, reset, time-out): counts towards `for` only.
+        case silent
+        /// A secret can't be found: the job waits for a person, nothing is counted.
+        case secret
+    }
+
+    public var failure: StepFailure
+    public var kind: Kind
+    /// A server's Retry-After: the next try is not before it.
+    public var retryAfter: Duration?
+    /// Whether bytes moved in this try, so that earlier failures are forgotten.
+    public var progressed: Bool
+
+    public init(_ failure: StepFailure, kind: Kind, retryAfter: Duration? = nil, progressed: Bool = false) {
+        self.failure = failure
+        self.kind = kind
+        self.retryAfter = retryAfter
+        self.progressed = progressed
+    }
+}

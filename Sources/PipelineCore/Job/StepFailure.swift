@@ -1,0 +1,57 @@
+public import JSONPath
+
+/// What went wrong with a step, as data: kept in the journal, shown to people, and given to programs as `error`.
+///
+/// It holds no secret: whoever makes one from an exchange redacts it first.
+public struct StepFailure: Sendable, Hashable, Error {
+    /// One sentence: what happened.
+    public var title: String
+    /// What the person can do next; nil when nothing sensible can be said.
+    public var hint: String?
+    /// The service's name in the document.
+    public var service: String?
+    /// Method and URL of the request, e.g. `POST http://127.0.0.1:8787/models`.
+    public var request: String?
+    /// The status of the answer; nil when there was none.
+    public var status: Int?
+    /// The start of the answer's body, at most some hundred characters.
+    public var body: String?
+    /// The place in the document, `FILE:LINE:COLUMN`, when the mistake is there.
+    public var place: String?
+
+    public init(
+        _ title: String, hint: String? = nil, service: String? = nil, request: String? = nil, status: Int? = nil,
+        body: String? = nil, place: String? = nil
+    ) {
+        self.title = title
+        self.hint = hint
+        self.service = service
+        self.request = request
+        self.status = status
+        self.body = body
+        self.place = place
+    }
+}
+
+extension StepFailure {
+    /// The form of `show --json` and of `*.failed` events; absent facts are null.
+    public var json: JSON {
+        [
+            "title": .string(title), "hint": JSON(hint), "service": JSON(service), "request": JSON(request),
+            "status": status.map { .number(JSONNumber($0)) } ?? .null, "body": JSON(body), "place": JSON(place),
+        ]
+    }
+
+    /// Reads what ``json`` wrote.
+    public init(json: JSON) {
+        self.init(
+            json["title"]?.string ?? "unknown failure", hint: json["hint"]?.string, service: json["service"]?.string,
+            request: json["request"]?.string, status: json["status"]?.number?.int, body: json["body"]?.string,
+            place: json["place"]?.string)
+    }
+}
+
+extension JSON {
+    /// A string, or null for nil.
+    public init(_ text: String?) { self = text.map(JSON.string) ?? .null }
+}

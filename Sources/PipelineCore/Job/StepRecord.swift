@@ -1,0 +1,40 @@
+public import JSONPath
+
+/// One row of the journal: everything that is kept of a step.
+public struct StepRecord: Sendable, Hashable {
+    public var state: StepState
+    /// The stage's own checkpoint, in the stage's own form (JSON); nil before the first.
+    public var checkpoint: [UInt8]?
+    /// The captures made so far (`self.X`); of a step that has succeeded its state holds the final ones.
+    public var captures: JSONObject
+    /// When it first started; deadlines count from here.
+    public var started: Timestamp?
+    /// When it ended.
+    public var ended: Timestamp?
+    /// The number of the last try.
+    public var attempts: Int
+    /// How often it got control back after waiting.
+    public var resumes: Int
+    /// Body bytes handed to the network and taken from it, over all tries.
+    public var bytesSent: Int64
+    public var bytesReceived: Int64
+    /// Whether the job goes on, and may succeed, when the step fails (`continueOnFailure`).
+    public var toleratesFailure: Bool
+    /// The value of `item` for a step of a `forEach`.
+    public var value: JSON?
+    /// Grows by one with each commit, so that an update names the row that it was made from.
+    public var version: Int
+
+    public init(state: StepState = .pending, toleratesFailure: Bool = false, value: JSON? = nil) {
+        self.state = state
+        checkpoint = nil
+        captures = [:]
+        attempts = 0
+        resumes = 0
+        bytesSent = 0
+        bytesReceived = 0
+        self.toleratesFailure = toleratesFailure
+        self.value = value
+        version = 0
+    }
+}

@@ -1,0 +1,74 @@
+public import JSONPath
+
+/// The situation of one step: the only thing that is stored about where it stands.
+///
+/// Each case says who moves it on, and what a crash leaves behind. ``StepState/apply(_:at:)`` is the whole law of change.
+public enum StepState: Sendable, Hashable {
+    /// Not begun: the job machine starts it when what it needs has ended. A crash changes nothing.
+    case pending
+    /// A try is under way in the owner's process. After a crash the next owner finds this case and interrupts it.
+    case running(Tries)
+    /// Nothing is under way; a time, a push or a resume moves it on. It costs a row, no task and no connection.
+    case waiting(Tries, Wake, WaitReason)
+    /// A submit was sent and its answer is lost; only a person's `resolve` moves it on.
+    case unknown(Tries, UnknownSubmit)
+    /// Ended well, with the values that later stages read.
+    case succeeded(JSONObject)
+    /// Ended for good with a failure; a named `resume` or `retry` makes it pending again.
+    case failed(StepFailure)
+    /// Ended because the job was cancelled.
+    case cancelled
+    /// Never ran: its `when` was false, or it reads a value of a skipped step.
+    case skipped
+
+    /// The cases' names, as journal, events and `show --json` spell them.
+    public enum Name: String, Sendable, Hashable, CaseIterable {
+        case pending, running, waiting, unknown, succeeded, failed, cancelled, skipped
+    }
+
+    /// The case without its data.
+    public var name: Name {
+        switch self {
+        case .pending: .pending
+        case .running: .running
+        case .waiting: .waiting
+        case .unknown: .unknown
+        case .succeeded: .succeeded
+        case .failed: .failed
+        case .cancelled: .cancelled
+        case .skipped: .skipped
+        }
+    }
+
+    /// Whether nothing but a person's `retry` moves the step on.
+    public var isEnded: Bool {
+        switch self {
+        case .succeeded, .failed, .cancelled, .skipped: true
+        case .pending, .running, .waiting, .unknown: false
+        }
+    }
+
+    /// The tries of a step that has begun and not ended.
+    public var tries: Tries? {
+        switch self {
+        case .running(let tries), .waiting(let tries, _, _), .unknown(let tries, _): tries
+        case .pending, .succeeded, .failed, .cancelled, .skipped: nil
+        }
+    }
+}
+
+/// Which submit is unknown, as `stage.unknown` events tell.
+public struct UnknownSubmit: Sendable, Hashable {
+    /// The idempotency key that was sent, or would tell the submit apart.
+    public let key: String
+    /// When the first byte may have gone out.
+    public let since: Timestamp
+    /// Why it could not be settled, one sentence.
+    public let reason: String
+
+    public init(key: String, since: Timestamp, reason: String) {
+        self.key = key
+        self.since = since
+        self.reason = reason
+    }
+}

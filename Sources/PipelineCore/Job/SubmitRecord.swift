@@ -1,0 +1,47 @@
+import JSONPath
+
+/// One entry of the submit ledger: what is known of a request that must not be sent twice.
+///
+/// The order of its phases is the promise: `intent` is on disk before a key is used, `sending` before the first byte
+/// goes out, `submitted` together with the captures of the answer. An entry that a restart finds in `sending` is
+/// settled as the document's `once` says, never by a blind second send.
+public struct SubmitRecord: Sendable, Hashable {
+    /// Where the submit stands.
+    public enum Phase: String, Sendable, Hashable, CaseIterable {
+        /// The key is made; nothing can have been sent under it since the last definite answer.
+        case intent
+        /// A byte may have gone out, and no answer is known.
+        case sending
+        /// The answer is known and kept.
+        case submitted
+        /// The service refused it for good.
+        case refused
+        /// It was looked for and could not be settled; a person must.
+        case unknown
+    }
+
+    /// The idempotency key: the same for all sends of one generation.
+    public var key: String
+    /// Grows only when a person asks for the work to be done again.
+    public var generation: Int
+    /// A keyed hash of the request's body, to notice that it changed; hex.
+    public var digest: String
+    public var phase: Phase
+    /// How often it was sent.
+    public var sends: Int
+    /// When the first byte of this generation may have gone out.
+    public var firstSent: Timestamp?
+    /// When the last one did.
+    public var lastSent: Timestamp?
+    /// How often a look-up found nothing in a row.
+    public var misses: Int
+
+    public init(key: String, generation: Int, digest: String, phase: Phase = .intent) {
+        self.key = key
+        self.generation = generation
+        self.digest = digest
+        self.phase = phase
+        sends = 0
+        misses = 0
+    }
+}

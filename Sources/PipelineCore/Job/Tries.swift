@@ -1,0 +1,25 @@
+/// How often a step has been tried, and since when it has been failing: what a retry decision reads.
+public struct Tries: Sendable, Hashable {
+    /// The number of the current try, from 1; it only grows.
+    public var number: Int
+    /// Answers that failed since the last progress; the policy's `attempts` bounds them.
+    public var failures: Int
+    /// Tries without an answer since the last progress; only their time is bounded.
+    public var silences: Int
+    /// When the first try failed since the last progress; the policy's `for` counts from here.
+    public var failingSince: Timestamp?
+
+    public init(number: Int = 1, failures: Int = 0, silences: Int = 0, failingSince: Timestamp? = nil) {
+        self.number = number
+        self.failures = failures
+        self.silences = silences
+        self.failingSince = failingSince
+    }
+
+    /// The same try after bytes moved or a poll was good: failures are forgotten, the number is not.
+    public var progressed: Tries { Tries(number: number) }
+    /// The next try.
+    public var next: Tries {
+        Tries(number: number + 1, failures: failures, silences: silences, failingSince: failingSince)
+    }
+}

@@ -1,0 +1,81 @@
+/// The durable memory of all jobs: what was committed is there after a crash, whole, and nothing else is.
+///
+/// Every call that returns has put its changes on disk. One suite of tests holds all implementations to this page.
+public protocol Journal: Sendable {
+    /// Keeps a new job, with a lease for its owner; the job is visible whole or not at all.
+    /// Throws `.keyTaken` when another job has the same key.
+    func create(_ job: JobSnapshot, events: [JobEvent], owner: OwnerID) async throws(JournalFailure) -> Lease
+    /// The job as it was last committed; nil when there is none of that id.
+    func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot?
+    /// Jobs that the query selects, newest first, with who owns each.
+    func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob]
+    /// Takes the job for an owner: at once when its last owner has let it go or is gone, else `.owned`.
+    func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease
+    /// Lets the job go; a stale lease changes nothing.
+    func release(_ lease: Lease) async throws(JournalFailure)
+    /// Keeps all the changes, or none: `.stale` when the job has another owner by now, `.conflict` when a step's row
+    /// is not the one that the change was made from.
+    func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure)
+    /// The job's journaled events after a sequence number, in order.
+    func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent]
+    /// Leaves a request for the job's owner and wakes it; true when an owner that is alive will see it.
+    func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool
+    /// The requests that reach this owner's jobs, as they come; ends when the journal is closed.
+    func requests(for owner: OwnerID) -> AsyncStream<JobID>
+    /// Forgets a job that has ended.
+    func remove(_ job: JobID) async throws(JournalFailure)
+}
+
+/// A process that owns jobs, by a name of its own.
+public struct OwnerID: Sendable, Hashable {
+    public let text: String
+    public init(_ text: String) { self.text = text }
+}
+
+/// The right to write to one job. Each new owner gets a higher epoch, and only the highest one's writes are taken.
+public struct Lease: Sendable, Hashable {
+    public let job: JobID
+    public let owner: OwnerID
+    public let epoch: Int
+
+    public init(job: JobID, owner: OwnerID, epoch: Int) {
+        self.job = job
+        self.owner = owner
+        self.epoch = epoch
+    }
+}
+
+/// A job and whether a living process owns it.
+public struct OwnedJob: Sendable {
+    public let snapshot: JobSnapshot
+    /// The living owner; nil when nobody has the job.
+    public let owner: OwnerID?
+
+    public init(snapshot: JobSnapshot, owner: OwnerID?) {
+        self.snapshot = snapshot
+        self.owner = owner
+    }
+}
+
+/// Which jobs to list.
+public struct JobQuery: Sendable, Hashable {
+    /// Ids that start with this text.
+    public var prefix: String?
+    /// Jobs of this key.
+    public var key: String?
+    public var pipeline: String?
+    /// Only jobs that have not ended.
+    public var isUnfinished: Bool
+    public var limit: Int?
+
+    public init(
+        prefix: String? = nil, key: String? = nil, pipeline: String? = nil, isUnfinished: Bool = false,
+        limit: Int? = nil
+    ) {
+        self.prefix = prefix
+        self.key = key
+        self.pipeline = pipeline
+        self.isUnfinished = isUnfinished
+        self.limit = limit
+    }
+}

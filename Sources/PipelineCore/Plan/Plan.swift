@@ -1,0 +1,38 @@
+import JSONPath
+
+/// A checked pipeline: every reference is known to lead somewhere, and each stage is made.
+public struct Plan: Sendable {
+    public let definition: PipelineDefinition
+    /// The stages in an order in which each comes after all that it needs.
+    public let stages: [PlannedStage]
+    /// Every secret that the document names, in order of the alphabet.
+    public let secrets: [String]
+    /// Those of them that may be missing: each reference does without, such as `secrets.TOKEN ?? 'demo'`.
+    public let optionalSecrets: Set<String>
+    /// Every environment variable that it names.
+    public let environment: [String]
+
+    /// The stage of that id.
+    public func stage(_ id: String) -> PlannedStage? { stages.first { $0.id == id } }
+}
+
+/// A stage with everything that the job machine decides from.
+public struct PlannedStage: Sendable {
+    public let id: String
+    public let kind: String
+    public let stage: AnyStage
+    /// The stages that must have ended before it: those it names, those it reads from, else the one before it.
+    public let needs: [String]
+    /// Of them those whose being skipped skips this one: it reads their captures and can't do without.
+    public let reads: Set<String>
+    public let condition: Expression?
+    public let continuesOnFailure: Bool
+    public let retry: RetryPolicy
+    public let deadline: Setting<Duration>?
+    public let keepsOwnDeadline: Bool
+    public let estimate: Setting<Duration>?
+    /// The captures that it makes.
+    public let captures: [CaptureDeclaration]
+    /// Where it stands in the document: `FILE:LINE:COLUMN`.
+    public let place: String
+}

@@ -1,0 +1,67 @@
+import JSONPath
+
+/// A kind of stage as the catalogue knows it: how its configuration is read, and what the planner must know of it.
+public struct StageKind: Sendable {
+    /// The word after `"kind":`.
+    public let name: String
+    /// One sentence for the reference and the schema.
+    public let summary: String
+    /// The keys of its own, beside those that all stages have.
+    public let fields: [any AnyField]
+    /// The deadline of a stage that has none of its own.
+    public let defaultDeadline: Duration?
+    /// Whether the stage itself ends by its deadline, for example because it asks once more before.
+    public let keepsOwnDeadline: Bool
+    /// Reads the configuration and makes the stage; nil after having reported mistakes.
+    public let make: @Sendable (StageReading) -> AnyStage?
+
+    public init(
+        name: String, summary: String, fields: [any AnyField], defaultDeadline: Duration? = nil,
+        keepsOwnDeadline: Bool = false, make: @escaping @Sendable (StageReading) -> AnyStage?
+    ) {
+        self.name = name
+        self.summary = summary
+        self.fields = fields
+        self.defaultDeadline = defaultDeadline
+        self.keepsOwnDeadline = keepsOwnDeadline
+        self.make = make
+    }
+}
+
+/// What a kind reads its configuration from.
+public struct StageReading {
+    /// The stage's object; its common keys are known to it too.
+    public let reader: ObjectReader
+    public let id: String
+    /// The service that the stage names; nil when it names none.
+    public let service: ServiceDefinition?
+    /// Decorators from outside the request, from the inside out: the stage's, its service's, the pipeline's.
+    public let decorators: [[DecoratorDefinition]]
+    public let retry: RetryPolicy
+
+    /// The mistakes and declarations of the whole document.
+    public var findings: Findings { reader.findings }
+
+    /// Declares what later stages may read.
+    public func declare(_ captures: [CaptureDeclaration]) {
+        for capture in captures { findings.declare(capture) }
+    }
+}
+
+/// All kinds of stage that a program knows. Built-in kinds are registered like any other.
+public struct Catalogue: Sendable {
+    public private(set) var kinds: [String: StageKind]
+    /// Reports the mistakes of `with` lists that no stage reads.
+    public let checkDecorators: @Sendable ([DecoratorDefinition], Findings) -> Void
+
+    public init(
+        kinds: [StageKind], checkDecorators: @escaping @Sendable ([DecoratorDefinition], Findings) -> Void
+    ) {
+        self.kinds = [:]
+        self.checkDecorators = checkDecorators
+        for kind in kinds { register(kind) }
+    }
+
+    /// Adds a kind; one of the same name is replaced.
+    public mutating func register(_ kind: StageKind) { kinds[kind.name] = kind }
+}

@@ -1,0 +1,43 @@
+public import JSONPath
+
+/// One mistake of a document: where it stands, what is wrong, and how to mend it.
+public struct Diagnostic: Error, Sendable, Hashable {
+    /// Where it stands in the source.
+    public let range: SourceRange
+    /// The place as a JSON Pointer (RFC 6901); empty for the whole document.
+    public let pointer: String
+    /// What is wrong, one sentence without a full stop.
+    public let message: String
+    /// How to mend it.
+    public let hint: String?
+
+    public init(range: SourceRange, pointer: String, message: String, hint: String?) {
+        self.range = range
+        self.pointer = pointer
+        self.message = message
+        self.hint = hint
+    }
+}
+
+/// The mistakes of one document, all of them, in the order of the file.
+public struct DefinitionError: Error, Sendable {
+    public let source: SourceText
+    public let diagnostics: [Diagnostic]
+
+    public init(source: SourceText, diagnostics: [Diagnostic]) {
+        self.source = source
+        self.diagnostics = diagnostics.sorted { ($0.range.start, $0.message) < ($1.range.start, $1.message) }
+    }
+
+    /// The whole report: `FILE:LINE:COLUMN: error: …`, the pointer, the line with a caret and the hint, for each.
+    public var report: String {
+        diagnostics.map { diagnostic in
+            let position = source.position(at: diagnostic.range.start)
+            var lines = ["\(source.name):\(position.line):\(position.column): error: \(diagnostic.message)"]
+            if !diagnostic.pointer.isEmpty { lines.append("  at \(diagnostic.pointer)") }
+            lines.append(source.frame(diagnostic.range))
+            if let hint = diagnostic.hint { lines.append("  hint: \(hint)") }
+            return lines.joined(separator: "\n")
+        }.joined(separator: "\n\n")
+    }
+}

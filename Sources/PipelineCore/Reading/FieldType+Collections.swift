@@ -1,0 +1,76 @@
+public import JSONPath
+
+extension FieldType {
+    /// An array whose elements are read alike; elements with mistakes are left out after they were reported.
+    public static func array<Element: Sendable>(
+        of element: FieldType<Element>, atLeast minimum: Int = 0
+    ) -> FieldType<[Element]> where Value == [Element] {
+        let schema: JSON = [
+            "type": "array", "items": element.schema, "minItems": .number(JSONNumber(minimum)),
+        ]
+        return FieldType(schema: schema) { place, findings in
+            guard let elements = place.elements else {
+                findings.report(place, "this must be an array, not \(place.node.json.kindName)", hint: "put it in [ ]")
+                return nil
+            }
+            if elements.count < minimum { findings.report(place, "this array must not be empty") }
+            return elements.compactMap { element.read($0, findings) }
+        }
+    }
+
+    /// An object whose keys are the author's own; every key counts and the order is kept.
+    public static func map<Element: Sendable>(
+        of element: FieldType<Element>
+    ) -> FieldType<[Named<Element>]> where Value == [Named<Element>] {
+        FieldType(schema: ["type": "object", "additionalProperties": element.schema]) { place, findings in
+            guard let members = place.members else {
+                findings.report(place, "this must be an object, not \(place.node.json.kindName)")
+                return nil
+            }
+            return members.compactMap { member, place in
+                element.read(place, findings).map { Named(name: member.name, range: member.nameRange, value: $0) }
+            }
+        }
+    }
+
+    /// An object with the given fields, made into a value; nil when something required is missing or wrong.
+    public static func object(
+        _ fields: [any AnyField], _ make: @escaping @Sendable (ObjectReader) -> Value?
+    ) -> FieldType {
+        FieldType(schema: fields.objectSchema) { place, findings in
+            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
+            let value = make(reader)
+            return reader.finish() ? value : nil
+        }
+    }
+
+    /// Either of two forms, told apart by whether the value is of the first one's JSON type.
+    public static func either(
+        _ first: FieldType, when isFirst: @escaping @Sendable (JSONNode.Content) -> Bool, or second: FieldType
+    ) -> FieldType {
+        FieldType(schema: ["anyOf": [first.schema, second.schema]]) { place, findings in
+            isFirst(place.node.content) ? first.read(place, findings) : second.read(place, findings)
+        }
+    }
+}
+
+/// A value under a name that the author chose.
+public struct Named<Value: Sendable>: Sendable {
+    public let name: String
+    /// Where the name stands.
+    public let range: SourceRange
+    public let value: Value
+}
+
+extension JSONNode.Content {
+    /// Whether the value is a string.
+    public var isString: Bool { if case .string = self { true } else { false } }
+    /// Whether the value is a boolean.
+    public var isBoolean: Bool { if case .bool = self { true } else { false } }
+    /// Whether the value is an array.
+    public var isArray: Bool { if case .array = self { true } else { false } }
+    /// Whether the value is an object.
+    public var isObject: Bool { if case .object = self { true } else { false } }
+    /// Whether the value is a number.
+    public var isNumber: Bool { if case .number = self { true } else { false } }
+}

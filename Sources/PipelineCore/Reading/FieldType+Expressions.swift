@@ -1,0 +1,53 @@
+import JSONPath
+
+extension FieldType where Value == Template {
+    /// A string with `${{ }}` parts that may read the given roots.
+    public static func template(_ roots: AllowedRoots = .request) -> FieldType {
+        FieldType(schema: ["type": "string"]) { place, findings in
+            guard let text = FieldType<String>.string.read(place, findings) else { return nil }
+            do throws(ExpressionError) {
+                let template = try Template.parse(text, in: TextOrigin(literal: place.node.range, in: findings.source.bytes))
+                findings.use(template.references, roots: roots, at: place)
+                return template
+            } catch {
+                findings.report(
+                    range: error.range, pointer: place.pointer, error.message, hint: error.hint)
+                return nil
+            }
+        }
+    }
+}
+
+extension FieldType where Value == JSONTemplate {
+    /// Any JSON value whose strings are templates.
+    public static func json(_ roots: AllowedRoots = .request) -> FieldType {
+        FieldType(schema: [:]) { place, findings in
+            var errors: [ExpressionError] = []
+            let template = JSONTemplate.parse(place.node, in: findings.source, errors: &errors)
+            for error in errors {
+                findings.report(range: error.range, pointer: place.pointer, error.message, hint: error.hint)
+            }
+            findings.use(template.references, roots: roots, at: place)
+            return errors.isEmpty ? template : nil
+        }
+    }
+}
+
+extension FieldType where Value == Expression {
+    /// A bare expression; one `${{ }}` around the whole is accepted.
+    public static func expression(_ roots: AllowedRoots) -> FieldType {
+        FieldType(schema: ["type": "string"]) { place, findings in
+            guard let text = FieldType<String>.string.read(place, findings) else { return nil }
+            do throws(ExpressionError) {
+                let expression = try Expression.parseField(
+                    text, in: TextOrigin(literal: place.node.range, in: findings.source.bytes))
+                findings.use(expression.references, roots: roots, at: place)
+                return expression
+            } catch {
+                findings.report(
+                    range: error.range, pointer: place.pointer, error.message, hint: error.hint)
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+public import JSONPath
+
+/// Takes secrets out of everything that is shown or kept: events, logs, errors, traces.
+///
+/// It finds a secret plain; percent-encoded, in hex of either case, whichever characters were encoded, with `+` for a
+/// space too; escaped in JSON; in base64, also URL-safe, also in the middle of a longer text such as the `user:secret`
+/// of basic authentication; in hex; and in these one inside the other, to a depth of two. Each find becomes
+/// `‹secret:NAME›`.
+///
+/// A secret of fewer than four bytes would be found in every other word: it is only taken out where it stands as a
+/// whole token, plain, percent-encoded or as base64 of its own, and not inside of base64. An empty one is ignored.
+public struct Redactor: Sendable {
+    private let patterns: SecretPatterns
+    private let secrets: [(name: String, value: String)]
+
+    /// - Parameter secrets: names and values; of equal values the first name is shown.
+    public init(_ secrets: some Sequence<(name: String, value: String)>) {
+        self.secrets = Array(secrets)
+        patterns = SecretPatterns(self.secrets)
+    }
+
+    public init(_ secrets: [String: String] = [:]) {
+        self.init(secrets.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+    }
+
+    /// Whether there is nothing to look for.
+    public var isEmpty: Bool { patterns.isEmpty }
+
+    /// The same with one more value, such as a secret capture.
+    public func adding(_ value: String, named name: String) -> Redactor {
+        Redactor(secrets + [(name: name, value: value)])
+    }
+
+    /// The text without the secrets; the same text when there are none in it.
+    public func redact(_ text: String) -> String {
+        guard !patterns.isEmpty, !text.isEmpty else { return text }
+        let finds = RedactionSearch.finds(of: patterns, in: RedactionView(text))
+        return finds.isEmpty ? text : Self.replaced(finds, in: text)
+    }
+
+    /// The value without the secrets, in strings, names of members and numbers; a number that is one becomes a string.
+    public func redact(_ value: JSON) -> JSON {
+        guard !patterns.isEmpty else { return value }
+        switch value {
+        case .null, .bool: return value
+        case .string(let text): return .string(redact(text))
+        case .number(let number):
+            let text = redact(number.literal)
+            return text == number.literal ? value : .string(text)
+        case .array(let elements): return .array(elements.map { redact($0) })
+        case .object(let members): return .object(JSONObject(members.map { (redact($0.name), redact($0.value)) }))
+        }
+    }
+
+    private static func replaced(_ finds: [RedactionFind], in text: String) -> String {
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var position = 0
+        for find in RedactionFind.merged(finds) {
+            result += bytes[position..<find.start]
+            result += Array("‹secret:\(find.name)›".utf8)
+            position = find.end
+        }
+        result += bytes[position...]
+        return String(decoding: result, as: UTF8.self)
+    }
+}

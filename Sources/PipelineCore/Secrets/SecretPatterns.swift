@@ -1,0 +1,92 @@
+/// The forms in which secrets are looked for, indexed by their first bytes.
+struct SecretPatterns: Sendable {
+    struct Pattern: Sendable {
+        let bytes: [UInt8]
+        let name: String
+        /// Whether it counts only where no letter or digit touches it.
+        var isToken = false
+        /// Whether the base64 digit before or after it also holds bits of the secret.
+        var reachesLeft = false
+        var reachesRight = false
+    }
+
+    /// Shorter secrets are looked for as tokens only.
+    static let shortest = 4
+
+    private(set) var all: [Pattern] = []
+    /// Whether a secret has a space, so that `+` must be read as one.
+    private(set) var hasSpace = false
+    /// Patterns by their first byte; and all first two bytes, as a filter that most places of a text fail at.
+    private var byFirst: [[Int]] = Array(repeating: [], count: 256)
+    private var pairs: [Bool] = []
+
+    var isEmpty: Bool { all.isEmpty }
+
+    init(_ secrets: [(name: String, value: String)]) {
+        for (name, value) in secrets where !value.isEmpty {
+            let bytes = Array(value.utf8)
+            add(bytes, name)
+            let trimmed = Self.trimmed(bytes)
+            if trimmed.count < bytes.count { add(trimmed, name) }
+        }
+        guard !all.isEmpty else { return }
+        index()
+    }
+
+    /// The patterns that may start with these two bytes; `second` is nil at the end of a text.
+    func candidates(_ first: UInt8, _ second: UInt8?) -> [Int] {
+        if let second, !pairs[Int(first) << 8 | Int(second)] { return [] }
+        return byFirst[Int(first)]
+    }
+
+    private mutating func add(_ secret: [UInt8], _ name: String) {
+        guard !secret.isEmpty else { return }
+        hasSpace = hasSpace || secret.contains(0x20)
+        guard secret.count >= Self.shortest else {
+            for form in [secret, Base64Text.encode(secret), Base64Text.encode(secret, alphabet: Base64Text.urlSafe)] {
+                append(Pattern(bytes: form, name: name, isToken: true))
+            }
+            return
+        }
+        append(Pattern(bytes: secret, name: name))
+        for upper in [false, true] {
+            append(Pattern(bytes: secret.flatMap { PercentEncoding.hex($0, upper: upper) }, name: name))
+        }
+        for alignment in 0..<3 { addBase64(secret, name, alignment) }
+    }
+
+    /// The base64 digits that hold nothing but bits of the secret, when so many bytes stand before it in its group.
+    private mutating func addBase64(_ secret: [UInt8], _ name: String, _ alignment: Int) {
+        let bits = (alignment + secret.count) * 8
+        let first = (alignment * 8 + 5) / 6
+        for alphabet in [Base64Text.standard, Base64Text.urlSafe] {
+            let digits = Base64Text.encode([UInt8](repeating: 0, count: alignment) + secret, alphabet: alphabet, padded: false)
+            append(
+                Pattern(
+                    bytes: Array(digits[first..<bits / 6]), name: name, reachesLeft: alignment > 0,
+                    reachesRight: bits % 6 != 0))
+        }
+    }
+
+    private mutating func append(_ pattern: Pattern) {
+        if !all.contains(where: { $0.bytes == pattern.bytes && $0.isToken == pattern.isToken }) { all.append(pattern) }
+    }
+
+    private mutating func index() {
+        pairs = Array(repeating: false, count: 65_536)
+        for (place, pattern) in all.enumerated() {
+            byFirst[Int(pattern.bytes[0])].append(place)
+            let row = Int(pattern.bytes[0]) << 8
+            if pattern.bytes.count > 1 {
+                pairs[row | Int(pattern.bytes[1])] = true
+            } else {
+                for second in 0..<256 { pairs[row | second] = true }
+            }
+        }
+    }
+
+    private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (9...13).contains($0) }
+        return Array(bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+    }
+}

@@ -1,0 +1,33 @@
+/// An answer that does not hold what a capture looks for; data that the stage decides by.
+///
+/// The message may quote the answer: it goes through a ``Redactor`` before anybody sees it.
+public struct CaptureFailure: Error, Sendable, Hashable {
+    /// The capture's name; nil for a selector that stands alone.
+    public let capture: String?
+    /// The selector as written.
+    public let selector: String
+    /// What was found instead, as a clause: `$.id matches nothing`.
+    public let finding: String
+    /// The answer: its status, URL (without user, query and fragment) and the start of its body.
+    public let answer: String
+    /// How to mend the selector, when that can be told.
+    public let hint: String?
+
+    public init(capture: String? = nil, selector: String, finding: String, answer: String, hint: String? = nil) {
+        self.capture = capture
+        self.selector = selector
+        self.finding = finding
+        self.answer = answer
+        self.hint = hint
+    }
+
+    /// The whole as one sentence.
+    public var message: String {
+        let start = capture.map { "the capture \"\($0)\": " } ?? ""
+        return "\(start)\(finding) in \(answer)"
+    }
+
+    func named(_ name: String) -> CaptureFailure {
+        CaptureFailure(capture: name, selector: selector, finding: finding, answer: answer, hint: hint)
+    }
+}

@@ -1,0 +1,56 @@
+public import JSONPath
+
+/// The captures of one request: names, in the document's order, and where their values stand in the answer.
+public struct CaptureSet: Sendable {
+    /// One name and its selector.
+    public struct Entry: Sendable {
+        public let name: String
+        public let selector: Selector
+
+        public init(name: String, selector: Selector) {
+            self.name = name
+            self.selector = selector
+        }
+    }
+
+    public let entries: [Entry]
+
+    public init(_ entries: [Entry] = []) { self.entries = entries }
+
+    /// Reads `capture`, an object of selectors; mistakes are appended to `errors`, and entries with one left out.
+    public static func parse(_ node: JSONNode, in source: SourceText?, errors: inout [SelectorError]) -> CaptureSet {
+        guard case .object(let members) = node.content else {
+            errors.append(
+                SelectorError(
+                    "captures are an object of names and selectors, not \(node.json.kindName)",
+                    hint: "write { \"id\": \"$.id\" }", range: node.range))
+            return CaptureSet()
+        }
+        var entries: [Entry] = []
+        for member in members {
+            if member.name.isEmpty { errors.append(SelectorError("a capture needs a name", range: member.nameRange)) }
+            guard let selector = Selector.parse(member.value, in: source, errors: &errors) else { continue }
+            entries.append(Entry(name: member.name, selector: selector))
+        }
+        return CaptureSet(entries)
+    }
+
+    public var isEmpty: Bool { entries.isEmpty }
+    /// The names in the document's order.
+    public var names: [String] { entries.map(\.name) }
+    /// The names whose values are redacted wherever they are shown.
+    public var secretNames: Set<String> { Set(entries.filter(\.selector.isSecret).map(\.name)) }
+
+    /// All values of an answer, or the failure of the first that it lacks; the body is parsed once for all.
+    public func values(in answer: Answer) throws(CaptureFailure) -> JSONObject {
+        var values = JSONObject()
+        for entry in entries {
+            do throws(CaptureFailure) {
+                values[entry.name] = try entry.selector.value(in: answer)
+            } catch {
+                throw error.named(entry.name)
+            }
+        }
+        return values
+    }
+}

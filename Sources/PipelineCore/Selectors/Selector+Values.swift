@@ -1,0 +1,115 @@
+public import JSONPath
+
+extension Selector {
+    /// The value in an answer. Exactly one node must match, unless the selector says otherwise.
+    public func value(in answer: Answer) throws(CaptureFailure) -> JSON {
+        var findings: [String] = []
+        var rescue: JSON?
+        for alternative in alternatives {
+            switch alternative.outcome(in: answer) {
+            case .value(let value) where !value.isNull: return value
+            case .value: rescue = .null
+            case .nothing(let instead, let finding):
+                findings.append(finding)
+                rescue = rescue ?? instead
+            case .unfit(let finding): throw failure("\(alternative.text) \(finding.text)", finding.hint, in: answer)
+            }
+        }
+        if let rescue { return rescue }
+        let finding =
+            findings.count == 1 || Set(findings).count == 1
+            ? "\(text) \(findings[0])"
+            : zip(alternatives, findings).map { "\($0.text) \($1)" }.joined(separator: ", and ")
+        throw failure(finding, missingHint, in: answer)
+    }
+
+    /// The value for `status`, `message`, `progress` and `remaining`: null when nothing matches or can be looked up,
+    /// an array when several do.
+    public func lenientValue(in answer: Answer) -> JSON {
+        for alternative in alternatives {
+            guard case .success(let found) = alternative.source.matches(in: answer, limit: .max) else { continue }
+            let values = found.compactMap { try? alternative.resolved($0, answer).get() }
+            if alternative.takesAll, !values.isEmpty { return .array(values) }
+            if values.count > 1 { return .array(values) }
+            if let value = values.first, !value.isNull { return value }
+        }
+        return .null
+    }
+
+    private var missingHint: String? {
+        guard alternatives.count == 1, let only = alternatives.first else { return nil }
+        let takesSuffix = only.text.hasPrefix("$") || only.text.hasPrefix("header:")
+        return takesSuffix ? "write \"\(only.text)?\" if it may be missing" : "set \"optional\": true if it may be missing"
+    }
+
+    private func failure(_ finding: String, _ hint: String?, in answer: Answer) -> CaptureFailure {
+        CaptureFailure(selector: text, finding: finding, answer: answer.summary, hint: hint)
+    }
+}
+
+extension Selector.Alternative {
+    enum Outcome {
+        case value(JSON)
+        /// No match: what stands for it, if anything may, and the finding in words.
+        case nothing(instead: JSON?, String)
+        /// A match that may not be: no later alternative mends it.
+        case unfit(Finding)
+    }
+
+    struct Finding: Error {
+        let text: String
+        let hint: String?
+    }
+
+    func outcome(in answer: Answer) -> Outcome {
+        switch source.matches(in: answer, limit: takesAll ? .max : 2) {
+        case .failure(let obstacle):
+            let isEmpty = obstacle == .empty
+            return .nothing(instead: isOptional ? .null : isEmpty && takesAll ? [] : nil, obstacle.finding)
+        case .success(let found):
+            if found.isEmpty { return .nothing(instead: isOptional ? .null : takesAll ? [] : nil, "matches nothing") }
+            if takesAll { return all(found, answer) }
+            if found.count > 1, !takesFirst { return .unfit(tooMany) }
+            return one(resolved(found[0], answer))
+        }
+    }
+
+    /// Of a pattern the first match is meant; more of them are usual.
+    private var takesFirst: Bool { if case .pattern = source { true } else { false } }
+
+    private func one(_ value: Result<JSON, Finding>) -> Outcome {
+        switch value {
+        case .success(let value): .value(value)
+        case .failure(let finding): .unfit(finding)
+        }
+    }
+
+    private func all(_ found: [JSON], _ answer: Answer) -> Outcome {
+        var values: [JSON] = []
+        for value in found {
+            switch resolved(value, answer) {
+            case .success(let value): values.append(value)
+            case .failure(let finding): return .unfit(finding)
+            }
+        }
+        return .value(.array(values))
+    }
+
+    func resolved(_ value: JSON, _ answer: Answer) -> Result<JSON, Finding> {
+        guard isURL, !value.isNull else { return .success(value) }
+        guard case .string(let reference) = value else {
+            return .failure(Finding(text: "is \(value.kindName) where a URL is expected", hint: nil))
+        }
+        guard let url = URLReference.resolve(reference, against: answer.url) else {
+            return .failure(Finding(text: "cannot be resolved, as the answer has no absolute URL", hint: nil))
+        }
+        return .success(.string(url))
+    }
+
+    private var tooMany: Finding {
+        let hint =
+            text.hasPrefix("$") || text.hasPrefix("header:")
+            ? "choose one, or write \"\(text)[]\" for the array of all" : "set \"all\": true for the array of all"
+        return Finding(text: "matches more than one value", hint: hint)
+    }
+}

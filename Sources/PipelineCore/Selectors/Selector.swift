@@ -1,0 +1,64 @@
+public import JSONPath
+
+/// What is taken out of an answer: one of the forms of a selector, or a list of which the first that matches counts.
+///
+/// - `$…` JSONPath (RFC 9535) on the body, `$items…` on the items of all pages, `/…` a JSON Pointer (RFC 6901),
+///   `header:NAME`, `status`, `url`, `text`, `regex:PATTERN`, `xml:/A/B`.
+/// - `?` behind a `$` or `header:` selector gives null for none, `[]` the array of all (empty for none).
+/// - The object form `{"select": S, "optional": …, "all": …, "url": …, "secret": …}` says it for any.
+///
+/// Of a list, one that gives null counts only when no later one gives more: services name both of two results and set
+/// the one that is not there to null.
+public struct Selector: Sendable {
+    /// One entry; most selectors have just one.
+    struct Alternative: Sendable {
+        /// As written, without its suffixes.
+        let text: String
+        let source: SelectorSource
+        var isOptional = false
+        var takesAll = false
+        /// Whether the values are references that are resolved against the URL of the answer.
+        var isURL = false
+    }
+
+    /// As written, for messages; the entries of a list with `or` between them.
+    public let text: String
+    /// Whether the value is redacted wherever it is shown.
+    public let isSecret: Bool
+    /// What is allowed but never useful, such as a regular expression that can match nothing.
+    public let warnings: [SelectorError]
+    let alternatives: [Alternative]
+
+    /// Whether it reads `$items`, which only a paginated request has.
+    public var readsItems: Bool {
+        alternatives.contains { if case .items = $0.source { true } else { false } }
+    }
+
+    init(text: String, alternatives: [Alternative], isSecret: Bool, warnings: [SelectorError]) {
+        self.text = text
+        self.alternatives = alternatives
+        self.isSecret = isSecret
+        self.warnings = warnings
+    }
+
+    /// Reads a selector of a document; mistakes are appended to `errors`, and then the result is nil.
+    ///
+    /// - Parameter source: the document, so that mistakes point exactly.
+    public static func parse(_ node: JSONNode, in source: SourceText?, errors: inout [SelectorError]) -> Selector? {
+        var reader = SelectorReader(source: source)
+        let selector = reader.selector(node)
+        errors += reader.errors
+        return reader.errors.isEmpty ? selector : nil
+    }
+
+    /// Reads a selector from its text alone, in the form of a string.
+    public static func parse(_ text: String) throws(SelectorError) -> Selector {
+        let range = SourceRange(start: 0, end: text.utf8.count)
+        var reader = SelectorReader(source: nil)
+        let node = JSONNode(range: SourceRange(start: -1, end: range.end + 1), content: .string(text))
+        let selector = reader.selector(node)
+        if let error = reader.errors.first { throw error }
+        guard let selector else { throw SelectorError("\"\(text)\" is no selector", range: range) }
+        return selector
+    }
+}

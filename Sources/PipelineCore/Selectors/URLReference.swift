@@ -1,0 +1,105 @@
+/// A URL or relative reference in its five parts (RFC 3986, section 3), and its resolution (section 5).
+///
+/// Nothing is validated or normalized beyond what resolution does: what a server sent is what goes out again.
+public struct URLReference: Sendable, Hashable {
+    public var scheme: String?
+    /// What stands between `//` and the path; empty after a bare `//`.
+    public var authority: String?
+    public var path: String
+    public var query: String?
+    public var fragment: String?
+
+    /// Splits a text as the expression of RFC 3986, appendix B, does; every text has such a split.
+    public init(_ text: String) {
+        var rest = Substring(text)
+        if let hash = rest.firstIndex(of: "#") {
+            fragment = String(rest[rest.index(after: hash)...])
+            rest = rest[..<hash]
+        }
+        if let mark = rest.firstIndex(of: "?") {
+            query = String(rest[rest.index(after: mark)...])
+            rest = rest[..<mark]
+        }
+        if let colon = rest.firstIndex(of: ":"), Self.isScheme(rest[..<colon]) {
+            scheme = String(rest[..<colon])
+            rest = rest[rest.index(after: colon)...]
+        }
+        if rest.hasPrefix("//") {
+            let start = rest.dropFirst(2)
+            let end = start.firstIndex(of: "/") ?? start.endIndex
+            authority = String(start[..<end])
+            rest = start[end...]
+        }
+        path = String(rest)
+    }
+
+    /// The parts put together again (section 5.3).
+    public var text: String {
+        var text = scheme.map { "\($0):" } ?? ""
+        if let authority { text += "//\(authority)" }
+        text += path
+        if let query { text += "?\(query)" }
+        if let fragment { text += "#\(fragment)" }
+        return text
+    }
+
+    /// The absolute URL that a reference means in a document at `base` (section 5.2.2, the strict form).
+    ///
+    /// White space around the reference is dropped. Nil when `base` has no scheme.
+    public static func resolve(_ reference: String, against base: String) -> String? {
+        let base = URLReference(base)
+        guard base.scheme != nil else { return nil }
+        let trimmed = reference.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
+        return URLReference(String(trimmed)).resolved(against: base).text
+    }
+
+    private func resolved(against base: URLReference) -> URLReference {
+        var target = self
+        guard scheme == nil else {
+            target.path = Self.withoutDots(path)
+            return target
+        }
+        target.scheme = base.scheme
+        if authority == nil {
+            target.authority = base.authority
+            if path.isEmpty {
+                target.path = base.path
+                target.query = query ?? base.query
+                return target
+            }
+            if !path.hasPrefix("/") { target.path = Self.merged(path, base) }
+        }
+        target.path = Self.withoutDots(target.path)
+        return target
+    }
+
+    /// Section 5.2.3.
+    private static func merged(_ path: String, _ base: URLReference) -> String {
+        if base.authority != nil, base.path.isEmpty { return "/" + path }
+        guard let slash = base.path.lastIndex(of: "/") else { return path }
+        return base.path[...slash] + path
+    }
+
+    /// Section 5.2.4, with one pass over the segments.
+    private static func withoutDots(_ path: String) -> String {
+        guard path.contains(".") else { return path }
+        let isRooted = path.hasPrefix("/")
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(isRooted ? 1 : 0)
+        var kept: [Substring] = []
+        var endsInFolder = false
+        for segment in segments {
+            endsInFolder = segment == "." || segment == ".."
+            if segment == ".." { _ = kept.popLast() }
+            if !endsInFolder { kept.append(segment) }
+        }
+        if endsInFolder, isRooted || !kept.isEmpty { kept.append("") }
+        return (isRooted ? "/" : "") + kept.joined(separator: "/")
+    }
+
+    private static func isScheme(_ text: Substring) -> Bool {
+        guard let first = text.utf8.first, (first | 0x20) >= 0x61, (first | 0x20) <= 0x7A else { return false }
+        return text.utf8.allSatisfy { byte in
+            (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || [0x2B, 0x2D, 0x2E].contains(byte)
+        }
+    }
+}

@@ -1,0 +1,7 @@
+/// XML that cannot be read, or that is refused as unsafe.
+struct XMLFailure: Error, Hashable {
+    /// The offset of the byte.
+    let offset: Int
+    /// What is wrong, as a clause.
+    let message: String
+}

@@ -1,0 +1,75 @@
+import JSONPath
+
+/// A stage without the type of its checkpoint: what a plan holds and the engine calls.
+public struct AnyStage: Sendable {
+    /// Calls ``Stage/resume(from:in:)`` with the checkpoint's bytes.
+    public let resume: @Sendable ([UInt8]?, any StageHost) async -> Result<StageOutcome<[UInt8]>, StageFailure>
+    /// Calls ``Stage/cancel(from:in:)`` likewise.
+    public let cancel: @Sendable ([UInt8]?, any StageHost) async -> StageFailure?
+
+    /// Wraps a stage; `coding` turns its checkpoint into bytes and back.
+    public init<Wrapped: Stage>(_ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>) {
+        let call = StageCall(stage: stage, coding: coding)
+        resume = { bytes, host in await call.resume(bytes, host) }
+        cancel = { bytes, host in await call.cancel(bytes, host) }
+    }
+}
+
+/// How checkpoints become bytes and come back.
+public struct CheckpointCoding<Checkpoint: Sendable>: Sendable {
+    public let encode: @Sendable (Checkpoint) throws -> [UInt8]
+    public let decode: @Sendable ([UInt8]) throws -> Checkpoint
+
+    public init(
+        encode: @escaping @Sendable (Checkpoint) throws -> [UInt8],
+        decode: @escaping @Sendable ([UInt8]) throws -> Checkpoint
+    ) {
+        self.encode = encode
+        self.decode = decode
+    }
+}
+
+private struct StageCall<Wrapped: Stage>: Sendable {
+    let stage: Wrapped
+    let coding: CheckpointCoding<Wrapped.Checkpoint>
+
+    func resume(_ bytes: [UInt8]?, _ host: any StageHost) async -> Result<StageOutcome<[UInt8]>, StageFailure> {
+        do throws(StageFailure) {
+            let context = StageContext<Wrapped.Checkpoint>(host: host, encode: coding.encode)
+            switch try await stage.resume(from: try checkpoint(bytes, host), in: context) {
+            case .finished(let captures): return .success(.finished(captures))
+            case .waiting(let checkpoint, let wake, let reason):
+                return .success(.waiting(try context.bytes(of: checkpoint), until: wake, reason))
+            case .unknown(let checkpoint, let submit):
+                return .success(.unknown(try checkpoint.map { value throws(StageFailure) in
+                    try context.bytes(of: value)
+                }, submit))
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func cancel(_ bytes: [UInt8]?, _ host: any StageHost) async -> StageFailure? {
+        do throws(StageFailure) {
+            let context = StageContext<Wrapped.Checkpoint>(host: host, encode: coding.encode)
+            try await stage.cancel(from: try checkpoint(bytes, host), in: context)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func checkpoint(_ bytes: [UInt8]?, _ host: any StageHost) throws(StageFailure) -> Wrapped.Checkpoint? {
+        guard let bytes else { return nil }
+        do {
+            return try coding.decode(bytes)
+        } catch {
+            throw .definite(
+                StepFailure(
+                    "the checkpoint of stage '\(host.facts.step)' can't be read",
+                    hint: "it may be of another version of the program; 'pipeline retry' starts the stage again",
+                    place: host.facts.place))
+        }
+    }
+}

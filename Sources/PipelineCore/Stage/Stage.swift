@@ -1,0 +1,47 @@
+public import JSONPath
+
+/// What one kind of stage does: a value made from its configuration.
+///
+/// The engine calls ``resume(from:in:)`` for each try and after each wait, on the concurrent executor, and performs
+/// what it returns. A stage never retries, sleeps, marks itself or starts another stage; it can't see the engine,
+/// the journal or other stages. It must stand being stopped at any `await` and called again with its last checkpoint.
+public protocol Stage: Sendable {
+    /// What the stage needs to go on after a crash; kept as JSON.
+    associatedtype Checkpoint: Codable & Sendable
+
+    /// Goes on from the checkpoint, or begins when there is none. Cancelling the task stops it: it commits what it
+    /// has and throws `.stopped`.
+    func resume(
+        from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> StageOutcome<Checkpoint>
+
+    /// Undoes at the service what the stage has begun there. Called when the job is cancelled, also when nothing runs.
+    func cancel(from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>) async throws(StageFailure)
+}
+
+extension Stage {
+    public func cancel(from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>) async throws(StageFailure) {}
+}
+
+/// How a call of a stage ended without a failure.
+public enum StageOutcome<Checkpoint: Sendable>: Sendable {
+    /// It is done; the captures are what later stages read, on top of those captured on the way.
+    case finished(JSONObject)
+    /// Nothing can be done before the wake. The checkpoint is committed with the wait.
+    case waiting(Checkpoint, until: Wake, WaitReason)
+    /// A submit is lost and could not be settled.
+    case unknown(Checkpoint?, UnknownSubmit)
+}
+
+/// Why a call of a stage ended without a result.
+public enum StageFailure: Error, Sendable {
+    /// The try failed; what is said decides about another one.
+    case failed(TryFailure)
+    /// The call was stopped from outside: its task was cancelled.
+    case stopped
+    /// The journal no longer takes writes of this owner, or can't keep them.
+    case journal(JournalFailure)
+
+    /// A failure that another try can't help.
+    public static func definite(_ failure: StepFailure) -> StageFailure { .failed(TryFailure(failure, kind: .definite)) }
+}

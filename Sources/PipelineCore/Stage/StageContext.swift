@@ -1,0 +1,89 @@
+public import JSONPath
+
+/// What a stage can ask for while it is called: values of expressions, durable commits, the submit ledger, the time.
+public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
+    let host: any StageHost
+    private let encode: @Sendable (Checkpoint) throws -> [UInt8]
+
+    /// A context over a host; `encode` turns checkpoints into bytes.
+    public init(host: any StageHost, encode: @escaping @Sendable (Checkpoint) throws -> [UInt8]) {
+        self.host = host
+        self.encode = encode
+    }
+
+    /// What is fixed of the step.
+    public var facts: StageFacts { host.facts }
+    /// The time now.
+    public var now: Timestamp { host.now }
+
+    /// The value of something that is evaluated in a scope, such as a template; what it must find out is journaled.
+    ///
+    /// `adjust` adds what only the stage knows, for example the answer that is being judged.
+    public func evaluate<Value: Sendable>(
+        with adjust: (inout Scope) -> Void = { _ in },
+        _ evaluation: (Scope) throws(EvaluationFailure) -> Value
+    ) async throws(StageFailure) -> Value {
+        var scope = try await host.scope()
+        adjust(&scope)
+        while true {
+            do {
+                return try evaluation(scope)
+            } catch {
+                guard case .missing(let fact) = error else { throw failure(of: error) }
+                scope.facts[fact] = try await host.obtain(fact)
+            }
+        }
+    }
+
+    /// The value of a template.
+    public func resolve(_ template: Template) async throws(StageFailure) -> JSON {
+        try await evaluate { scope throws(EvaluationFailure) in try template.evaluate(in: scope) }
+    }
+
+    /// Keeps the checkpoint, and captures where given; returns when they are durable.
+    public func commit(
+        _ checkpoint: Checkpoint, captures: JSONObject? = nil, moved: BytesMoved = BytesMoved()
+    ) async throws(StageFailure) {
+        try await host.commit(checkpoint: try bytes(of: checkpoint), captures: captures, moved: moved)
+    }
+
+    /// Counts bytes that moved, without a new checkpoint.
+    public func commit(moved: BytesMoved) async throws(StageFailure) {
+        try await host.commit(checkpoint: nil, captures: nil, moved: moved)
+    }
+
+    /// Keeps that a file has its final name.
+    public func commit(file: WrittenFile) async throws(StageFailure) { try await host.commit(file: file) }
+
+    /// Tells observers how far it is; lossy.
+    public func report(_ progress: StageProgress) { host.report(progress) }
+
+    /// Marks a point for crash tests.
+    public func pass(_ point: CrashPoint) { host.pass(point) }
+
+    /// Replaces the secrets in a text by their names: for everything of an exchange that is shown or kept.
+    public func redact(_ text: String) -> String { host.redact(text) }
+
+    /// A failure that points at the stage in the document.
+    public func failure(of error: EvaluationFailure) -> StageFailure {
+        switch error {
+        case .missing(let fact): .definite(StepFailure("cannot find out \(fact)", place: facts.place))
+        case .missingSecret(let name):
+            .failed(
+                TryFailure(
+                    StepFailure(
+                        "the secret \(name) is not set",
+                        hint: "set PIPELINE_SECRET_\(name), or give a file with --secrets-file", place: facts.place),
+                    kind: .secret))
+        case .wrong(let message, let hint, _): .definite(StepFailure(host.redact(message), hint: hint, place: facts.place))
+        }
+    }
+
+    func bytes(of checkpoint: Checkpoint) throws(StageFailure) -> [UInt8] {
+        do {
+            return try encode(checkpoint)
+        } catch {
+            throw .definite(StepFailure("the stage's checkpoint can't be written", place: facts.place))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+public import JSONPath
+
+/// What the engine offers to a running stage, without the type of its checkpoint: ``StageContext`` is its face.
+public protocol StageHost: Sendable {
+    /// What is fixed of the step for this call.
+    var facts: StageFacts { get }
+    /// The time now.
+    var now: Timestamp { get }
+    /// All values that an expression of the step may read at this moment, secrets included.
+    func scope() async throws(StageFailure) -> Scope
+    /// Finds out a fact, keeps it, and never again.
+    func obtain(_ fact: Fact) async throws(StageFailure) -> JSON
+    /// Keeps checkpoint and captures; returns when they are durable. Nil leaves what is there.
+    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure)
+    /// The step's entry in the submit ledger; nil before the first intent.
+    func submitRecord() async -> SubmitRecord?
+    /// Keeps the entry, and captures with it in one transaction; returns when they are durable.
+    func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure)
+    /// Keeps that a file has its final name.
+    func commit(file: WrittenFile) async throws(StageFailure)
+    /// Tells observers how far a transfer or a remote job is; lossy, never waits.
+    func report(_ progress: StageProgress)
+    /// Marks a point for crash tests; returns unless the process is to die there.
+    func pass(_ point: CrashPoint)
+    /// A keyed hash of what a submit sends, in hex: tells whether it changed without giving it away.
+    func digest(_ bytes: [UInt8]) -> String
+    /// Replaces the secrets in a text by their names.
+    func redact(_ text: String) -> String
+}
+
+/// What is fixed of a step while a stage is called.
+public struct StageFacts: Sendable {
+    public let job: JobID
+    /// The job's key, the same over retries and restarts.
+    public let jobKey: String
+    /// The pipeline's name.
+    public let pipeline: String
+    public let step: StepKey
+    /// The number of the try.
+    public let attempt: Int
+    /// When the step first started.
+    public let started: Timestamp
+    /// When its deadline passes; nil for none.
+    public let deadline: Timestamp?
+    public let folders: JobFolders
+    /// Whether existing files may be replaced.
+    public let overwrites: Bool
+    public let retry: RetryPolicy
+    /// Where a mistake in the document can be pointed to: `FILE:LINE:COLUMN` of the stage.
+    public let place: String
+
+    public init(
+        job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp, deadline: Timestamp?,
+        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, place: String
+    ) {
+        self.job = job
+        self.jobKey = jobKey
+        self.pipeline = pipeline
+        self.step = step
+        self.attempt = attempt
+        self.started = started
+        self.deadline = deadline
+        self.folders = folders
+        self.overwrites = overwrites
+        self.retry = retry
+        self.place = place
+    }
+}
+
+/// Body bytes that went over the network since they were last committed.
+public struct BytesMoved: Sendable, Hashable {
+    public var sent: Int64
+    public var received: Int64
+
+    public init(sent: Int64 = 0, received: Int64 = 0) {
+        self.sent = sent
+        self.received = received
+    }
+}
+
+/// How far a step is.
+public enum StageProgress: Sendable, Hashable {
+    /// Bytes of a transfer, of the whole file where known.
+    case transfer(sent: Int64, received: Int64, total: Int64?)
+    /// What the service says of its job: a share from 0 to 1 and seconds left, where known.
+    case remote(share: Double?, secondsLeft: Double?)
+}
+
+/// The named points at which a crash test kills the process; the names are a contract.
+public enum CrashPoint: String, Sendable, Hashable, CaseIterable {
+    case uploadCreated = "upload.created", uploadPart = "upload.part", uploadSent = "upload.sent"
+    case submitIntent = "submit.intent", submitSending = "submit.sending", submitSent = "submit.sent"
+    case submitAnswered = "submit.answered", submitCommitted = "submit.committed"
+    case pollAnswered = "poll.answered"
+    case downloadPart = "download.part", downloadVerified = "download.verified", downloadRenamed = "download.renamed"
+}

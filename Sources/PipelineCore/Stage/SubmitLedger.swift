@@ -1,0 +1,158 @@
+public import JSONPath
+
+/// How the answer to a submit was judged by the stage that sent it.
+public enum SubmitAnswer: Sendable {
+    /// A whole answer that accepts, with its captures.
+    case accepted(JSONObject)
+    /// A definite refusal: nothing exists at the service.
+    case refused(StepFailure)
+    /// No connection was made, so nothing was sent.
+    case notSent(TryFailure)
+    /// The service said that it has not taken it (429, 503): to be sent again after the floor.
+    case notAccepted(TryFailure)
+    /// Anything else: it may have been accepted.
+    case uncertain(StepFailure)
+}
+
+/// What looking for a lost submit brought to light.
+public enum Settlement: Sendable {
+    /// Sending it again can't make a second one.
+    case resend
+    /// It is there and provably ours; these are its captures.
+    case adopted(JSONObject)
+    /// Nothing was found; look again after the delay before that is believed.
+    case lookAgain(after: Duration)
+    /// It can't be ours or can't be: the step fails.
+    case refused(StepFailure)
+    /// The look-up itself failed and may be tried again.
+    case failed(TryFailure)
+    /// Nobody but a person can tell.
+    case unsettled(reason: String)
+}
+
+/// How a submit through the ledger ended.
+public enum SubmitOutcome: Sendable {
+    /// It was accepted, now or before; its captures are committed. `answered` is false when it was found or replayed.
+    case submitted
+    /// Look again later.
+    case waiting(until: Timestamp)
+    /// A person must settle it.
+    case unknown(UnknownSubmit)
+}
+
+extension StageContext {
+    /// Sends something that must not be sent twice, in the order that makes the promise: `intent` is durable before
+    /// `sending`, `sending` before the first byte, `submitted` together with the captures.
+    ///
+    /// - Parameters:
+    ///   - body: what is sent, for the digest that is kept.
+    ///   - send: sends once with the key and judges the answer; never retries by itself.
+    ///   - settle: looks for a submit whose answer is lost, as the document's `once` says.
+    public func submit(
+        body: [UInt8],
+        send: (SubmitRecord) async throws(StageFailure) -> SubmitAnswer,
+        settle: (SubmitRecord) async throws(StageFailure) -> Settlement
+    ) async throws(StageFailure) -> SubmitOutcome {
+        var record = await host.submitRecord() ?? newRecord(generation: 1, body: body)
+        switch record.phase {
+        case .submitted: return .submitted
+        case .refused:
+            throw .definite(StepFailure("the submit was refused before", place: facts.place))
+        case .intent:
+            try await host.commit(submit: record, captures: nil)
+            pass(.submitIntent)
+        case .sending, .unknown:
+            if let outcome = try await settled(&record, settle) { return outcome }
+        }
+        return try await sent(&record, send, settle)
+    }
+
+    /// A ledger entry before its first send. The key comes from job key, stage, item and generation alone.
+    func newRecord(generation: Int, body: [UInt8]) -> SubmitRecord {
+        SubmitRecord(
+            key: SubmitKey.text(jobKey: facts.jobKey, step: facts.step, generation: generation),
+            generation: generation, digest: host.digest(body))
+    }
+
+    private func sent(
+        _ record: inout SubmitRecord, _ send: (SubmitRecord) async throws(StageFailure) -> SubmitAnswer,
+        _ settle: (SubmitRecord) async throws(StageFailure) -> Settlement
+    ) async throws(StageFailure) -> SubmitOutcome {
+        guard record.sends < facts.retry.attempts else { return try await giveUp(&record, "it was sent \(record.sends) times") }
+        record.phase = .sending
+        record.sends += 1
+        record.firstSent = record.firstSent ?? now
+        record.lastSent = now
+        try await host.commit(submit: record, captures: nil)
+        pass(.submitSending)
+        let answer = try await send(record)
+        switch answer {
+        case .accepted(let captures):
+            pass(.submitAnswered)
+            record.phase = .submitted
+            try await host.commit(submit: record, captures: captures)
+            pass(.submitCommitted)
+            return .submitted
+        case .refused(let failure): return try await refused(&record, failure, settle)
+        case .notSent(let failed), .notAccepted(let failed):
+            // Only the first send can be taken back: an earlier one may still have arrived.
+            record.sends -= 1
+            if record.sends == 0 {
+                record.phase = .intent
+                record.firstSent = nil
+            }
+            try await host.commit(submit: record, captures: nil)
+            throw .failed(failed)
+        case .uncertain(let failure):
+            if let outcome = try await settled(&record, settle) { return outcome }
+            // Sending again is safe; the engine's retry policy says when.
+            throw .failed(TryFailure(failure, kind: failure.status == nil ? .silent : .answered))
+        }
+    }
+
+    /// After a second send a refusal proves nothing: a late first one may have won. It is looked up once more.
+    private func refused(
+        _ record: inout SubmitRecord, _ failure: StepFailure,
+        _ settle: (SubmitRecord) async throws(StageFailure) -> Settlement
+    ) async throws(StageFailure) -> SubmitOutcome {
+        if record.sends > 1, case .adopted(let captures) = try await settle(record) {
+            record.phase = .submitted
+            try await host.commit(submit: record, captures: captures)
+            return .submitted
+        }
+        record.phase = .refused
+        try await host.commit(submit: record, captures: nil)
+        throw .definite(failure)
+    }
+
+    /// Looks for a lost submit; nil when it is to be sent again.
+    private func settled(
+        _ record: inout SubmitRecord, _ settle: (SubmitRecord) async throws(StageFailure) -> Settlement
+    ) async throws(StageFailure) -> SubmitOutcome? {
+        switch try await settle(record) {
+        case .resend:
+            record.misses = 0
+            return nil
+        case .adopted(let captures):
+            record.phase = .submitted
+            try await host.commit(submit: record, captures: captures)
+            return .submitted
+        case .lookAgain(let delay):
+            record.misses += 1
+            try await host.commit(submit: record, captures: nil)
+            return .waiting(until: now + delay)
+        case .refused(let failure):
+            record.phase = .refused
+            try await host.commit(submit: record, captures: nil)
+            throw .definite(failure)
+        case .failed(let failed): throw .failed(failed)
+        case .unsettled(let reason): return try await giveUp(&record, reason)
+        }
+    }
+
+    private func giveUp(_ record: inout SubmitRecord, _ reason: String) async throws(StageFailure) -> SubmitOutcome {
+        record.phase = .unknown
+        try await host.commit(submit: record, captures: nil)
+        return .unknown(UnknownSubmit(key: record.key, since: record.firstSent ?? now, reason: reason))
+    }
+}

@@ -1,0 +1,34 @@
+/// Percent-encoding of text (RFC 3986, section 2.1).
+public enum PercentEncoding {
+    /// Encodes all but the unreserved characters `A-Z a-z 0-9 - . _ ~` (RFC 3986, section 2.3), with upper-case hex.
+    public static func encode(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            if isUnreserved(byte) { bytes.append(byte) } else { bytes += [UInt8(ascii: "%")] + hex(byte, upper: true) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+
+    /// Both hex digits of a byte.
+    static func hex(_ byte: UInt8, upper: Bool = false) -> [UInt8] {
+        let digits = Array((upper ? "0123456789ABCDEF" : "0123456789abcdef").utf8)
+        return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+
+    static func hexValue(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x41...0x46: digit - 0x41 + 10
+        case 0x61...0x66: digit - 0x61 + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,14 @@
+/// A duration, size, rate, percentage or time that a person wrote and that cannot be read.
+///
+/// It knows no place; whoever reads the document adds file, line and column.
+public struct ValueSyntaxError: Error, Sendable, Hashable {
+    /// What is wrong, as a clause without a full stop.
+    public let message: String
+    /// How to mend it, when that can be told.
+    public let hint: String?
+
+    public init(_ message: String, hint: String? = nil) {
+        self.message = message
+        self.hint = hint
+    }
+}

@@ -1,0 +1,33 @@
+public import PipelineCore
+
+/// Everything outside the engine that it uses: real in programs, virtual in simulations.
+public struct EnginePorts: Sendable {
+    public var journal: any Journal
+    public var clock: any WallClock
+    public var randomness: any Randomness
+    public var secrets: any SecretSource
+    public var files: any FileFacts
+    public var crashProbe: any CrashProbe
+    /// The name under which this process owns jobs.
+    public var owner: OwnerID
+    /// A keyed hash in hex, the key secret to this state folder: tells bodies apart without giving them away.
+    public var keyedHash: @Sendable ([UInt8]) -> String
+    /// Told of every event after it is committed, and of progress as it comes; must return at once.
+    public var observe: @Sendable (JobEvent) -> Void
+
+    public init(
+        journal: any Journal, clock: any WallClock, randomness: any Randomness, secrets: any SecretSource,
+        files: any FileFacts, crashProbe: any CrashProbe, owner: OwnerID,
+        keyedHash: @escaping @Sendable ([UInt8]) -> String, observe: @escaping @Sendable (JobEvent) -> Void
+    ) {
+        self.journal = journal
+        self.clock = clock
+        self.randomness = randomness
+        self.secrets = secrets
+        self.files = files
+        self.crashProbe = crashProbe
+        self.owner = owner
+        self.keyedHash = keyedHash
+        self.observe = observe
+    }
+}

@@ -1,0 +1,110 @@
+import JSONPath
+import PipelineCore
+
+extension JobDriver {
+    /// Takes the job up: what its last owner left running is interrupted, what waits for a resume is woken.
+    func takeUp(_ mode: JobMode, reopens: Bool) async throws(JournalFailure) {
+        let now = ports.clock.now
+        var changes: [JournalChange] = []
+        for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) {
+            guard let state = resumed(step.state, at: now, reopens: reopens), state != step.state else { continue }
+            var changed = step
+            changed.state = state
+            if !state.isEnded { changed.ended = nil }
+            changed.version += 1
+            changes.append(.step(key, changed))
+        }
+        if snapshot.ended != nil, reopens { changes.append(.reopened) }
+        changes += [.taken(mode), .requested(nil), event(.jobResumed)]
+        try await commit(changes)
+    }
+
+    /// The state in which a new owner goes on.
+    private func resumed(_ state: StepState, at now: Timestamp, reopens: Bool) -> StepState? {
+        switch state {
+        case .running(let tries): .waiting(tries, .at(now), WaitReason(.interrupted))
+        case .waiting(let tries, .resume, let reason): .waiting(tries, .at(now), reason)
+        case .waiting(let tries, let wake, let reason) where reason.kind.endsWithResume && (wake.time ?? now) > now:
+            // The first poll after a restart is at once; a service's Retry-After and an author's wait are kept.
+            .waiting(tries, .at(now), reason)
+        case .failed, .cancelled: reopens ? .pending : nil
+        case .waiting, .pending, .unknown, .succeeded, .skipped: nil
+        }
+    }
+
+    /// Ends the job.
+    func close(_ phase: JobPhase) async throws(JournalFailure) -> JobEnd {
+        let kind: JobEvent.Kind =
+            switch phase {
+            case .succeeded: .jobSucceeded
+            case .cancelled: .jobCancelled
+            default: .jobFailed
+            }
+        var data = JSONObject()
+        if phase == .failed, let failure = snapshot.failure { data["error"] = failure.failure.json }
+        try await commit([.ended(ports.clock.now), .requested(nil), event(kind, data)])
+        try await ports.journal.release(lease)
+        return .ended(phase)
+    }
+
+    /// Lets the job go unfinished: running steps are interrupted, so that the next owner finds nothing running.
+    func letGo(_ cause: SuspensionCause, detail: String?) async throws(JournalFailure) -> JobEnd {
+        let kind: WaitReason.Kind = cause == .secret ? .secret : .interrupted
+        for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) where step.state.name == .running {
+            try await change(key, .interrupted(WaitReason(kind, detail: detail)))
+        }
+        var data: JSONObject = ["cause": .string(cause.rawValue)]
+        if let detail { data["detail"] = .string(detail) }
+        try await commit([.released(cause), .requested(nil), event(.jobSuspended, data)])
+        try await ports.journal.release(lease)
+        return .suspended(cause)
+    }
+
+    /// Lets go a job whose submit a person must settle.
+    func letGoUnknown() async throws(JournalFailure) -> JobEnd {
+        try await ports.journal.release(lease)
+        return .unknown
+    }
+
+    /// Cancels every step that has not ended, at its service too.
+    func cancelAll() async throws(JournalFailure) -> JobEnd {
+        for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) where !step.state.isEnded {
+            var failure: StageFailure?
+            if step.started != nil, let stage = plan.stage(key.stage) {
+                let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
+                let checkpoint = step.checkpoint
+                failure = await StepRun.cancel(stage.stage, checkpoint, host)
+            }
+            try await change(key, .cancelled)
+            if case .failed(let failed) = failure {
+                try await commit([event(.stageWarned, ["stage": .string(key.stage), "message": .string(
+                    "the service could not be told of the cancellation: \(failed.failure.title)")])])
+            }
+        }
+        return try await close(snapshot.outcome)
+    }
+
+    /// Looks all secrets up; the first that is missing, as a sentence, or nil.
+    func readSecrets() async -> String? {
+        for name in plan.secrets where !plan.optionalSecrets.contains(name) || secrets[name] == nil {
+            if let value = await ports.secrets.secret(name) {
+                secrets[name] = value
+            } else if !plan.optionalSecrets.contains(name) {
+                return "the secret \(name) is not set"
+            }
+        }
+        redactor = Redactor(secrets)
+        for input in secretInputs { redactor = redactor.adding(input.value.string ?? input.value.text, named: input.name) }
+        return nil
+    }
+}
+
+extension WaitReason.Kind {
+    /// Whether a person's resume ends the wait before its time.
+    var endsWithResume: Bool {
+        switch self {
+        case .poll, .retry, .interrupted, .noAnswer, .secret, .callback: true
+        case .time, .settle: false
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import JSONPath
+import PipelineCore
+
+extension JobDriver {
+    /// What expressions of the step may read at this moment.
+    func scope(for key: StepKey) -> Scope {
+        let record = snapshot.record
+        let step = snapshot.steps[key]
+        var scope = Scope(
+            inputs: record.inputs, env: environment, secrets: secrets, own: step?.captures ?? [:],
+            ownKey: snapshot.submits[key]?.key
+                ?? SubmitKey.text(jobKey: record.key, step: key, generation: 1),
+            item: step?.value, index: key.item,
+            job: Scope.Job(id: record.id.text, key: record.key, started: record.started), facts: snapshot.facts,
+            baseFolder: record.folders.document)
+        for member in secretInputs { scope.inputs[member.name] = member.value }
+        for (other, step) in snapshot.steps where other.item == nil {
+            if case .succeeded(let captures) = step.state { scope.stages[other.stage] = .object(captures) }
+        }
+        return scope
+    }
+
+    /// What is fixed of a step for one call of its stage.
+    func facts(of key: StepKey, _ stage: PlannedStage, _ step: StepRecord) -> StageFacts {
+        StageFacts(
+            job: snapshot.record.id, jobKey: snapshot.record.key, pipeline: snapshot.record.pipeline, step: key,
+            attempt: step.state.tries?.number ?? 1, started: step.started ?? ports.clock.now,
+            deadline: deadline(of: key), folders: snapshot.record.folders, overwrites: overwrites,
+            retry: stage.retry, place: stage.place)
+    }
+
+    /// Keeps a stage's checkpoint and captures. New bytes forget earlier failures.
+    func keep(
+        _ key: StepKey, checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved
+    ) async throws(JournalFailure) {
+        guard var step = snapshot.steps[key] else { return }
+        step.checkpoint = checkpoint ?? step.checkpoint
+        for member in captures ?? [:] { step.captures[member.name] = member.value }
+        step.bytesSent += moved.sent
+        step.bytesReceived += moved.received
+        if moved != BytesMoved(), let (state, _) = try? step.state.apply(.progressed, at: ports.clock.now) {
+            step.state = state
+        }
+        step.version += 1
+        try await commit([.step(key, step)])
+    }
+
+    /// Keeps an entry of the submit ledger, with the captures of its answer in the same transaction.
+    func keep(_ key: StepKey, submit: SubmitRecord, captures: JSONObject?) async throws(JournalFailure) {
+        var changes: [JournalChange] = [.submit(key, submit)]
+        if let captures, var step = snapshot.steps[key] {
+            for member in captures { step.captures[member.name] = member.value }
+            step.version += 1
+            changes.append(.step(key, step))
+        }
+        try await commit(changes)
+    }
+}

@@ -1,0 +1,131 @@
+import JSONPath
+import PipelineCore
+
+extension JobDriver {
+    /// Makes the change of one step that an event asks for: commits it, then does what the law says.
+    @discardableResult func change(
+        _ key: StepKey, _ event: StepEvent, also: [JournalChange] = [], adjust: (inout StepRecord) -> Void = { _ in }
+    ) async throws(JournalFailure) -> [StepEffect] {
+        guard var step = snapshot.steps[key] else { return [] }
+        let now = ports.clock.now
+        let (state, effects): (StepState, [StepEffect])
+        do {
+            (state, effects) = try step.state.apply(event, at: now)
+        } catch {
+            // A mistake of ours: told as such, and the job stops where its last commit left it.
+            throw .other("stage '\(key)': \(error)")
+        }
+        step.state = state
+        if state.isEnded { step.ended = now }
+        step.attempts = state.tries?.number ?? step.attempts
+        adjust(&step)
+        step.version += 1
+        let changes: [JournalChange] = [.step(key, step)] + also
+        try await commit(changes + events(of: effects, key: key, attempt: step.attempts, at: now))
+        for case .suspendJob(let cause) in effects {
+            snapshot.cause = cause
+            // The wait of the step is a resume's: once nothing else runs the job is let go with this cause.
+        }
+        return effects
+    }
+
+    private func events(of effects: [StepEffect], key: StepKey, attempt: Int, at time: Timestamp) -> [JournalChange] {
+        var sequence = snapshot.sequence
+        return effects.compactMap { effect -> JournalChange? in
+            guard case .publish(let kind, let data) = effect else { return nil }
+            sequence += 1
+            return .event(
+                JobEvent(
+                    sequence: sequence, time: time, kind: kind, job: snapshot.record.id,
+                    pipeline: snapshot.record.pipeline, step: key, attempt: attempt == 0 ? nil : attempt,
+                    data: redactor.redact(.object(data)).object ?? [:]))
+        }
+    }
+
+    /// An event of the whole job, as a change to be committed.
+    func event(_ kind: JobEvent.Kind, _ data: JSONObject = [:]) -> JournalChange {
+        .event(
+            JobEvent(
+                sequence: snapshot.sequence + 1, time: ports.clock.now, kind: kind, job: snapshot.record.id,
+                pipeline: snapshot.record.pipeline, data: data))
+    }
+
+    /// Evaluates the step's `when`; starts or skips it.
+    func beginStep(_ key: StepKey, _ group: inout TaskGroup<Void>) async throws(JournalFailure) {
+        guard let stage = plan.stage(key.stage) else { return }
+        do throws(StageFailure) {
+            if let condition = stage.condition, try await !isTrue(condition, key) {
+                try await wrapped { () async throws(JournalFailure) in _ = try await self.change(key, .skipped) }
+                return
+            }
+        } catch {
+            switch error {
+            case .failed(let failed):
+                let definite = TryFailure(failed.failure, kind: .definite)
+                try await change(key, .tryFailed(definite, stage.retry, random: 0))
+            case .stopped: break
+            case .journal(let failure): throw failure
+            }
+            return
+        }
+        let now = ports.clock.now
+        try await change(key, .started) { $0.started = $0.started ?? now }
+        launch(key, &group)
+    }
+
+    private func wrapped(_ work: () async throws(JournalFailure) -> Void) async throws(StageFailure) {
+        do {
+            try await work()
+        } catch {
+            throw .journal(error)
+        }
+    }
+
+    private func isTrue(_ condition: Expression, _ key: StepKey) async throws(StageFailure) -> Bool {
+        guard let stage = plan.stage(key.stage), let step = snapshot.steps[key] else { return false }
+        let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
+        let context = StageContext<Int>(host: host) { _ in [] }
+        let value = try await context.evaluate { scope throws(EvaluationFailure) in try condition.evaluate(in: scope) }
+        if let flag = value.bool { return flag }
+        throw .definite(
+            StepFailure(
+                "'when' of stage '\(key.stage)' gives \(value.kindName), not true or false",
+                hint: "compare it, for example with == or != null", place: stage.place))
+    }
+
+    /// Goes on with a step whose wake has come, or fails it when its deadline passed while it waited.
+    func wake(_ key: StepKey, _ group: inout TaskGroup<Void>) async throws(JournalFailure) {
+        try await change(key, .woken) { $0.resumes += 1 }
+        launch(key, &group)
+    }
+
+    /// Takes in how a call of a stage ended.
+    func handle(
+        _ result: Result<StageOutcome<[UInt8]>, StageFailure>, of key: StepKey
+    ) async throws(JournalFailure) {
+        guard let stage = plan.stage(key.stage), case .running = snapshot.steps[key]?.state else { return }
+        switch result {
+        case .success(.finished(let captures)):
+            let all = merged(snapshot.steps[key]?.captures ?? [:], captures)
+            try await change(key, .finished(all)) { $0.captures = all }
+        case .success(.waiting(let checkpoint, let wake, let reason)):
+            try await change(key, .parked(wake, reason)) { $0.checkpoint = checkpoint }
+        case .success(.unknown(let checkpoint, let submit)):
+            try await change(key, .lostTrack(submit)) { $0.checkpoint = checkpoint ?? $0.checkpoint }
+        case .failure(.stopped):
+            // Stopped by us: the suspension or cancellation that asked for it says what becomes of the step.
+            if overdue(key) { try await failOverdue(key, stage) }
+        case .failure(.failed(let failed)):
+            let random = ports.randomness.unit()
+            let effects = try await change(key, .tryFailed(failed, stage.retry, random: random))
+            for case .suspendJob(let cause) in effects where stop == nil { mailbox.post(.stop(.suspend(cause))) }
+        case .failure(.journal(let failure)): throw failure
+        }
+    }
+
+    private func merged(_ first: JSONObject, _ second: JSONObject) -> JSONObject {
+        var all = first
+        for member in second { all[member.name] = member.value }
+        return all
+    }
+}

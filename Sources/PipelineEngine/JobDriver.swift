@@ -1,0 +1,144 @@
+import JSONPath
+import PipelineCore
+
+/// Drives one job: asks the machine, commits, acts, publishes, and waits for what comes next.
+///
+/// It is the only writer of its job. Its memory is a fold of what it committed; a commit that fails ends it, so that
+/// nothing is ever done from a state that is not on disk.
+actor JobDriver {
+    nonisolated let mailbox = Mailbox()
+    let plan: Plan
+    let lease: Lease
+    let ports: EnginePorts
+    /// Values of inputs that are kept nowhere else.
+    let secretInputs: JSONObject
+    let overwrites: Bool
+    var snapshot: JobSnapshot
+    /// The calls of stages that are under way.
+    var runs: [StepKey: StepRun] = [:]
+    /// Set once everything is to stop.
+    var stop: Mailbox.Stop?
+    var lane = CommitLane()
+    var secrets: [String: String] = [:]
+    var redactor = Redactor()
+    var environment: [String: String?] = [:]
+    private var armed: Timestamp?
+
+    init(
+        snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool
+    ) {
+        self.snapshot = snapshot
+        self.plan = plan
+        self.lease = lease
+        self.ports = ports
+        self.secretInputs = secretInputs
+        self.overwrites = overwrites || snapshot.record.overwrites
+        for member in snapshot.record.environment { environment[member.name] = member.value.string }
+    }
+
+    /// Drives the job until it ends, is let go or is lost.
+    func run() async throws(JournalFailure) -> JobEnd {
+        if let missing = await readSecrets() { return try await letGo(.secret, detail: missing) }
+        let result = await withTaskGroup(of: Void.self) { group -> Result<JobEnd, JournalFailure> in
+            defer { group.cancelAll() }
+            do throws(JournalFailure) {
+                return .success(try await loop(&group))
+            } catch {
+                for run in runs.values { run.stop() }
+                return .failure(error)
+            }
+        }
+        if case .failure(.stale) = result { return .lost }
+        return try result.get()
+    }
+
+    private func loop(_ group: inout TaskGroup<Void>) async throws(JournalFailure) -> JobEnd {
+        // What a person asked for before there was an owner to hear it.
+        try await readInbox()
+        while true {
+            // All that has come is taken in before anything new begins.
+            while let message = mailbox.poll() { try await receive(message) }
+            if stop == nil { try await keepDeadlines() }
+            if stop == nil { try await decide(&group) }
+            if runs.isEmpty, let end = try await end() { return end }
+            armTimer(&group)
+            try await receive(await mailbox.next())
+        }
+    }
+
+    private func receive(_ message: Mailbox.Message) async throws(JournalFailure) {
+        switch message {
+        case .ended(let key, let result):
+            runs[key] = nil
+            try await handle(result, of: key)
+        case .tick(let time): if armed == time { armed = nil }
+        case .inbox: try await readInbox()
+        case .stop(let stop): begin(stop)
+        }
+    }
+
+    private func decide(_ group: inout TaskGroup<Void>) async throws(JournalFailure) {
+        let machine = JobMachine(plan: plan)
+        var decisions = machine.decisions(for: snapshot, at: ports.clock.now)
+        while !decisions.isEmpty, stop == nil {
+            for decision in decisions {
+                switch decision {
+                case .begin(let key): try await beginStep(key, &group)
+                case .skip(let key): try await change(key, .skipped)
+                case .wake(let key): try await wake(key, &group)
+                }
+            }
+            decisions = machine.decisions(for: snapshot, at: ports.clock.now)
+        }
+    }
+
+    /// The end, when nothing runs and nothing more comes by itself.
+    private func end() async throws(JournalFailure) -> JobEnd? {
+        switch stop {
+        case .suspend(let cause): return try await letGo(cause, detail: nil)
+        case .cancel: return try await cancelAll()
+        case nil: break
+        }
+        switch JobMachine(plan: plan).rest(of: snapshot) {
+        case .ended(let phase): return try await close(phase)
+        case .unknown: return try await letGoUnknown()
+        case .needsResume: return try await letGo(snapshot.cause ?? .noNetwork, detail: nil)
+        case nil: return nil
+        }
+    }
+
+    private func begin(_ wanted: Mailbox.Stop) {
+        // A cancellation is never weakened to a suspension; a suspension becomes a cancellation.
+        if stop != .cancel { stop = wanted }
+        for run in runs.values { run.stop() }
+    }
+
+    private func readInbox() async throws(JournalFailure) {
+        guard let latest = try await ports.journal.snapshot(of: snapshot.record.id) else { return }
+        switch latest.request {
+        case .cancel: begin(.cancel)
+        case .pause: begin(.suspend(.paused))
+        case nil: break
+        }
+    }
+
+    private func armTimer(_ group: inout TaskGroup<Void>) {
+        guard stop == nil, let time = nextMoment(), armed.map({ time < $0 }) ?? true else { return }
+        armed = time
+        group.addTask { [mailbox, clock = ports.clock] in
+            guard (try? await clock.sleep(until: time)) != nil else { return }
+            mailbox.post(.tick(time))
+        }
+    }
+
+    func launch(_ key: StepKey, _ group: inout TaskGroup<Void>) {
+        guard let stage = plan.stage(key.stage), let step = snapshot.steps[key] else { return }
+        let run = StepRun()
+        runs[key] = run
+        let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
+        group.addTask { [mailbox, checkpoint = step.checkpoint] in
+            let result = await run.perform { await stage.stage.resume(checkpoint, host) }
+            mailbox.post(.ended(key, result))
+        }
+    }
+}

@@ -1,0 +1,13 @@
+public import PipelineCore
+
+/// How the driving of a job came to its end.
+public enum JobEnd: Sendable, Hashable {
+    /// The job has ended: succeeded, failed or cancelled.
+    case ended(JobPhase)
+    /// It was let go unfinished.
+    case suspended(SuspensionCause)
+    /// A submit must be settled by a person.
+    case unknown
+    /// Another owner has it by now.
+    case lost
+}

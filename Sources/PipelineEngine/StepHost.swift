@@ -1,0 +1,85 @@
+import JSONPath
+import PipelineCore
+import Synchronization
+
+/// The engine's side of a stage's context: passes what the stage asks on to the driver of its job.
+final class StepHost: StageHost {
+    let facts: StageFacts
+    private let driver: JobDriver
+    private let ports: EnginePorts
+    private let redactor: Redactor
+    private let meter = Mutex(ProgressMeter())
+
+    init(driver: JobDriver, facts: StageFacts, ports: EnginePorts, redactor: Redactor) {
+        self.driver = driver
+        self.facts = facts
+        self.ports = ports
+        self.redactor = redactor
+    }
+
+    var now: Timestamp { ports.clock.now }
+
+    func scope() async throws(StageFailure) -> Scope { await driver.scope(for: facts.step) }
+
+    func obtain(_ fact: Fact) async throws(StageFailure) -> JSON {
+        let value = try await found(fact)
+        try await journaled { () async throws(JournalFailure) in
+            try await self.driver.commit([.fact(fact, value)])
+        }
+        return value
+    }
+
+    private func found(_ fact: Fact) async throws(StageFailure) -> JSON {
+        switch fact {
+        case .now: return .string(ports.clock.now.description)
+        case .uuid: return .string(RandomUUID.text(from: ports.randomness))
+        case .size, .digest, .text, .jsonLines:
+            do {
+                return try await ports.files.value(of: fact)
+            } catch {
+                throw .definite(error)
+            }
+        }
+    }
+
+    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
+        try await journaled { () async throws(JournalFailure) in
+            try await self.driver.keep(self.facts.step, checkpoint: checkpoint, captures: captures, moved: moved)
+        }
+    }
+
+    func submitRecord() async -> SubmitRecord? { await driver.snapshot.submits[facts.step] }
+
+    func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure) {
+        try await journaled { () async throws(JournalFailure) in
+            try await self.driver.keep(self.facts.step, submit: submit, captures: captures)
+        }
+    }
+
+    func commit(file: WrittenFile) async throws(StageFailure) {
+        try await journaled { () async throws(JournalFailure) in try await self.driver.commit([.file(file)]) }
+    }
+
+    private func journaled(_ work: () async throws(JournalFailure) -> Void) async throws(StageFailure) {
+        do {
+            try await work()
+        } catch {
+            throw .journal(error)
+        }
+    }
+
+    func report(_ progress: StageProgress) {
+        let now = ports.clock.now
+        guard let data = meter.withLock({ $0.data(for: progress, at: now) }) else { return }
+        ports.observe(
+            JobEvent(
+                sequence: nil, time: now, kind: .transferProgress, job: facts.job, pipeline: facts.pipeline,
+                step: facts.step, attempt: facts.attempt, data: data))
+    }
+
+    func pass(_ point: CrashPoint) { ports.crashProbe.pass(point) }
+
+    func digest(_ bytes: [UInt8]) -> String { ports.keyedHash(bytes) }
+
+    func redact(_ text: String) -> String { redactor.redact(text) }
+}

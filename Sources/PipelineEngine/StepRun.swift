@@ -1,0 +1,63 @@
+import PipelineCore
+import Synchronization
+
+/// One call of a stage that is under way, and the way to stop it.
+final class StepRun: Sendable {
+    private struct State {
+        var isStopped = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// Asks the call to stop; it ends by itself soon after. From any thread, any number of times.
+    func stop() {
+        let waiter = state.withLock { state in
+            state.isStopped = true
+            return state.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    /// Calls the stage on the concurrent executor, never on a driver: a stage may hash for seconds.
+    ///
+    /// The work is a child task beside one that waits for ``stop()``, so that it can be cancelled alone.
+    @concurrent func perform(
+        _ work: @escaping @Sendable () async -> Result<StageOutcome<[UInt8]>, StageFailure>
+    ) async -> Result<StageOutcome<[UInt8]>, StageFailure> {
+        await withTaskGroup(of: Result<StageOutcome<[UInt8]>, StageFailure>?.self) { group in
+            group.addTask { await work() }
+            group.addTask {
+                await self.stopped()
+                return nil
+            }
+            var outcome: Result<StageOutcome<[UInt8]>, StageFailure> = .failure(.stopped)
+            for await ended in group {
+                if let ended { outcome = ended }
+                group.cancelAll()
+            }
+            return outcome
+        }
+    }
+
+    /// Calls a stage's cancellation, likewise.
+    @concurrent static func cancel(
+        _ stage: AnyStage, _ checkpoint: [UInt8]?, _ host: any StageHost
+    ) async -> StageFailure? {
+        await stage.cancel(checkpoint, host)
+    }
+
+    private func stopped() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isStopped = state.withLock { state in
+                    if !state.isStopped { state.waiter = continuation }
+                    return state.isStopped
+                }
+                if isStopped { continuation.resume() }
+            }
+        } onCancel: {
+            stop()
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Crypto
+import Glibc
+public import JSONPath
+public import PipelineCore
+
+/// What expressions ask of files, from the disk.
+public struct DiskFiles: FileFacts {
+    public init() {}
+
+    public func value(of fact: Fact) async throws(StepFailure) -> JSON {
+        switch fact {
+        case .size(let path): return .number(JSONNumber(try Self.size(path)))
+        case .digest(let path): return .string(try await Self.digest(path))
+        case .text(let path): return .string(try Self.text(path))
+        case .jsonLines(let path): return try Self.lines(path)
+        case .now, .uuid: return .null
+        }
+    }
+
+    private static func size(_ path: String) throws(StepFailure) -> Int {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw unreadable(path) }
+        return Int(status.st_size)
+    }
+
+    /// SHA-256 in hex, read in blocks.
+    @concurrent private static func digest(_ path: String) async throws(StepFailure) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreadable(path) }
+        defer { close(descriptor) }
+        var hash = SHA256()
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable(path) }
+            if count == 0 { break }
+            buffer.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[0..<count])) }
+        }
+        return hash.finalize().hex
+    }
+
+    private static func text(_ path: String) throws(StepFailure) -> String {
+        guard let text = FileContent.text(path, limit: 1 << 20) else {
+            if errno == EFBIG {
+                throw StepFailure("\(path) is larger than 1 MiB", hint: "text() is for small files; upload it instead")
+            }
+            throw unreadable(path)
+        }
+        return text
+    }
+
+    private static func lines(_ path: String) throws(StepFailure) -> JSON {
+        guard let text = FileContent.text(path) else { throw unreadable(path) }
+        var values: [JSON] = []
+        for (index, line) in text.utf8.split(separator: UInt8(ascii: "\n")).enumerated() {
+            do throws(JSONSyntaxError) {
+                values.append(try JSON.parse(Array(line)))
+            } catch {
+                throw StepFailure("\(path): line \(index + 1) is not JSON: \(error.message)", hint: error.hint)
+            }
+        }
+        return .array(values)
+    }
+
+    private static func unreadable(_ path: String) -> StepFailure {
+        StepFailure("cannot read \(path): \(FileContent.reason)", hint: "check the path and its permissions")
+    }
+}
+
+extension Sequence<UInt8> {
+    /// The bytes as lower-case hex.
+    public var hex: String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        for byte in self {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+
+/// Whole small files.
+public enum FileContent {
+    /// The bytes of a file of at most `limit` bytes; nil with `errno` set when it can't be read (`EFBIG` when it is
+    /// larger, `EISDIR` for a folder).
+    public static func bytes(_ path: String, limit: Int = 256 << 20) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count == 0 { return bytes }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return nil
+            }
+            bytes += buffer[0..<count]
+            if bytes.count > limit {
+                errno = EFBIG
+                return nil
+            }
+        }
+    }
+
+    /// The text of a file in UTF-8; nil with `errno` set when it can't be read (`EILSEQ` when it is no UTF-8).
+    public static func text(_ path: String, limit: Int = 256 << 20) -> String? {
+        guard let bytes = bytes(path, limit: limit) else { return nil }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            errno = EILSEQ
+            return nil
+        }
+        return text
+    }
+
+    /// What the last failed call said, in words.
+    public static var reason: String { String(cString: strerror(errno)).lowercased() }
+}

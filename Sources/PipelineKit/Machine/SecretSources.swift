@@ -1,0 +1,49 @@
+import Glibc
+public import PipelineCore
+
+/// The places where secrets are looked for, the first that has one wins: a file, the service manager's credentials
+/// folder (systemd.exec(5), `LoadCredential=`), the environment.
+public struct SecretSources: SecretSource {
+    private let file: [String: String]
+    private let credentialsFolder: String?
+    private let environment: [String: String]
+
+    /// - Parameter file: what ``read(_:)`` gave, or nothing.
+    public init(file: [String: String], environment: [String: String]) {
+        self.file = file
+        self.environment = environment
+        credentialsFolder = environment["CREDENTIALS_DIRECTORY"]
+    }
+
+    public func secret(_ name: String) async -> String? {
+        file[name] ?? credential(name) ?? environment["PIPELINE_SECRET_\(name)"]
+    }
+
+    private func credential(_ name: String) -> String? {
+        guard let credentialsFolder, !name.contains("/"), let text = FileContent.text("\(credentialsFolder)/\(name)")
+        else { return nil }
+        return text.hasSuffix("\n") ? String(text.dropLast()) : text
+    }
+
+    /// Reads a secrets file: `NAME=value` lines, blank lines and lines that start with `#` are passed over. A value is
+    /// taken as it stands after the first `=`.
+    public static func read(_ path: String) throws(StepFailure) -> [String: String] {
+        guard let text = FileContent.text(path) else {
+            throw StepFailure(
+                "cannot read the secrets file \(path): \(String(cString: strerror(errno)))",
+                hint: "it has lines such as API_TOKEN=value")
+        }
+        var secrets: [String: String] = [:]
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.hasSuffix("\r") ? line.dropLast() : line
+            if line.allSatisfy(\.isWhitespace) || line.hasPrefix("#") { continue }
+            guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
+                throw StepFailure(
+                    "\(path):\(index + 1): this line has no NAME= before its value",
+                    hint: "write it as API_TOKEN=value")
+            }
+            secrets[String(line[..<equals])] = String(line[line.index(after: equals)...])
+        }
+        return secrets
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+public import PipelineCore
+
+/// The machine's time of day.
+public struct SystemClock: WallClock {
+    public init() {}
+
+    public var now: Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    public func sleep(until time: Timestamp) async throws(CancellationError) {
+        while true {
+            let left = time - now
+            if left <= .zero { return }
+            // In slices: the time of day can be set, and timers stand still while the machine sleeps.
+            do {
+                try await Task.sleep(for: min(left, .seconds(30)), clock: .continuous)
+            } catch {
+                throw CancellationError()
+            }
+        }
+    }
+}
+
+/// The kernel's random numbers.
+public struct SystemRandomness: Randomness {
+    public init() {}
+
+    public func bits() -> UInt64 {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+}
+
+/// Kills the process at the point that `PIPELINE_CRASH_AT=POINT[:N]` names, the N-th time it passes there.
+///
+/// For tests of what a crash leaves behind; in release builds too, since those are what is tested.
+public final class SignalCrashProbe: CrashProbe {
+    private let point: CrashPoint
+    private let count: Int
+    private let passes = AtomicCount()
+
+    /// The probe that the variable asks for; nil when it asks for none, or for a point that does not exist.
+    public init?(_ text: String?) {
+        guard let parts = text?.split(separator: ":", maxSplits: 1), let name = parts.first,
+            let point = CrashPoint(rawValue: String(name))
+        else { return nil }
+        self.point = point
+        count = parts.count > 1 ? Int(parts[1]) ?? 1 : 1
+    }
+
+    public func pass(_ passed: CrashPoint) {
+        guard passed == point, passes.next() == count else { return }
+        kill(getpid(), SIGKILL)
+        // The signal is on its way to this very process: nothing more may be done.
+        while true { pause() }
+    }
+}
+
+/// A probe that never kills.
+public struct NoCrashProbe: CrashProbe {
+    public init() {}
+    public func pass(_ point: CrashPoint) {}
+}

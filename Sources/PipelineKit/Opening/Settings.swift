@@ -1,0 +1,25 @@
+import PipelineCore
+
+/// Where a program keeps its state and finds its secrets: flags first, then `PIPELINE_…` variables, then defaults.
+public struct Settings: Sendable {
+    /// The folder of the journal; absolute.
+    public let stateFolder: String
+    /// The file of secrets, when one was named; absolute.
+    public let secretsFile: String?
+    /// The environment, as it was when the program began.
+    public let environment: [String: String]
+
+    public init(stateFolder: String?, secretsFile: String?, environment: [String: String]) {
+        let working = AbsolutePath.workingDirectory
+        let named = stateFolder ?? environment["PIPELINE_STATE_DIR"].flatMap { $0.isEmpty ? nil : $0 }
+        self.stateFolder = AbsolutePath.of(named ?? Self.defaultStateFolder(environment), in: working)
+        self.secretsFile = secretsFile.map { AbsolutePath.of($0, in: working) }
+        self.environment = environment
+    }
+
+    /// `$XDG_STATE_HOME/pipeline` (XDG Base Directory Specification 0.8), `~/.local/state/pipeline` without it.
+    private static func defaultStateFolder(_ environment: [String: String]) -> String {
+        if let folder = environment["XDG_STATE_HOME"], folder.hasPrefix("/") { return "\(folder)/pipeline" }
+        return "\(environment["HOME"] ?? "/var/lib")/.local/state/pipeline"
+    }
+}

@@ -1,0 +1,65 @@
+public import PipelineCore
+public import PipelineEngine
+import PipelineHTTP
+public import PipelineJournal
+import PipelineStages
+
+/// One engine put together with good defaults: the journal of the state folder, the machine's clock, libcurl.
+public final class Workspace: Sendable {
+    /// The journal that workspaces use.
+    public typealias Journal = SQLiteJournal
+
+    public let settings: Settings
+    /// The kinds of stage that documents may use.
+    public let catalogue: Catalogue
+    private let transport: CurlTransport
+
+    /// A workspace that knows the built-in kinds, and those that `extend` adds.
+    public init(settings: Settings, extend: @Sendable (inout Catalogue) -> Void = { _ in }) {
+        self.settings = settings
+        transport = CurlTransport()
+        let network = Network(transport: transport)
+        let decorators = DecoratorCatalogue.standard
+        var catalogue = Catalogue(
+            kinds: StandardStages.kinds(network: network, decorators: decorators),
+            checkDecorators: { decorators.check($0, $1) })
+        extend(&catalogue)
+        self.catalogue = catalogue
+    }
+
+    /// The journal of the state folder; made when it is not there.
+    public func openJournal() throws(JournalFailure) -> SQLiteJournal {
+        try SQLiteJournal(folder: settings.stateFolder)
+    }
+
+    /// The journal of the state folder; nil when nothing was ever kept there.
+    public func existingJournal() throws(JournalFailure) -> SQLiteJournal? {
+        try SQLiteJournal.openExisting(folder: settings.stateFolder)
+    }
+
+    /// An engine over a journal. `observe` is told of every event and must return at once.
+    public func engine(
+        journal: SQLiteJournal, secrets: SecretSources, observe: @escaping @Sendable (JobEvent) -> Void
+    ) throws(JournalFailure) -> Engine {
+        let key = try HashKey(folder: settings.stateFolder)
+        return Engine(
+            ports: EnginePorts(
+                journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
+                files: DiskFiles(),
+                crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
+                owner: journal.owner, keyedHash: { key.hash($0) }, observe: observe))
+    }
+
+    /// The sources of secrets that hold for this program.
+    public func secrets() throws(StepFailure) -> SecretSources {
+        let file = try settings.secretsFile.map { path throws(StepFailure) in try SecretSources.read(path) } ?? [:]
+        return SecretSources(file: file, environment: settings.environment)
+    }
+
+    /// A new id for a job that starts now.
+    public func newJobID() -> JobID {
+        let random = SystemRandomness()
+        return JobID(
+            at: SystemClock().now, random: (UInt16(truncatingIfNeeded: random.bits()), random.bits()))
+    }
+}

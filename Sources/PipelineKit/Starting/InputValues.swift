@@ -1,0 +1,167 @@
+import Glibc
+public import JSONPath
+public import PipelineCore
+
+/// What a person gave for the inputs of a pipeline, by name.
+public struct GivenInputs: Sendable {
+    /// The text after `-i NAME=`, in order.
+    public var assignments: [(name: String, value: String)]
+    /// The content of `--inputs FILE.json`.
+    public var document: JSONObject
+
+    public init(assignments: [(name: String, value: String)] = [], document: JSONObject = [:]) {
+        self.assignments = assignments
+        self.document = document
+    }
+}
+
+/// What is wrong with the inputs, all of it: each a sentence and a hint.
+public struct InputsError: Error, Sendable {
+    public let problems: [StepFailure]
+}
+
+/// Turns what a person gave, and the defaults, into the values of a job.
+public struct InputValues {
+    private let definition: PipelineDefinition
+    private let folders: (document: String, working: String)
+    private let scope: Scope
+    private let standardInput: () -> String?
+
+    /// - Parameters:
+    ///   - folders: the document's, which defaults are relative to, and the working directory, for the rest.
+    ///   - scope: the environment that defaults may read.
+    ///   - standardInput: what `@-` stands for.
+    public init(
+        definition: PipelineDefinition, folders: (document: String, working: String), scope: Scope,
+        standardInput: @escaping () -> String?
+    ) {
+        self.definition = definition
+        self.folders = folders
+        self.scope = scope
+        self.standardInput = standardInput
+    }
+
+    /// All values; throws everything that is wrong with them.
+    public func values(from given: GivenInputs) throws(InputsError) -> JSONObject {
+        var problems = unknownNames(in: given)
+        var values = JSONObject()
+        for input in definition.inputs {
+            do throws(StepFailure) {
+                if let value = try value(of: input, given) { values[input.name] = value }
+            } catch {
+                problems.append(error)
+            }
+        }
+        if !problems.isEmpty { throw InputsError(problems: problems) }
+        return values
+    }
+
+    private func unknownNames(in given: GivenInputs) -> [StepFailure] {
+        let known = definition.inputs.map(\.name)
+        let names = given.document.names + given.assignments.map(\.name)
+        return names.filter { !known.contains($0) }.map { name in
+            let guess = Suggestion.nearest(to: name, among: known)
+            return StepFailure(
+                "there is no input called '\(name)'",
+                hint: guess.map { "did you mean '\($0)'?" }
+                    ?? (known.isEmpty
+                        ? "this pipeline has no inputs" : "inputs here: " + known.joined(separator: ", ")))
+        }
+    }
+
+    private func value(of input: InputDefinition, _ given: GivenInputs) throws(StepFailure) -> JSON? {
+        if let text = given.assignments.last(where: { $0.name == input.name })?.value {
+            return try checked(try parsed(text, for: input), for: input, relativeTo: folders.working)
+        }
+        if let value = given.document[input.name] {
+            return try checked(value, for: input, relativeTo: folders.working)
+        }
+        guard let fallback = input.fallback else {
+            throw StepFailure(
+                "the input '\(input.name)' is missing" + (input.summary.map { " (\($0))" } ?? ""),
+                hint: "add -i \(input.name)=\(input.kind.example)")
+        }
+        do throws(EvaluationFailure) {
+            return try checked(try fallback.evaluate(in: scope), for: input, relativeTo: folders.document)
+        } catch {
+            throw StepFailure("the default of the input '\(input.name)': \(error.message)", hint: error.hint)
+        }
+    }
+
+    private func parsed(_ text: String, for input: InputDefinition) throws(StepFailure) -> JSON {
+        let text = try content(of: text, for: input)
+        switch input.kind {
+        case .string, .file: return .string(text)
+        case .number, .boolean, .json:
+            do throws(JSONSyntaxError) {
+                return try JSON.parse(Array(text.utf8))
+            } catch {
+                throw StepFailure(
+                    "the input '\(input.name)' must be \(input.kind.noun), not '\(text.prefix(80))'",
+                    hint: input.kind == .json ? "\(error.message); strings need quotes" : "write it as in JSON")
+            }
+        }
+    }
+
+    /// What `@path` and `@-` stand for; of a `file` input the path itself.
+    private func content(of text: String, for input: InputDefinition) throws(StepFailure) -> String {
+        guard text.hasPrefix("@") else { return text }
+        let path = String(text.dropFirst())
+        if input.kind == .file, path != "-" { return path }
+        if path == "-" {
+            guard let content = standardInput() else { throw StepFailure("cannot read standard input as UTF-8 text") }
+            return content
+        }
+        guard let content = FileContent.text(AbsolutePath.of(path, in: folders.working)) else {
+            throw StepFailure("cannot read \(path) for the input '\(input.name)': \(FileContent.reason)")
+        }
+        return content
+    }
+
+    private func checked(
+        _ value: JSON, for input: InputDefinition, relativeTo folder: String
+    ) throws(StepFailure) -> JSON {
+        guard input.kind.accepts(value) else {
+            throw StepFailure("the input '\(input.name)' must be \(input.kind.noun), not \(value.kindName)")
+        }
+        if let choices = input.choices, !choices.contains(value) {
+            throw StepFailure(
+                "the input '\(input.name)' cannot be \(value.text)",
+                hint: "one of " + choices.map(\.text).joined(separator: ", "))
+        }
+        if let pattern = input.pattern, let text = value.string, pattern.firstMatch(in: text) == nil {
+            throw StepFailure(
+                "the input '\(input.name)' does not match its pattern", hint: "the pattern is \(pattern.pattern)")
+        }
+        guard input.kind == .file, let path = value.string else { return value }
+        return .string(try Self.readable(AbsolutePath.of(path, in: folder), for: input))
+    }
+
+    private static func readable(_ path: String, for input: InputDefinition) throws(StepFailure) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw StepFailure(
+                "cannot read \(path) for the input '\(input.name)': \(FileContent.reason)",
+                hint: "give another file with -i \(input.name)=PATH")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw StepFailure(
+                "\(path) is not a file", hint: "give a file with -i \(input.name)=PATH, not a folder or a device")
+        }
+        return path
+    }
+}
+
+extension InputDefinition.Kind {
+    fileprivate var example: String {
+        switch self {
+        case .file: "PATH"
+        case .string: "TEXT"
+        case .number: "NUMBER"
+        case .boolean: "true"
+        case .json: "'JSON'"
+        }
+    }
+}

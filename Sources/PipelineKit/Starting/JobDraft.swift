@@ -1,0 +1,63 @@
+import Crypto
+public import JSONPath
+public import PipelineCore
+
+/// A pipeline file that was read and planned, and what a run of it starts from.
+public struct JobDraft: Sendable {
+    public let plan: Plan
+    /// The document's absolute path.
+    public let path: String
+    /// SHA-256 of the document, in hex.
+    public let digest: String
+    /// The values of the inputs, paths absolute.
+    public let inputs: JSONObject
+    /// The environment variables that the document names, null for one that is not set.
+    public let environment: JSONObject
+
+    /// Reads, plans and fills in; throws `DefinitionError`, `InputsError` or a `StepFailure` for the file itself.
+    public init(
+        path: String, catalogue: Catalogue, given: GivenInputs, environment variables: [String: String],
+        standardInput: @escaping () -> String?
+    ) throws {
+        let working = AbsolutePath.workingDirectory
+        self.path = AbsolutePath.of(path, in: working)
+        let source = try Self.source(at: path)
+        digest = SHA256.hash(data: source.bytes).hex
+        plan = try Planner(catalogue: catalogue).plan(source)
+        environment = JSONObject(plan.environment.map { ($0, JSON(variables[$0])) })
+        let folder = AbsolutePath.folder(of: self.path)
+        let scope = Scope(
+            env: Dictionary(uniqueKeysWithValues: plan.environment.map { ($0, variables[$0]) }), baseFolder: folder)
+        inputs = try InputValues(
+            definition: plan.definition, folders: (folder, working), scope: scope, standardInput: standardInput
+        ).values(from: given)
+    }
+
+    /// The text of a pipeline file, named as the person named it.
+    public static func source(at path: String) throws(StepFailure) -> SourceText {
+        guard let bytes = FileContent.bytes(path, limit: 512 << 20) else {
+            throw StepFailure(
+                "cannot read \(path): \(FileContent.reason)", hint: "check the path of the pipeline file")
+        }
+        return SourceText(name: path, bytes: bytes)
+    }
+
+    /// The values of inputs that are kept nowhere.
+    public var secretInputs: JSONObject {
+        let names = plan.definition.inputs.filter(\.isSecret).map(\.name)
+        return JSONObject(inputs.filter { names.contains($0.name) }.map { ($0.name, $0.value) })
+    }
+
+    /// What is journaled when the job starts.
+    public func record(
+        id: JobID, key: String?, started: Timestamp, outputFolder: String, overwrites: Bool
+    ) -> JobRecord {
+        let secret = secretInputs
+        let kept = JSONObject(inputs.filter { secret[$0.name] == nil }.map { ($0.name, $0.value) })
+        return JobRecord(
+            id: id, pipeline: plan.definition.name, key: key ?? id.text, started: started,
+            source: String(decoding: plan.definition.source.bytes, as: UTF8.self),
+            sourceName: plan.definition.source.name, digest: digest, inputs: kept, environment: environment,
+            folders: JobFolders(document: AbsolutePath.folder(of: path), output: outputFolder), overwrites: overwrites)
+    }
+}

@@ -1,0 +1,3 @@
+import PipelineCommands
+
+await PipelineCommands.main()
