@@ -1,19 +1,94 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-]
+// A newer compiler's new warnings must not stop a user's build; they stop ours.
+let isChecked = Context.environment["CI"] != nil
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ] + (isChecked ? [.treatAllWarnings(as: .error)] : [])
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let structuredFields = Target.Dependency.product(
+    name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 let package = Package(
     name: "pipeline",
+    platforms: [.macOS(.v15)],
     products: [
         .library(name: "JSONPath", targets: ["JSONPath"]),
+        .library(name: "PipelineHTTP", targets: ["PipelineHTTP"]),
+        .library(name: "PipelineKit", targets: ["PipelineKit"]),
+        .library(name: "PipelineCommands", targets: ["PipelineCommands"]),
+        .executable(name: "pipeline", targets: ["pipeline"]),
+        .executable(name: "selfie-studio", targets: ["selfie-studio"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
+        // The flow, from the document to the wire and back.
         .target(name: "JSONPath", swiftSettings: settings),
         .target(name: "PipelineCore", dependencies: ["JSONPath"], swiftSettings: settings),
         .target(name: "PipelineEngine", dependencies: ["PipelineCore", "JSONPath"], swiftSettings: settings),
+        .target(
+            name: "PipelineStages",
+            dependencies: [
+                "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes, structuredFields,
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "PipelineHTTP", dependencies: ["CCurl", "NetworkTasks", httpTypes], swiftSettings: settings),
+        .target(name: "NetworkTasks", swiftSettings: settings),
+        .target(
+            name: "PipelineJournal", dependencies: ["PipelineCore", "JSONPath", grdb], swiftSettings: settings),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+
+        // Put together.
+        .target(
+            name: "PipelineKit",
+            dependencies: [
+                "PipelineCore", "PipelineEngine", "PipelineStages", "PipelineJournal", "PipelineHTTP", "JSONPath",
+                crypto,
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "PipelineCommands",
+            dependencies: ["PipelineKit", "PipelineCore", "PipelineEngine", "JSONPath", argumentParser],
+            swiftSettings: settings),
+        .executableTarget(name: "pipeline", dependencies: ["PipelineCommands"], swiftSettings: settings),
+
+        // The demonstration service.
+        .target(
+            name: "SelfieStudio",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                .product(name: "NIOResumableUpload", package: "swift-nio-extras"), httpTypes, crypto, argumentParser,
+            ],
+            swiftSettings: settings),
+        .executableTarget(name: "selfie-studio", dependencies: ["SelfieStudio", argumentParser], swiftSettings: settings),
+
+        // Tests.
+        .target(
+            name: "PipelineTestKit",
+            dependencies: ["PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes],
+            swiftSettings: settings),
+        .testTarget(name: "JSONPathTests", dependencies: ["JSONPath"], swiftSettings: settings),
+        .testTarget(
+            name: "SelfieStudioTests", dependencies: ["SelfieStudio", crypto, argumentParser],
+            swiftSettings: settings),
     ]
 )

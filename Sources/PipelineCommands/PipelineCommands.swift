@@ -94,6 +94,7 @@ struct RootCommand: ParsableCommand {
         version: Version.text,
         subcommands: [
             RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, LogsCommand.self,
-            CancelCommand.self, ValidateCommand.self,
+            CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, ValidateCommand.self,
+            PruneCommand.self,
         ])
 }

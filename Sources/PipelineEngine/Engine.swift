@@ -5,7 +5,7 @@ public import PipelineCore
 ///
 /// It knows no kind of stage, no HTTP and no database: a plan brings the stages, the ports bring the rest.
 public struct Engine: Sendable {
-    private let ports: EnginePorts
+    let ports: EnginePorts
 
     public init(ports: EnginePorts) { self.ports = ports }
 
@@ -45,15 +45,15 @@ public struct Engine: Sendable {
         return drive(snapshot, plan, lease, secretInputs)
     }
 
-    /// Takes up a job that nobody owns. `reopens` gives failed and cancelled steps fresh tries.
+    /// Takes up a job that nobody owns; `again` says which steps that have ended begin anew.
     public func resume(
-        _ job: JobID, plan: Plan, mode: JobMode, secretInputs: JSONObject = [:], reopens: Bool = false,
+        _ job: JobID, plan: Plan, mode: JobMode, secretInputs: JSONObject = [:], again: Again = .nothing,
         overwrites: Bool = false
     ) async throws(JournalFailure) -> OwnedDrive {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
         guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
         let owned = drive(snapshot, plan, lease, secretInputs, overwrites: overwrites)
-        try await owned.driver.takeUp(mode, reopens: reopens)
+        try await owned.driver.takeUp(mode, again)
         return owned
     }
 

@@ -3,33 +3,36 @@ import PipelineCore
 
 extension JobDriver {
     /// Takes the job up: what its last owner left running is interrupted, what waits for a resume is woken.
-    func takeUp(_ mode: JobMode, reopens: Bool) async throws(JournalFailure) {
+    func takeUp(_ mode: JobMode, _ again: Again) async throws(JournalFailure) {
         let now = ports.clock.now
         var changes: [JournalChange] = []
         for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) {
-            guard let state = resumed(step.state, at: now, reopens: reopens), state != step.state else { continue }
-            var changed = step
-            changed.state = state
-            if !state.isEnded { changed.ended = nil }
-            changed.version += 1
-            changes.append(.step(key, changed))
+            if case .from(let stage) = again, plan.dependents(of: stage).contains(key.stage) {
+                changes += restarted(key, step)
+            } else if let (state, _) = try? step.state.apply(again.event(for: step.state), at: now), state != step.state {
+                var changed = step
+                changed.state = state
+                if !state.isEnded { changed.ended = nil }
+                changed.version += 1
+                changes.append(.step(key, changed))
+            }
         }
-        if snapshot.ended != nil, reopens { changes.append(.reopened) }
+        if snapshot.ended != nil, again != .nothing { changes.append(.reopened) }
         changes += [.taken(mode), .requested(nil), event(.jobResumed)]
         try await commit(changes)
     }
 
-    /// The state in which a new owner goes on.
-    private func resumed(_ state: StepState, at now: Timestamp, reopens: Bool) -> StepState? {
-        switch state {
-        case .running(let tries): .waiting(tries, .at(now), WaitReason(.interrupted))
-        case .waiting(let tries, .resume, let reason): .waiting(tries, .at(now), reason)
-        case .waiting(let tries, let wake, let reason) where reason.kind.endsWithResume && (wake.time ?? now) > now:
-            // The first poll after a restart is at once; a service's Retry-After and an author's wait are kept.
-            .waiting(tries, .at(now), reason)
-        case .failed, .cancelled: reopens ? .pending : nil
-        case .waiting, .pending, .unknown, .succeeded, .skipped: nil
+    /// A step as if it had never run. A submit of it is a new one: the key's generation grows.
+    private func restarted(_ key: StepKey, _ step: StepRecord) -> [JournalChange] {
+        var fresh = StepRecord(toleratesFailure: step.toleratesFailure, value: step.value)
+        fresh.bytesSent = step.bytesSent
+        fresh.bytesReceived = step.bytesReceived
+        fresh.resumes = step.resumes
+        fresh.version = step.version + 1
+        let submit = snapshot.submits[key].map { record in
+            JournalChange.submit(key, record.nextGeneration(jobKey: snapshot.record.key, step: key))
         }
+        return [.step(key, fresh)] + (submit.map { [$0] } ?? [])
     }
 
     /// Ends the job.
@@ -99,12 +102,12 @@ extension JobDriver {
     }
 }
 
-extension WaitReason.Kind {
-    /// Whether a person's resume ends the wait before its time.
-    var endsWithResume: Bool {
-        switch self {
-        case .poll, .retry, .interrupted, .noAnswer, .secret, .callback: true
-        case .time, .settle: false
+extension Again {
+    /// What happens to a step in the state when its job is taken up.
+    fileprivate func event(for state: StepState) -> StepEvent {
+        switch state {
+        case .failed, .cancelled: self == .nothing ? .takenUp : .retried
+        case .pending, .running, .waiting, .unknown, .succeeded, .skipped: .takenUp
         }
     }
 }

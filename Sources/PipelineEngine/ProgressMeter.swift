@@ -1,15 +1,33 @@
 import JSONPath
 import PipelineCore
 
-/// Turns a stage's progress into the data of `transfer.progress` events: at most ten a second, with a rate.
+/// Turns a stage's progress into `transfer.progress` events, at most ten a second, with a rate, and what a service
+/// says is left into `estimate.changed` events.
 struct ProgressMeter: Sendable {
     private var last: (time: Timestamp, bytes: Int64)?
     /// Bytes per second, smoothed.
     private var rate: Double?
 
-    /// The event's data; nil when it is too early for another.
-    mutating func data(for progress: StageProgress, at now: Timestamp) -> JSONObject? {
-        guard case .transfer(let sent, let received, let total) = progress else { return nil }
+    /// The event's kind and data; nil when it is too early for another, or nothing is known.
+    mutating func event(for progress: StageProgress, at now: Timestamp) -> (JobEvent.Kind, JSONObject)? {
+        switch progress {
+        case .transfer(let sent, let received, let total):
+            transfer(sent, received, total, at: now).map { (.transferProgress, $0) }
+        case .remote(let share, let secondsLeft):
+            remote(share, secondsLeft).map { (.estimateChanged, $0) }
+        }
+    }
+
+    private func remote(_ share: Double?, _ secondsLeft: Double?) -> JSONObject? {
+        guard share != nil || secondsLeft != nil else { return nil }
+        var data = secondsLeft.map { TimeLeft.reported($0).data } ?? [:]
+        if let share { data["share"] = .number(JSONNumber(share)) }
+        return data
+    }
+
+    private mutating func transfer(
+        _ sent: Int64, _ received: Int64, _ total: Int64?, at now: Timestamp
+    ) -> JSONObject? {
         let isWhole = total.map { sent + received >= $0 } ?? false
         if let last, !isWhole, now - last.time < .milliseconds(100) { return nil }
         measure(sent + received, at: now)

@@ -70,10 +70,10 @@ final class StepHost: StageHost {
 
     func report(_ progress: StageProgress) {
         let now = ports.clock.now
-        guard let data = meter.withLock({ $0.data(for: progress, at: now) }) else { return }
+        guard let (kind, data) = meter.withLock({ $0.event(for: progress, at: now) }) else { return }
         ports.observe(
             JobEvent(
-                sequence: nil, time: now, kind: .transferProgress, job: facts.job, pipeline: facts.pipeline,
+                sequence: nil, time: now, kind: kind, job: facts.job, pipeline: facts.pipeline,
                 step: facts.step, attempt: facts.attempt, data: data))
     }
 

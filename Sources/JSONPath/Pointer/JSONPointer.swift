@@ -6,6 +6,7 @@ public struct JSONPointer: Sendable, Hashable {
     /// The pointer to the whole document.
     public static let root = JSONPointer(tokens: [])
 
+    /// A pointer from names and indices as they are, unescaped.
     public init(tokens: [String]) { self.tokens = tokens }
 
     /// Reads a pointer from its text: empty, or tokens each after a `/`, with `~1` for `/` and `~0` for `~`.

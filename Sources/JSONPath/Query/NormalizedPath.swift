@@ -10,6 +10,7 @@ public struct NormalizedPath: Sendable, Hashable {
     /// The steps from the root.
     public let elements: [Element]
 
+    /// A place from the steps to it.
     public init(_ elements: [Element]) { self.elements = elements }
 
     /// The same place as a JSON Pointer.

@@ -29,6 +29,7 @@ extension JSONSyntaxError: CustomStringConvertible {
 
 /// All that is wrong with a text, in the order of the places; never empty.
 public struct JSONSyntaxErrors: Error, Sendable, Hashable {
+    /// The mistakes, the first one of the text first.
     public let errors: [JSONSyntaxError]
 
     public init(errors: [JSONSyntaxError]) { self.errors = errors }

@@ -1,5 +1,6 @@
 /// A place in a source text as people and editors name it; both numbers begin at 1.
 public struct SourcePosition: Sendable, Hashable, Comparable {
+    /// Counts line ends: LF, CR LF or CR.
     public let line: Int
     /// Counts Unicode scalars (a tab is one).
     public let column: Int

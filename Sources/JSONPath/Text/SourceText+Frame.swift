@@ -7,7 +7,7 @@ extension SourceText {
     /// marked to the end of its first.
     public func frame(_ range: SourceRange) -> String {
         let start = min(max(range.start, 0), bytes.count)
-        let content = content(of: lineNumber(at: start))
+        let content = neighbourhood(of: start, in: content(of: lineNumber(at: start)))
         let caret = scalarCount(content.lowerBound, to: min(start, content.upperBound))
         let end = min(max(range.end, start), content.upperBound)
         let scalars = windowScalars(of: content)
@@ -49,6 +49,15 @@ extension SourceText {
         let room = max(20, (longestLine - length) / 2)
         let start = min(max(0, caret - room), count - longestLine)
         return start..<(start + longestLine)
+    }
+
+    /// Of a very long line the bytes near the place, more than are ever shown, cut between scalars.
+    private func neighbourhood(of offset: Int, in content: Range<Int>) -> Range<Int> {
+        var start = max(content.lowerBound, min(offset, content.upperBound) - 1_000)
+        var end = min(content.upperBound, offset + 2_000)
+        while start > content.lowerBound, bytes[start] & 0xC0 == 0x80 { start -= 1 }
+        while end < content.upperBound, bytes[end] & 0xC0 == 0x80 { end += 1 }
+        return start..<end
     }
 
     private func windowScalars(of content: Range<Int>) -> [Unicode.Scalar] {

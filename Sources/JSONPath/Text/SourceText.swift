@@ -7,12 +7,14 @@ public struct SourceText: Sendable {
     /// Where each line begins; LF, CR LF and CR end a line.
     private let lineStarts: [Int]
 
+    /// A text from a file's bytes, which need not be well-formed UTF-8; places are still found.
     public init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes
         lineStarts = Self.lineStarts(of: bytes)
     }
 
+    /// A text that is at hand as a string.
     public init(name: String, text: String) {
         self.init(name: name, bytes: Array(text.utf8))
     }

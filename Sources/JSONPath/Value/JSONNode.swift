@@ -22,9 +22,11 @@ public struct JSONNode: Sendable {
 
     /// One member of an object, in the document's order; names are unique after parsing.
     public struct Member: Sendable {
+        /// The name, its escapes resolved.
         public let name: String
         /// Where the name stands, its quotes included.
         public let nameRange: SourceRange
+        /// The value with its place.
         public let value: JSONNode
 
         public init(name: String, nameRange: SourceRange, value: JSONNode) {

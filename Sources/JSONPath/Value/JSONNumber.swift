@@ -8,6 +8,7 @@ public struct JSONNumber: Sendable {
 
     /// A number from digits that already have JSON's grammar; the parser is the caller.
     public init(literal: String) { self.literal = literal }
+    /// A number from an integer.
     public init(_ value: Int) { literal = String(value) }
     /// A number from a double, without a fraction when it is a whole number below 2^53.
     ///

@@ -8,14 +8,19 @@ public struct JSONObject: Sendable {
     public private(set) var members: [(name: String, value: JSON)]
     private var index: JSONNameIndex?
 
+    /// An object without members.
     public init() { members = [] }
+    /// An object from names and values; of equal names the last value counts, at the place of the first.
     public init(_ members: some Sequence<(String, JSON)>) {
         self.init()
         for (name, value) in members { self[name] = value }
     }
 
+    /// How many members there are.
     public var count: Int { members.count }
+    /// Whether there is no member.
     public var isEmpty: Bool { members.isEmpty }
+    /// The names in order.
     public var names: [String] { members.map(\.name) }
 
     /// The value of a member; setting nil removes it, setting a new name appends it.
@@ -82,5 +87,6 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: Sequence {
+    /// Gives the members in order.
     public func makeIterator() -> IndexingIterator<[(name: String, value: JSON)]> { members.makeIterator() }
 }

@@ -1,6 +1,8 @@
 /// A stretch of a source text, as offsets of UTF-8 bytes: `start` inclusive, `end` exclusive.
 public struct SourceRange: Sendable, Hashable {
+    /// The first byte.
     public let start: Int
+    /// The byte behind the last; the same as ``start`` when something is missing at a place.
     public let end: Int
 
     public init(start: Int, end: Int) {

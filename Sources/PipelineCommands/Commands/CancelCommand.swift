@@ -1,5 +1,7 @@
 import ArgumentParser
+import JSONPath
 import PipelineCore
+import PipelineEngine
 import PipelineKit
 
 /// `pipeline cancel`: ends jobs, at their services too.
@@ -38,8 +40,7 @@ struct CancelCommand: WorkspaceCommand {
             return
         }
         // Nobody has the job: this process takes it up for as long as cancelling takes.
-        let plan = try Planner(catalogue: workspace.catalogue).plan(
-            SourceText(name: record.sourceName, text: record.source))
+        let plan = try workspace.plan(of: record)
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
             if let line = EventLine(event).text { console.note(line) }
         }

@@ -1,3 +1,4 @@
+import JSONPath
 import PipelineCore
 import PipelineKit
 

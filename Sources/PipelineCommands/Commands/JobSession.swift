@@ -40,12 +40,12 @@ final class JobSession {
 
     /// Takes an existing job up and stays with it.
     func resume(
-        _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, reopens: Bool
+        _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, again: Again
     ) async throws -> ExitStatus {
         let id = job.snapshot.record.id
         return try await drive(job: id, plan: plan) { [options] engine throws(JournalFailure) in
             try await engine.resume(
-                id, plan: plan, mode: .attached, secretInputs: secretInputs, reopens: reopens,
+                id, plan: plan, mode: .attached, secretInputs: secretInputs, again: again,
                 overwrites: options.overwrites)
         }
     }
@@ -54,10 +54,7 @@ final class JobSession {
     func drive(
         job: JobID, plan: Plan, begin: (Engine) async throws(JournalFailure) -> Engine.OwnedDrive
     ) async throws -> ExitStatus {
-        let view: any EventView =
-            options.isJSON
-            ? JSONLinesView(console: console)
-            : PlainView(console: console, stages: plan.stages.map(\.id))
+        let view = view(of: plan)
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { view.show($0) }
         let drive = try await begin(engine)
         let signals = StopSignals { drive.suspend(.interrupted) }
@@ -70,6 +67,13 @@ final class JobSession {
         wasStopped = signals.count > 0
         view.finish()
         return try await report(end, of: job)
+    }
+
+    private func view(of plan: Plan) -> any EventView {
+        if options.isJSON { return JSONLinesView(console: console) }
+        let stages = plan.definition.stages.map(\.id)
+        return console.isTerminal && !options.isPlain
+            ? LiveView(console: console, stages: stages) : PlainView(console: console)
     }
 
     private func report(_ end: JobEnd, of job: JobID) async throws -> ExitStatus {

@@ -1,6 +1,6 @@
-import ArgumentParser
+public import ArgumentParser
 import JSONPath
-import PipelineCore
+public import PipelineCore
 import PipelineKit
 
 /// `pipeline list`: the jobs, newest first.

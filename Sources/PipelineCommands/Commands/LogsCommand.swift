@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONPath
 import PipelineCore
 import PipelineKit
 

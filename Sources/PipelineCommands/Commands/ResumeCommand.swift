@@ -1,5 +1,7 @@
 import ArgumentParser
+import JSONPath
 import PipelineCore
+import PipelineEngine
 import PipelineKit
 
 /// `pipeline resume`: goes on with suspended jobs.
@@ -72,10 +74,9 @@ struct ResumeCommand: WorkspaceCommand {
         case .unknown: return session.refuseUnknown(job.snapshot)
         case .running, .suspended, .waiting, .failed: break
         }
-        let source = SourceText(name: record.sourceName, text: record.source)
-        let plan = try Planner(catalogue: workspace.catalogue).plan(source)
+        let plan = try workspace.plan(of: record)
         let secret = try SecretInputs(plan: plan, record: record, assignments: input).values()
         return try await session.resume(
-            job, plan: plan, secretInputs: secret, reopens: job.snapshot.ended != nil && !jobs.isEmpty)
+            job, plan: plan, secretInputs: secret, again: job.snapshot.ended != nil && !jobs.isEmpty ? .failed : .nothing)
     }
 }

@@ -120,6 +120,6 @@ struct RunCommand: WorkspaceCommand {
                 hint: "it was \(old), now it is \(new); choose another --key")
         }
         if earlier.snapshot.ended != nil { return session.summarize(earlier.snapshot, isOwned: false) }
-        return try await session.resume(earlier, plan: draft.plan, secretInputs: draft.secretInputs, reopens: false)
+        return try await session.resume(earlier, plan: draft.plan, secretInputs: draft.secretInputs, again: .nothing)
     }
 }

@@ -24,8 +24,7 @@ struct ShowCommand: WorkspaceCommand {
         let found = try await JobName(job).find(in: journal)
         let record = found.snapshot.record
         // A document that this version can't plan any more is shown all the same, in the order of the alphabet.
-        let source = SourceText(name: record.sourceName, text: record.source)
-        let plan = try? Planner(catalogue: workspace.catalogue).plan(source)
+        let plan = try? workspace.plan(of: record)
         let order = plan?.definition.stages.map(\.id) ?? []
         let secret = Dictionary(
             uniqueKeysWithValues: (plan?.stages ?? []).map { stage in

@@ -36,7 +36,7 @@ struct EventLine {
     private static func waiting(_ step: String, _ data: JSONObject) -> String? {
         switch data["reason"]?.string.flatMap(WaitReason.Kind.init(rawValue:)) {
         case .poll: nil
-        case .retry: "\(step): tries again at \(data["until"]?.string ?? "?")"
+        case .retry, .refused: "\(step): tries again at \(data["until"]?.string ?? "?")"
         case .settle: "\(step): looks again for its submit at \(data["until"]?.string ?? "?")"
         case .callback: "\(step): waits for a push"
         default: "\(step): waits until \(data["until"]?.string ?? "resumed")"

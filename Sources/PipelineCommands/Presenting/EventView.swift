@@ -19,7 +19,6 @@ struct JSONLinesView: EventView {
 /// One line for each change of state, for pipes, logs and screen readers.
 struct PlainView: EventView {
     let console: Console
-    let stages: [String]
 
     func show(_ event: JobEvent) {
         guard let line = EventLine(event).text else { return }

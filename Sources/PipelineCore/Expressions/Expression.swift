@@ -3,7 +3,7 @@ public import JSONPath
 /// A parsed expression: what stands between `${{` and `}}`, or bare in fields such as `when`.
 ///
 /// Operators from the tightest: `.name [index]`, `! -`, `* /`, `+ -`, `??`, `== != < <= > >=` (which do not chain),
-/// `&& `, `||`, `? :`. Conditions must be booleans; nothing is converted silently. After a dot, a `-` directly between
+/// `&&`, `||`, `? :`. Conditions must be booleans; nothing is converted silently. After a dot, a `-` directly between
 /// two characters of a name belongs to the name (`stages.my-stage.url`), so a subtraction is written with spaces.
 public struct Expression: Sendable {
     /// The text, without the `${{ }}` around it.
@@ -35,17 +35,28 @@ public struct Expression: Sendable {
 
     /// Reads the text of a field that holds an expression, bare or with one `${{ }}` around the whole.
     public static func parseField(_ text: String, in origin: TextOrigin) throws(ExpressionError) -> Expression {
-        guard text.contains("${{") else { return try parse(text, in: origin) }
-        let trimmed = text.drop { $0 == " " }
-        let start = text.utf8.distance(from: text.startIndex, to: trimmed.startIndex)
-        let content = String(trimmed.reversed().drop { $0 == " " }.reversed())
+        let bytes = Array(text.utf8)
+        let start = bytes.firstIndex { !TemplateReader.isSpace($0) } ?? 0
+        let end = bytes.lastIndex { !TemplateReader.isSpace($0) }.map { $0 + 1 } ?? 0
+        guard bytes[start...].starts(with: "${{".utf8) else { return try parseBare(text, in: origin) }
+        let content = String(decoding: bytes[start..<end], as: UTF8.self)
         let template = try Template.parse(content, in: origin.advanced(by: start))
-        guard let expression = template.wholeExpression else {
-            throw ExpressionError(
-                "this field is one expression, and only part of it stands in ${{ }}",
-                hint: "write it bare, without ${{ }}", range: origin.source(of: SourceRange(start: 0, end: text.utf8.count)))
-        }
+        guard let expression = template.wholeExpression else { throw partly(text, origin) }
         return expression
+    }
+
+    private static func parseBare(_ text: String, in origin: TextOrigin) throws(ExpressionError) -> Expression {
+        do throws(ExpressionError) {
+            return try parse(text, in: origin)
+        } catch {
+            throw TemplateReader.hasExpression(text) ? partly(text, origin) : error
+        }
+    }
+
+    private static func partly(_ text: String, _ origin: TextOrigin) -> ExpressionError {
+        ExpressionError(
+            "this field is one expression, and only part of it stands in ${{ }}", hint: "write it bare, without ${{ }}",
+            range: origin.source(of: SourceRange(start: 0, end: text.utf8.count)))
     }
 
     private init(text: String, root: ExpressionNode, origin: TextOrigin) {

@@ -116,12 +116,15 @@ extension ExpressionEvaluator {
         for link in links {
             let value = try value(of: link.operand)
             guard link.operation == .add else {
-                throw wrong("\"\(link.operation.rawValue)\" works on numbers, and a text stands left of it", at: link.operatorRange)
+                throw wrong(
+                    "\"\(link.operation.rawValue)\" works on numbers, and a text stands left of it",
+                    at: link.operatorRange)
             }
             guard case .string(let part) = value else {
                 let shown = expression.text(of: link.operand.range)
                 throw mismatch(
-                    link.operand, value, needed: "a text", fallback: "''", hint: value.isNull ? nil : "string(\(shown)) makes it a text")
+                    link.operand, value, needed: "a text", fallback: "''",
+                    hint: value.isNull ? nil : "string(\(shown)) makes it a text")
             }
             text += part
         }
@@ -135,14 +138,16 @@ extension ExpressionEvaluator {
             let shown = expression.text(of: node.range)
             let joins = link?.operation == .add ? "; to join texts, make the others texts too with string(…)" : ""
             throw mismatch(
-                node, value, needed: "a number", fallback: "0", hint: value.string.map { _ in "number(\(shown)) makes it a number\(joins)" })
+                node, value, needed: "a number", fallback: "0",
+                hint: value.string.map { _ in "number(\(shown)) makes it a number\(joins)" })
         }
         if let whole = number.int { return .whole(whole) }
         let real = number.double
         let isWhole = number.literal.allSatisfy { $0 == "-" || ("0"..."9").contains($0) }
         guard real.isFinite, !isWhole else {
             throw wrong(
-                "\(expression.text(of: node.range)) is too large to compute with", hint: "whole numbers go up to \(Int.max)",
+                "\(expression.text(of: node.range)) is too large to compute with",
+                hint: "whole numbers go up to \(Int.max)",
                 at: node.range)
         }
         return .real(real)
@@ -181,7 +186,8 @@ extension ExpressionEvaluator {
             }
         guard !overflow else {
             throw wrong(
-                "the result of \"\(operation.rawValue)\" is too large", hint: "whole numbers go up to \(Int.max)", at: range)
+                "the result of \"\(operation.rawValue)\" is too large", hint: "whole numbers go up to \(Int.max)",
+                at: range)
         }
         if operation == .divide, !left.isMultiple(of: right) { return nil }
         return result

@@ -63,7 +63,8 @@ extension ExpressionEvaluator {
 
     /// `item.count-1` reads the member `count-1`, which is seldom meant when there is none.
     private func minusHint(_ node: ExpressionNode) -> String? {
-        guard case .path(_, let accessors) = node.kind, let name = accessors.last?.name, let dash = name.lastIndex(of: "-"),
+        guard case .path(_, let accessors) = node.kind, let name = accessors.last?.name,
+            let dash = name.lastIndex(of: "-"),
             Int(name[name.index(after: dash)...]) != nil
         else { return nil }
         return "\"-\" inside a name belongs to the name; a subtraction needs spaces around it"
@@ -99,7 +100,9 @@ extension ExpressionEvaluator {
         case .ownKey: return scope.ownKey.map(JSON.string) ?? .null
         case .callbackURL: return scope.callbackURL.map(JSON.string) ?? .null
         case .item: return try present(scope.item, "item", "inside a stage with forEach", at: range)
-        case .index: return try present(scope.index.map { .number(JSONNumber($0)) }, "index", "inside a stage with forEach", at: range)
+        case .index:
+            return try present(
+                scope.index.map { .number(JSONNumber($0)) }, "index", "inside a stage with forEach", at: range)
         case .job(let field): return try present(job(field), "job", "while a job runs", at: range)
         case .response(let field):
             return try present(scope.response, "response", "where an answer is judged", at: range)[field] ?? .null
@@ -148,7 +151,9 @@ extension ExpressionEvaluator {
     }
 
     /// Counts from 0, negative ones from the end.
-    private func element(_ number: JSONNumber, of array: [JSON], at range: SourceRange) throws(EvaluationFailure) -> JSON {
+    private func element(_ number: JSONNumber, of array: [JSON], at range: SourceRange) throws(EvaluationFailure)
+        -> JSON
+    {
         guard let index = number.int else {
             throw wrong("\(number.literal) cannot count elements", hint: "only whole numbers can", at: range)
         }

@@ -115,7 +115,8 @@ extension ExpressionLexer {
             }
         }
         throw error(
-            "the text that starts here is never closed", hint: "close it with '; a quote inside a text is doubled: 'it''s'",
+            "the text that starts here is never closed",
+            hint: "close it with '; a quote inside a text is doubled: 'it''s'",
             from: start, to: position)
     }
 
@@ -132,7 +133,8 @@ extension ExpressionLexer {
         default:
             throw error(
                 "\"\\\(String(decoding: [byte], as: UTF8.self))\" is no escape",
-                hint: "a backslash is written \\\\; the escapes are \\' \\\\ \\n \\r \\t \\uXXXX", from: start, to: position)
+                hint: "a backslash is written \\\\; the escapes are \\' \\\\ \\n \\r \\t \\uXXXX", from: start,
+                to: position)
         }
     }
 

@@ -42,11 +42,15 @@ struct ExpressionNode: Sendable {
 
     /// Where a path starts; the names that must be written out are part of it.
     enum PathRoot: Sendable, Hashable {
-        case input(String), environment(String), secret(String)
+        case input(String)
+        case environment(String)
+        case secret(String)
         case stage(String)
         case own, ownKey, callbackURL
         case item, index
-        case job(String), response(String), part(String)
+        case job(String)
+        case response(String)
+        case part(String)
     }
 
     /// Whether this is the literal `null`.

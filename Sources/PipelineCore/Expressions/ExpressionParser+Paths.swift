@@ -4,7 +4,8 @@ import JSONPath
 extension ExpressionParser {
     static let roots = ["inputs", "env", "secrets", "stages", "self", "item", "index", "job", "response", "part"]
     static let fields = [
-        "job": ["id", "key", "started"], "response": ["status", "headers", "body"], "part": ["number", "offset", "size"],
+        "job": ["id", "key", "started"], "response": ["status", "headers", "body"],
+        "part": ["number", "offset", "size"],
     ]
 
     mutating func path(_ name: String, at start: SourceRange) throws(ExpressionError) -> ExpressionNode {
@@ -74,7 +75,8 @@ extension ExpressionParser {
         }
         guard let name = accessor.name else {
             throw error(
-                "the name after \"\(root)\" cannot be computed", hint: "it is checked before anything is sent: write \(example)",
+                "the name after \"\(root)\" cannot be computed",
+                hint: "it is checked before anything is sent: write \(example)",
                 at: accessor.range)
         }
         return name
@@ -87,7 +89,8 @@ extension ExpressionParser {
             throw error("\"\(root)\" needs a name after it", hint: "there are \(list)", at: range)
         }
         guard known.contains(name) else {
-            let meant = Suggestion.nearest(to: name, among: known).map { "did you mean \"\(root).\($0)\"? There" } ?? "there"
+            let meant =
+                Suggestion.nearest(to: name, among: known).map { "did you mean \"\(root).\($0)\"? There" } ?? "there"
             throw error("there is no \"\(root).\(name)\"", hint: "\(meant) are \(list)", at: accessor.range)
         }
         return name
@@ -121,7 +124,8 @@ extension ExpressionParser {
             "False": "false",
         ]
         let meant = habits[name] ?? Suggestion.nearest(to: name, among: Self.roots + words)
-        let hint = meant.map { "did you mean \"\($0)\"?" } ?? "texts stand in quotes, '\(name)'; names start with one of "
+        let hint =
+            meant.map { "did you mean \"\($0)\"?" } ?? "texts stand in quotes, '\(name)'; names start with one of "
             + Self.roots.joined(separator: ", ")
         return error("\"\(name)\" is no known name", hint: hint, at: range)
     }

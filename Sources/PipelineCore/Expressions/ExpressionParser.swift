@@ -39,10 +39,13 @@ struct ExpressionParser {
         return "\"\(text)\""
     }
 
-    mutating func expect(_ kind: ExpressionToken.Kind, _ sign: String, closing opener: SourceRange) throws(ExpressionError) {
+    mutating func expect(_ kind: ExpressionToken.Kind, _ sign: String, closing opener: SourceRange)
+        throws(ExpressionError)
+    {
         guard current.kind == kind else {
             let name = String(decoding: lexer.bytes[opener.start..<opener.end], as: UTF8.self)
-            throw error("\"\(sign)\" must follow here, to close \"\(name)\", and not \(shown(current))", at: current.range)
+            throw error(
+                "\"\(sign)\" must follow here, to close \"\(name)\", and not \(shown(current))", at: current.range)
         }
         try advance()
     }
@@ -66,7 +69,8 @@ extension ExpressionParser {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.deepestNesting else {
-            throw error("this is nested too deeply", hint: "at most \(Self.deepestNesting) levels are read", at: current.range)
+            throw error(
+                "this is nested too deeply", hint: "at most \(Self.deepestNesting) levels are read", at: current.range)
         }
         let condition = try binary(minimum: 0)
         guard current.kind == .question else { return condition }
@@ -75,7 +79,8 @@ extension ExpressionParser {
         let first = try conditional()
         guard current.kind == .colon else {
             throw error(
-                "\":\" must follow here, and not \(shown(current))", hint: "a condition has two values: condition ? value : value",
+                "\":\" must follow here, and not \(shown(current))",
+                hint: "a condition has two values: condition ? value : value",
                 at: current.kind == .end ? question : current.range)
         }
         try advance()
@@ -101,7 +106,8 @@ extension ExpressionParser {
             let range = current.range
             if precedence == ExpressionOperator.comparison, !links.isEmpty {
                 throw error(
-                    "comparisons cannot be chained", hint: "join them with &&, as in a < b && b < c, or use parentheses",
+                    "comparisons cannot be chained",
+                    hint: "join them with &&, as in a < b && b < c, or use parentheses",
                     at: range)
             }
             try advance()
@@ -118,7 +124,8 @@ extension ExpressionParser {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.deepestNesting else {
-            throw error("this is nested too deeply", hint: "at most \(Self.deepestNesting) levels are read", at: current.range)
+            throw error(
+                "this is nested too deeply", hint: "at most \(Self.deepestNesting) levels are read", at: current.range)
         }
         try advance()
         let operand = try unary()
@@ -134,7 +141,9 @@ extension ExpressionParser {
         let members = try accessors()
         guard let last = members.last else { return node }
         let range = SourceRange(start: node.range.start, end: last.range.end)
-        if case .path(let root, let inner) = node.kind { return ExpressionNode(range: range, kind: .path(root, inner + members)) }
+        if case .path(let root, let inner) = node.kind {
+            return ExpressionNode(range: range, kind: .path(root, inner + members))
+        }
         return ExpressionNode(range: range, kind: .access(node, members))
     }
 
@@ -157,7 +166,8 @@ extension ExpressionParser {
             try expect(.closeParenthesis, ")", closing: token.range)
             return ExpressionNode(range: SourceRange(start: token.range.start, end: end), kind: inner.kind)
         case .openBracket:
-            throw error("arrays cannot be written in an expression", hint: "split('a,b', ',') makes one", at: token.range)
+            throw error(
+                "arrays cannot be written in an expression", hint: "split('a,b', ',') makes one", at: token.range)
         default:
             throw error("a value must stand here, and not \(shown(token))", at: token.range)
         }
@@ -191,7 +201,9 @@ extension ExpressionParser {
         let end = current.range.end
         try expect(.closeParenthesis, ")", closing: opener)
         let whole = SourceRange(start: range.start, end: end)
-        guard arguments.count == function.parameters.count else { throw wrongArity(function, arguments.count, at: whole) }
+        guard arguments.count == function.parameters.count else {
+            throw wrongArity(function, arguments.count, at: whole)
+        }
         return ExpressionNode(range: whole, kind: .call(function, arguments))
     }
 
@@ -200,13 +212,15 @@ extension ExpressionParser {
         let other = ExpressionFunction.otherNames[name]?.rawValue
         let hint = other.map { "did you mean \"\($0)\"?" } ?? Suggestion.hint(for: name, among: names)
         return error(
-            "there is no function \"\(name)\"", hint: hint ?? "the functions are \(names.joined(separator: ", "))", at: range)
+            "there is no function \"\(name)\"", hint: hint ?? "the functions are \(names.joined(separator: ", "))",
+            at: range)
     }
 
     private func wrongArity(_ function: ExpressionFunction, _ count: Int, at range: SourceRange) -> ExpressionError {
         let expected = function.parameters.count
         let wanted = expected == 0 ? "no arguments" : expected == 1 ? "one argument" : "\(expected) arguments"
         return error(
-            "\(function.rawValue) takes \(wanted), and here are \(count)", hint: "write \(function.signature)", at: range)
+            "\(function.rawValue) takes \(wanted), and here are \(count)", hint: "write \(function.signature)",
+            at: range)
     }
 }

@@ -1,7 +1,8 @@
 /// Something about the outside that an expression asked for; with it, evaluation stays a pure function.
 ///
 /// Whoever evaluates obtains a missing fact, journals it and evaluates again, so that a job which goes on after a
-/// crash computes what it computed before.
+/// crash computes what it computed before. A place is that of the document alone: facts of a stage with `forEach` are
+/// kept for each item, or all items share one UUID.
 public enum Fact: Hashable, Sendable, Codable {
     /// The size of a file in bytes, a number. Paths are absolute.
     case size(String)

@@ -22,6 +22,7 @@ struct JSONTemplateReader {
     }
 
     private mutating func string(_ text: String, at range: SourceRange) -> JSONTemplate.Node {
+        guard TemplateReader.hasExpression(text) else { return .constant(.string(text)) }
         do throws(ExpressionError) {
             let template = try Template.parse(text, in: TextOrigin(literal: range, in: source))
             references += template.references

@@ -15,6 +15,20 @@ struct TemplateReader {
         bytes = Array(text.utf8)
     }
 
+    /// Whether `${{` stands anywhere in the text: what most strings of a document fail.
+    static func hasExpression(_ text: String) -> Bool {
+        var matched = 0
+        for byte in text.utf8 {
+            switch (matched, byte) {
+            case (_, UInt8(ascii: "$")): matched = 1
+            case (1, UInt8(ascii: "{")): matched = 2
+            case (2, UInt8(ascii: "{")): return true
+            default: matched = 0
+            }
+        }
+        return false
+    }
+
     mutating func template() throws(ExpressionError) -> Template {
         while position < bytes.count {
             if starts(with: "$${{") {
@@ -83,5 +97,5 @@ struct TemplateReader {
 
     private func starts(with text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+    static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 }

@@ -59,13 +59,22 @@ public struct TextOrigin: Sendable, Hashable {
     /// The file's offset of a decoded one.
     func source(of offset: Int) -> Int {
         let decoded = offset + shift
-        let step = steps.last { $0.decoded <= decoded }
-        let source = step.map { $0.source + decoded - $0.decoded } ?? content.start + decoded
+        let source = step(before: decoded).map { $0.source + decoded - $0.decoded } ?? content.start + decoded
         return min(max(source, content.start), max(content.start, content.end))
     }
 
     func source(of range: SourceRange) -> SourceRange {
         SourceRange(start: source(of: range.start), end: source(of: range.end))
+    }
+
+    /// The last step at or before a decoded offset.
+    private func step(before decoded: Int) -> Step? {
+        var (low, high) = (0, steps.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if steps[middle].decoded <= decoded { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? nil : steps[low - 1]
     }
 
     private static func steps(_ literal: [UInt8], at start: Int) -> [Step] {

@@ -22,6 +22,8 @@ public enum StepEvent: Sendable, Hashable {
     case abandoned(StepFailure)
     /// The owner stopped in the middle, or a new owner found the step running.
     case interrupted(WaitReason)
+    /// A new owner has the job: what was running is tried again at once, and so is what a person's resume hastens.
+    case takenUp
     /// The job was cancelled.
     case cancelled
     /// The step is not to run.

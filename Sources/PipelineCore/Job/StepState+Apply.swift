@@ -34,6 +34,12 @@ extension StepState {
             return (.unknown(tries, submit), [.publish(.stageUnknown, data)])
         case (.running(let tries), .interrupted(let reason)):
             return (.waiting(tries, .resume, reason), [])
+        case (.running(let tries), .takenUp):
+            return (.waiting(tries, .at(time), WaitReason(.interrupted)), [])
+        case (.waiting(let tries, let wake, let reason), .takenUp):
+            let isHastened = wake == .resume || reason.kind.endsWithResume && wake.time.map { $0 > time } ?? true
+            return (isHastened ? .waiting(tries, .at(time), reason) : self, [])
+        case (_, .takenUp): return (self, [])
         case (.unknown(let tries, _), .resolved):
             return (.waiting(tries, .resume, WaitReason(.interrupted)), [])
         case (.unknown, .abandoned(let failure)):
@@ -85,7 +91,8 @@ extension StepState {
             let rested = Tries(number: tries.number)
             return (.waiting(rested, .resume, reason), [.publish(.attemptFailed, error), .suspendJob(.noNetwork)])
         }
-        let (state, effects) = parked(tries, .at(time + delay), WaitReason(.retry, detail: failed.failure.title))
+        let kind: WaitReason.Kind = failed.retryAfter == nil ? .retry : .refused
+        let (state, effects) = parked(tries, .at(time + delay), WaitReason(kind, detail: failed.failure.title))
         return (state, [.publish(.attemptFailed, error)] + effects)
     }
 }
@@ -94,8 +101,19 @@ extension WaitReason.Kind {
     /// Whether what follows the wait is another try rather than the same one going on.
     var startsNewTry: Bool {
         switch self {
-        case .retry, .interrupted, .noAnswer, .secret: true
+        case .retry, .refused, .interrupted, .noAnswer, .secret: true
         case .poll, .time, .callback, .settle: false
+        }
+    }
+}
+
+extension WaitReason.Kind {
+    /// Whether a new owner ends the wait before its time: the first poll after a restart is at once, a service's
+    /// Retry-After and a time that the author gave are kept.
+    var endsWithResume: Bool {
+        switch self {
+        case .poll, .retry, .interrupted, .noAnswer, .secret, .callback: true
+        case .time, .settle, .refused: false
         }
     }
 }
@@ -114,6 +132,7 @@ extension StepEvent {
         case .resolved: "resolved"
         case .abandoned: "abandoned"
         case .interrupted: "interrupted"
+        case .takenUp: "takenUp"
         case .cancelled: "cancelled"
         case .skipped: "skipped"
         case .retried: "retried"

@@ -44,4 +44,10 @@ public struct SubmitRecord: Sendable, Hashable {
         sends = 0
         misses = 0
     }
+
+    /// The entry of a new submit in place of this one: another key, nothing sent.
+    public func nextGeneration(jobKey: String, step: StepKey) -> SubmitRecord {
+        let key = SubmitKey.text(jobKey: jobKey, step: step, generation: generation + 1)
+        return SubmitRecord(key: key, generation: generation + 1, digest: digest)
+    }
 }

@@ -28,6 +28,8 @@ public struct WaitReason: Sendable, Hashable {
         case poll
         /// A try failed; the next one is due at the wake time.
         case retry
+        /// The service asked not to be tried before the wake time (Retry-After).
+        case refused = "retryAfter"
         /// The stage waits for a moment or a duration that its author gave.
         case time
         /// The stage waits for a push.

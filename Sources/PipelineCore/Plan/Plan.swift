@@ -12,6 +12,14 @@ public struct Plan: Sendable {
     /// Every environment variable that it names.
     public let environment: [String]
 
+    /// The stage and all stages that need it, directly or through others.
+    public func dependents(of id: String) -> Set<String> {
+        // In the plan's order a stage comes after all that it needs.
+        stages.reduce(into: [id]) { found, stage in
+            if stage.needs.contains(where: found.contains) { found.insert(stage.id) }
+        }
+    }
+
     /// The stage of that id.
     public func stage(_ id: String) -> PlannedStage? { stages.first { $0.id == id } }
 }

@@ -1,50 +1,58 @@
 /// Looks for all patterns in a text and in what it decodes to.
-enum RedactionSearch {
+struct RedactionSearch {
     /// How many encodings may stand one inside the other.
     private static let deepestEncoding = 2
 
+    private let patterns: SecretPatterns
+    private var finds: [RedactionFind] = []
+
     static func finds(of patterns: SecretPatterns, in view: RedactionView) -> [RedactionFind] {
-        var finds: [RedactionFind] = []
-        explore(view, patterns, depth: 0, &finds)
-        return finds
+        var search = RedactionSearch(patterns)
+        search.explore(view, depth: 0, isUnescaped: false)
+        return search.finds
     }
 
-    private static func explore(
-        _ view: RedactionView, _ patterns: SecretPatterns, depth: Int, _ finds: inout [RedactionFind]
-    ) {
-        search(view, patterns, &finds)
-        guard depth < deepestEncoding else { return }
-        let decoded = [
-            view.percentDecoded(plusIsSpace: false),
-            patterns.hasSpace ? view.percentDecoded(plusIsSpace: true) : nil,
-            view.unescaped(),
-        ]
-        for inner in decoded.compactMap({ $0 }) { explore(inner, patterns, depth: depth + 1, &finds) }
+    private init(_ patterns: SecretPatterns) { self.patterns = patterns }
+
+    /// Percent-encoding has no backslashes, so there is nothing to gain from decoding it after JSON's escapes.
+    private mutating func explore(_ view: RedactionView, depth: Int, isUnescaped: Bool) {
+        search(view)
+        guard depth < Self.deepestEncoding else { return }
+        if let inner = view.unescaped() { explore(inner, depth: depth + 1, isUnescaped: true) }
+        guard !isUnescaped else { return }
+        if let inner = view.percentDecoded(plusIsSpace: false) { explore(inner, depth: depth + 1, isUnescaped: false) }
+        guard patterns.hasSpace, let inner = view.percentDecoded(plusIsSpace: true) else { return }
+        explore(inner, depth: depth + 1, isUnescaped: false)
     }
 
-    private static func search(_ view: RedactionView, _ patterns: SecretPatterns, _ finds: inout [RedactionFind]) {
+    private mutating func search(_ view: RedactionView) {
         view.bytes.withUnsafeBufferPointer { bytes in
-            // Every place is looked at, also inside of a find: secrets may overlap.
-            for position in bytes.indices {
-                let second = position + 1 < bytes.count ? bytes[position + 1] : nil
-                let candidates = patterns.candidates(bytes[position], second)
-                guard let find = longest(patterns, candidates, in: bytes, at: position) else { continue }
-                finds.append(RedactionFind(start: view.place(find.start), end: view.place(find.end), name: find.name))
+            patterns.pairs.withUnsafeBufferPointer { pairs in
+                // Every place is looked at, also inside of a find: secrets may overlap.
+                for position in 0..<bytes.count {
+                    let second = position + 1 < bytes.count ? Int(bytes[position + 1]) : -1
+                    if second >= 0, !pairs[Int(bytes[position]) << 8 | second] { continue }
+                    guard let find = longest(in: bytes, at: position) else { continue }
+                    finds.append(
+                        RedactionFind(start: view.place(find.start), end: view.place(find.end), name: find.name))
+                }
             }
         }
     }
 
-    private static func longest(
-        _ patterns: SecretPatterns, _ candidates: [Int], in bytes: UnsafeBufferPointer<UInt8>, at position: Int
+    private func longest(
+        in bytes: UnsafeBufferPointer<UInt8>, at position: Int
     ) -> (start: Int, end: Int, name: String)? {
         var best: (start: Int, end: Int, name: String)?
-        for candidate in candidates {
+        for candidate in patterns.byFirst[Int(bytes[position])] {
             let pattern = patterns.all[candidate]
             let end = position + pattern.bytes.count
-            guard end <= bytes.count, end > best?.end ?? 0, matches(pattern.bytes, bytes, at: position) else { continue }
-            if pattern.isToken, touchesWord(bytes, position, end) { continue }
-            let left = pattern.reachesLeft && position > 0 && isDigit(bytes[position - 1]) ? 1 : 0
-            let right = pattern.reachesRight && end < bytes.count && isDigit(bytes[end]) ? 1 : 0
+            guard end <= bytes.count, end > best?.end ?? 0, Self.matches(pattern.bytes, bytes, at: position) else {
+                continue
+            }
+            if pattern.isToken, Self.touchesWord(bytes, position, end) { continue }
+            let left = pattern.reachesLeft && position > 0 && Self.isDigit(bytes[position - 1]) ? 1 : 0
+            let right = pattern.reachesRight && end < bytes.count && Self.isDigit(bytes[end]) ? 1 : 0
             best = (position - left, end + right, pattern.name)
         }
         return best
@@ -65,6 +73,6 @@ enum RedactionSearch {
 
     /// A digit of either base64 alphabet.
     private static func isDigit(_ byte: UInt8) -> Bool {
-        ExpressionLexer.isNamePart(byte) || [0x2B, 0x2D, 0x2F].contains(byte)
+        ExpressionLexer.isNamePart(byte) || byte == 0x2B || byte == 0x2D || byte == 0x2F
     }
 }

@@ -20,69 +20,91 @@ struct RedactionView {
     /// What percent-encoding stands for; nil when there is none.
     /// - Parameter plusIsSpace: as forms are encoded (WHATWG URL, section 5.1).
     func percentDecoded(plusIsSpace: Bool) -> RedactionView? {
-        guard bytes.contains(UInt8(ascii: "%")) || plusIsSpace && bytes.contains(UInt8(ascii: "+")) else { return nil }
-        return decoded { index in
-            if plusIsSpace, bytes[index] == UInt8(ascii: "+") { return ([0x20], 1) }
-            guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-                let high = PercentEncoding.hexValue(bytes[index + 1]), let low = PercentEncoding.hexValue(bytes[index + 2])
-            else { return nil }
-            return ([high << 4 | low], 3)
+        decoded { (source: UnsafeBufferPointer<UInt8>, index: Int, target: inout [UInt8]) -> Int in
+            if plusIsSpace, source[index] == UInt8(ascii: "+") {
+                target.append(0x20)
+                return 1
+            }
+            guard source[index] == UInt8(ascii: "%"), index + 2 < source.count,
+                let high = PercentEncoding.hexValue(source[index + 1]),
+                let low = PercentEncoding.hexValue(source[index + 2])
+            else { return 0 }
+            target.append(high << 4 | low)
+            return 3
         }
     }
 
     /// What JSON's escapes stand for; nil when there are none.
     func unescaped() -> RedactionView? {
-        guard bytes.contains(UInt8(ascii: "\\")) else { return nil }
-        return decoded { index in
-            guard bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count else { return nil }
-            switch bytes[index + 1] {
-            case UInt8(ascii: "n"): return ([10], 2)
-            case UInt8(ascii: "r"): return ([13], 2)
-            case UInt8(ascii: "t"): return ([9], 2)
-            case UInt8(ascii: "b"): return ([8], 2)
-            case UInt8(ascii: "f"): return ([12], 2)
-            case UInt8(ascii: "u"): return unicode(at: index)
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return ([bytes[index + 1]], 2)
-            default: return nil
+        decoded { (source: UnsafeBufferPointer<UInt8>, index: Int, target: inout [UInt8]) -> Int in
+            guard source[index] == UInt8(ascii: "\\"), index + 1 < source.count else { return 0 }
+            switch source[index + 1] {
+            case UInt8(ascii: "u"): return Self.appendUnicode(source, index, &target)
+            case UInt8(ascii: "n"): target.append(10)
+            case UInt8(ascii: "r"): target.append(13)
+            case UInt8(ascii: "t"): target.append(9)
+            case UInt8(ascii: "b"): target.append(8)
+            case UInt8(ascii: "f"): target.append(12)
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): target.append(source[index + 1])
+            default: return 0
             }
+            return 2
         }
     }
 
-    private func unicode(at index: Int) -> (bytes: [UInt8], length: Int)? {
-        guard let unit = unit(at: index) else { return nil }
-        if (0xD800..<0xDC00).contains(unit), let low = self.unit(at: index + 6), (0xDC00..<0xE000).contains(low),
+    private static func appendUnicode(
+        _ source: UnsafeBufferPointer<UInt8>, _ index: Int, _ target: inout [UInt8]
+    ) -> Int {
+        guard let unit = unit(source, index) else { return 0 }
+        if (0xD800..<0xDC00).contains(unit), let low = self.unit(source, index + 6), (0xDC00..<0xE000).contains(low),
             let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
         {
-            return (Array(String(Character(scalar)).utf8), 12)
+            target += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+            return 12
         }
-        return Unicode.Scalar(unit).map { (Array(String(Character($0)).utf8), 6) }
+        guard let scalar = Unicode.Scalar(unit), let encoded = UTF8.encode(scalar) else { return 0 }
+        target += encoded
+        return 6
     }
 
-    private func unit(at index: Int) -> UInt32? {
-        guard index + 5 < bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
-            return nil
-        }
+    private static func unit(_ source: UnsafeBufferPointer<UInt8>, _ index: Int) -> UInt32? {
+        guard index + 5 < source.count, source[index] == UInt8(ascii: "\\"), source[index + 1] == UInt8(ascii: "u")
+        else { return nil }
         var value: UInt32 = 0
-        for digit in bytes[index + 2...index + 5] {
+        for digit in source[index + 2...index + 5] {
             guard let four = PercentEncoding.hexValue(digit) else { return nil }
             value = value << 4 | UInt32(four)
         }
         return value
     }
 
-    private func decoded(_ decode: (Int) -> (bytes: [UInt8], length: Int)?) -> RedactionView {
-        var decoded: [UInt8] = []
-        var places: [Int] = []
-        decoded.reserveCapacity(bytes.count)
-        places.reserveCapacity(bytes.count + 1)
-        var index = 0
-        while index < bytes.count {
-            let (content, length) = decode(index) ?? ([bytes[index]], 1)
-            decoded += content
-            places += repeatElement(place(index), count: content.count)
-            index += length
+    /// Runs a decoder over the text; nil when it changes nothing.
+    ///
+    /// - Parameter decode: appends what stands at an offset and gives the length of its encoding, or 0 for a byte that
+    ///   stands for itself.
+    private func decoded(_ decode: (UnsafeBufferPointer<UInt8>, Int, inout [UInt8]) -> Int) -> RedactionView? {
+        bytes.withUnsafeBufferPointer { source in
+            var target: [UInt8] = []
+            var changes = false
+            // The first pass only finds out whether there is anything to do: mostly there is not.
+            for index in source.indices where decode(source, index, &target) > 0 {
+                changes = true
+                break
+            }
+            guard changes else { return nil }
+            target.removeAll(keepingCapacity: true)
+            target.reserveCapacity(source.count)
+            var places: [Int] = []
+            places.reserveCapacity(source.count + 1)
+            var index = 0
+            while index < source.count {
+                let length = decode(source, index, &target)
+                if length == 0 { target.append(source[index]) }
+                while places.count < target.count { places.append(place(index)) }
+                index += max(1, length)
+            }
+            places.append(place(source.count))
+            return RedactionView(bytes: target, places: places)
         }
-        places.append(place(bytes.count))
-        return RedactionView(bytes: decoded, places: places)
     }
 }

@@ -16,9 +16,10 @@ struct SecretPatterns: Sendable {
     private(set) var all: [Pattern] = []
     /// Whether a secret has a space, so that `+` must be read as one.
     private(set) var hasSpace = false
-    /// Patterns by their first byte; and all first two bytes, as a filter that most places of a text fail at.
-    private var byFirst: [[Int]] = Array(repeating: [], count: 256)
-    private var pairs: [Bool] = []
+    /// The places in ``all`` of the patterns with that first byte.
+    private(set) var byFirst: [[Int]] = Array(repeating: [], count: 256)
+    /// For each two bytes whether a pattern starts with them: a filter that most places of a text fail at.
+    private(set) var pairs: [Bool] = []
 
     var isEmpty: Bool { all.isEmpty }
 
@@ -31,12 +32,6 @@ struct SecretPatterns: Sendable {
         }
         guard !all.isEmpty else { return }
         index()
-    }
-
-    /// The patterns that may start with these two bytes; `second` is nil at the end of a text.
-    func candidates(_ first: UInt8, _ second: UInt8?) -> [Int] {
-        if let second, !pairs[Int(first) << 8 | Int(second)] { return [] }
-        return byFirst[Int(first)]
     }
 
     private mutating func add(_ secret: [UInt8], _ name: String) {
@@ -60,7 +55,8 @@ struct SecretPatterns: Sendable {
         let bits = (alignment + secret.count) * 8
         let first = (alignment * 8 + 5) / 6
         for alphabet in [Base64Text.standard, Base64Text.urlSafe] {
-            let digits = Base64Text.encode([UInt8](repeating: 0, count: alignment) + secret, alphabet: alphabet, padded: false)
+            let digits = Base64Text.encode(
+                [UInt8](repeating: 0, count: alignment) + secret, alphabet: alphabet, padded: false)
             append(
                 Pattern(
                     bytes: Array(digits[first..<bits / 6]), name: name, reachesLeft: alignment > 0,

@@ -39,7 +39,8 @@ extension Selector {
     private var missingHint: String? {
         guard alternatives.count == 1, let only = alternatives.first else { return nil }
         let takesSuffix = only.text.hasPrefix("$") || only.text.hasPrefix("header:")
-        return takesSuffix ? "write \"\(only.text)?\" if it may be missing" : "set \"optional\": true if it may be missing"
+        return takesSuffix
+            ? "write \"\(only.text)?\" if it may be missing" : "set \"optional\": true if it may be missing"
     }
 
     private func failure(_ finding: String, _ hint: String?, in answer: Answer) -> CaptureFailure {
@@ -62,14 +63,14 @@ extension Selector.Alternative {
     }
 
     func outcome(in answer: Answer) -> Outcome {
-        switch source.matches(in: answer, limit: takesAll ? .max : 2) {
+        switch source.matches(in: answer, limit: takesAll ? .max : takesFirst ? 1 : 2) {
         case .failure(let obstacle):
             let isEmpty = obstacle == .empty
             return .nothing(instead: isOptional ? .null : isEmpty && takesAll ? [] : nil, obstacle.finding)
         case .success(let found):
             if found.isEmpty { return .nothing(instead: isOptional ? .null : takesAll ? [] : nil, "matches nothing") }
             if takesAll { return all(found, answer) }
-            if found.count > 1, !takesFirst { return .unfit(tooMany) }
+            if found.count > 1 { return .unfit(tooMany) }
             return one(resolved(found[0], answer))
         }
     }

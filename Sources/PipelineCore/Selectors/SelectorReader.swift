@@ -111,7 +111,8 @@ extension SelectorReader {
         guard text.hasPrefix("xml:") else { throw unknown(text, origin) }
         guard let path = XMLPath(String(text.dropFirst(4))) else {
             throw mistake(
-                "\"\(text.dropFirst(4))\" is no way to an element", "write the names from the root: xml:/Result/ETag", text, origin)
+                "\"\(text.dropFirst(4))\" is no way to an element", "write the names from the root: xml:/Result/ETag",
+                text, origin)
         }
         return .xml(path)
     }
@@ -184,10 +185,11 @@ extension SelectorReader {
         let rest = text.dropFirst(prefix.count)
         let isName = !text.isEmpty && text.utf8.allSatisfy { ExpressionLexer.isNamePart($0) || $0 == UInt8(ascii: ".") }
         let hint: String =
-            if text.contains("${{") { "selectors hold no expressions; \(Self.forms)" }
-            else if let near { "did you mean \"\(near)\(rest)\"?" }
-            else if isName, !text.hasPrefix(".") { "did you mean \"$.\(text)\"? \(Self.capitalizedForms)" }
-            else { Self.forms }
+            if text.contains("${{") { "selectors hold no expressions; \(Self.forms)" } else if let near {
+                "did you mean \"\(near)\(rest)\"?"
+            } else if isName, !text.hasPrefix(".") { "did you mean \"$.\(text)\"? \(Self.capitalizedForms)" } else {
+                Self.forms
+            }
         return mistake("\"\(text)\" is no selector", hint, text, origin)
     }
 

@@ -11,9 +11,10 @@ struct XMLPath: Sendable, Hashable {
     }
 
     private static func isName(_ step: String) -> Bool {
-        !step.isEmpty && step.utf8.allSatisfy { byte in
-            ExpressionLexer.isNamePart(byte) || byte == 0x2D || byte == 0x2E || byte >= 0x80
-        }
+        !step.isEmpty
+            && step.utf8.allSatisfy { byte in
+                ExpressionLexer.isNamePart(byte) || byte == 0x2D || byte == 0x2E || byte >= 0x80
+            }
     }
 
     /// The text of each such element in the order of the document, its descendants' included, without the white space

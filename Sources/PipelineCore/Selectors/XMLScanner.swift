@@ -109,7 +109,9 @@ extension XMLScanner {
 
     private mutating func opening() throws(XMLFailure) -> Event {
         guard !open.isEmpty || !hasRoot else { throw fail("there is more than one root element") }
-        guard open.count < Self.deepestNesting else { throw fail("elements are nested deeper than \(Self.deepestNesting)") }
+        guard open.count < Self.deepestNesting else {
+            throw fail("elements are nested deeper than \(Self.deepestNesting)")
+        }
         position += 1
         let element = try elementName()
         try skipAttributes()
@@ -165,6 +167,7 @@ extension XMLScanner {
 
 extension XMLScanner {
     private mutating func text() throws(XMLFailure) -> Event? {
+        let start = position
         var content: [UInt8] = []
         while position < bytes.count, bytes[position] != UInt8(ascii: "<") {
             if bytes[position] == UInt8(ascii: "&") {
@@ -175,7 +178,9 @@ extension XMLScanner {
             }
         }
         guard open.isEmpty else { return .text(content) }
-        guard content.allSatisfy(Self.isSpace) else { throw fail("text stands outside of the element") }
+        guard content.allSatisfy(Self.isSpace) else {
+            throw XMLFailure(offset: start, message: "text stands outside of the element")
+        }
         return nil
     }
 
@@ -195,9 +200,12 @@ extension XMLScanner {
 
     private static func character(_ entity: String) -> String? {
         let code: UInt32? =
-            entity.hasPrefix("#x") ? UInt32(entity.dropFirst(2), radix: 16)
+            entity.hasPrefix("#x")
+            ? UInt32(entity.dropFirst(2), radix: 16)
             : entity.hasPrefix("#") ? UInt32(entity.dropFirst()) : nil
-        guard let code, code >= 0x20 || [9, 10, 13].contains(code), let scalar = Unicode.Scalar(code) else { return nil }
+        guard let code, code >= 0x20 || [9, 10, 13].contains(code), let scalar = Unicode.Scalar(code) else {
+            return nil
+        }
         return String(Character(scalar))
     }
 }

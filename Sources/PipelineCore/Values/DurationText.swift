@@ -96,7 +96,8 @@ extension DurationText {
     private static func unreadable(_ text: String) -> ValueSyntaxError {
         let fraction = text.contains(".") ? "; there are no fractions: say \"1500ms\" for one and a half seconds" : ""
         return ValueSyntaxError(
-            "\"\(text)\" is no duration", hint: "durations look like \"250ms\", \"30s\", \"5m\", \"1h30m\", \"7d\"\(fraction)")
+            "\"\(text)\" is no duration",
+            hint: "durations look like \"250ms\", \"30s\", \"5m\", \"1h30m\", \"7d\"\(fraction)")
     }
 }
 

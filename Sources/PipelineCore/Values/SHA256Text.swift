@@ -23,7 +23,9 @@ enum SHA256Text {
         var bytes = text + [0x80]
         bytes += [UInt8](repeating: 0, count: (120 - bytes.count % 64) % 64)
         let bits = UInt64(text.count) * 8
-        for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift))) }
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
+        }
         return bytes
     }
 

@@ -27,7 +27,8 @@ extension Timestamp {
         var reader = DigitReader(text)
         guard let time = reader.dateTime(), reader.isAtEnd else {
             throw ValueSyntaxError(
-                "\"\(text)\" is no time", hint: "times look like \"2026-11-20T12:00:00Z\" or \"2026-11-20T13:00:00+01:00\"")
+                "\"\(text)\" is no time",
+                hint: "times look like \"2026-11-20T12:00:00Z\" or \"2026-11-20T13:00:00+01:00\"")
         }
         return time
     }
@@ -36,7 +37,8 @@ extension Timestamp {
     /// accept. Nil when the text is none of them.
     ///
     /// - Parameter now: decides the century of RFC 850's two-digit years: more than 50 years ahead means the past.
-    public static func httpDate(_ text: String, now: Timestamp = Timestamp(milliseconds: 1_800_000_000_000)) -> Timestamp? {
+    ///   Without it they are those from 1970 to 2069.
+    public static func httpDate(_ text: String, now: Timestamp? = nil) -> Timestamp? {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         switch words.count {
         case 6 where words[5] == "GMT":
@@ -44,9 +46,10 @@ extension Timestamp {
         case 4 where words[3] == "GMT":
             let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
             guard date.count == 3, date[2].utf8.count == 2, let short = Int(date[2]) else { return nil }
-            let current = CivilDate(daysSince1970: Int(now.milliseconds / 86_400_000)).year
+            let current = now.map { CivilDate(daysSince1970: Int($0.milliseconds / 86_400_000)).year } ?? 2019
             let near = current - current % 100 + short
-            return moment(day: date[0], month: date[1], year: "\(near > current + 50 ? near - 100 : near)", time: words[2])
+            let year = String(near > current + 50 ? near - 100 : near)
+            return moment(day: date[0], month: date[1], year: year, time: words[2])
         case 5: return moment(day: words[2], month: words[1], year: words[4], time: words[3])
         default: return nil
         }

@@ -17,7 +17,7 @@ public struct SystemClock: WallClock {
             if left <= .zero { return }
             // In slices: the time of day can be set, and timers stand still while the machine sleeps.
             do {
-                try await Task.sleep(for: min(left, .seconds(30)), clock: .continuous)
+                try await Task.sleep(for: min(left, Duration.seconds(30)), clock: .continuous)
             } catch {
                 throw CancellationError()
             }

@@ -1,13 +1,14 @@
+import JSONPath
 public import PipelineCore
 public import PipelineEngine
 import PipelineHTTP
-public import PipelineJournal
+import PipelineJournal
 import PipelineStages
 
 /// One engine put together with good defaults: the journal of the state folder, the machine's clock, libcurl.
 public final class Workspace: Sendable {
     /// The journal that workspaces use.
-    public typealias Journal = SQLiteJournal
+    public typealias Journal = any WorkspaceJournal
 
     public let settings: Settings
     /// The kinds of stage that documents may use.
@@ -22,24 +23,24 @@ public final class Workspace: Sendable {
         let decorators = DecoratorCatalogue.standard
         var catalogue = Catalogue(
             kinds: StandardStages.kinds(network: network, decorators: decorators),
-            checkDecorators: { decorators.check($0, $1) })
+            checkDecorators: { decorators.check($0, findings: $1) })
         extend(&catalogue)
         self.catalogue = catalogue
     }
 
     /// The journal of the state folder; made when it is not there.
-    public func openJournal() throws(JournalFailure) -> SQLiteJournal {
+    public func openJournal() throws(JournalFailure) -> Journal {
         try SQLiteJournal(folder: settings.stateFolder)
     }
 
     /// The journal of the state folder; nil when nothing was ever kept there.
-    public func existingJournal() throws(JournalFailure) -> SQLiteJournal? {
+    public func existingJournal() throws(JournalFailure) -> Journal? {
         try SQLiteJournal.openExisting(folder: settings.stateFolder)
     }
 
     /// An engine over a journal. `observe` is told of every event and must return at once.
     public func engine(
-        journal: SQLiteJournal, secrets: SecretSources, observe: @escaping @Sendable (JobEvent) -> Void
+        journal: Journal, secrets: SecretSources, observe: @escaping @Sendable (JobEvent) -> Void
     ) throws(JournalFailure) -> Engine {
         let key = try HashKey(folder: settings.stateFolder)
         return Engine(
@@ -54,6 +55,11 @@ public final class Workspace: Sendable {
     public func secrets() throws(StepFailure) -> SecretSources {
         let file = try settings.secretsFile.map { path throws(StepFailure) in try SecretSources.read(path) } ?? [:]
         return SecretSources(file: file, environment: settings.environment)
+    }
+
+    /// The plan of a job, from the document that it started with.
+    public func plan(of record: JobRecord) throws(DefinitionError) -> Plan {
+        try Planner(catalogue: catalogue).plan(SourceText(name: record.sourceName, text: record.source))
     }
 
     /// A new id for a job that starts now.

@@ -81,11 +81,13 @@ public struct InputValues {
                 "the input '\(input.name)' is missing" + (input.summary.map { " (\($0))" } ?? ""),
                 hint: "add -i \(input.name)=\(input.kind.example)")
         }
+        let value: JSON
         do throws(EvaluationFailure) {
-            return try checked(try fallback.evaluate(in: scope), for: input, relativeTo: folders.document)
+            value = try fallback.evaluate(in: scope)
         } catch {
             throw StepFailure("the default of the input '\(input.name)': \(error.message)", hint: error.hint)
         }
+        return try checked(value, for: input, relativeTo: folders.document)
     }
 
     private func parsed(_ text: String, for input: InputDefinition) throws(StepFailure) -> JSON {

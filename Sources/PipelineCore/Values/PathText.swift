@@ -26,7 +26,8 @@ enum PathText {
 
     private static func halves(_ path: String) -> (stem: String, extension: String) {
         let name = Array(basename(path).utf8)
-        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, name[..<dot].contains(where: { $0 != name[dot] })
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0,
+            name[..<dot].contains(where: { $0 != name[dot] })
         else { return (text(name[...]), "") }
         return (text(name[..<dot]), text(name[(dot + 1)...]))
     }

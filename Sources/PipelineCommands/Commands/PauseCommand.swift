@@ -1,0 +1,36 @@
+import ArgumentParser
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// `pipeline pause`: suspends jobs until they are resumed by name.
+struct PauseCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Suspend jobs; 'pipeline resume' goes on with them.",
+        discussion: "Example: pipeline pause last")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.")
+    var jobs: [String]
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        guard let journal = try workspace.existingJournal() else {
+            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
+        }
+        for name in jobs {
+            let job = try await JobName(name).find(in: journal)
+            let id = job.snapshot.record.id
+            if job.snapshot.phase(isOwned: job.owner != nil).isEnded {
+                console.note("job \(id) has ended already")
+            } else if try await journal.post(.pause, to: id) {
+                console.note("job \(id): its process was told to pause")
+            } else {
+                let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
+                try await engine.pause(id)
+                console.note("job \(id) is paused; go on with: pipeline resume \(id)")
+            }
+        }
+        return .succeeded
+    }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// `pipeline resolve`: settles a submit of which it is not known whether the service took it.
+struct ResolveCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resolve", abstract: "Say what became of a submit whose answer was lost.",
+        discussion: "Example: pipeline resolve last --stage model --id batch_123")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The job: an id, the start of one, a key, or 'last'.")
+    var job: String
+
+    @Option(help: "The stage; may be left out when only one is unknown.")
+    var stage: String?
+
+    @Option(help: "The item of a forEach, from 0.")
+    var item: Int?
+
+    @Option(help: ArgumentHelp("It is there, under this id.", valueName: "id"))
+    var id: String?
+
+    @Option(help: ArgumentHelp("It is there; a capture of the submit.", valueName: "name=value"))
+    var set: [String] = []
+
+    @Flag(help: "It is not there: send it again.")
+    var resubmit = false
+
+    @Flag(help: "Give the stage up.")
+    var abandon = false
+
+    func validate() throws {
+        let ways = [id != nil, !set.isEmpty, resubmit, abandon].filter { $0 }.count
+        guard ways == 1 else { throw ValidationError("Give exactly one of --id, --set, --resubmit and --abandon.") }
+    }
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        guard let journal = try workspace.existingJournal() else {
+            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
+        }
+        let found = try await JobName(job).find(in: journal)
+        let key = try unknownStep(of: found.snapshot)
+        let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
+        try await engine.resolve(found.snapshot.record.id, key, as: try resolution(found.snapshot, key, workspace))
+        console.note("settled; go on with: pipeline resume \(found.snapshot.record.id)")
+        return .succeeded
+    }
+
+    private func unknownStep(of job: JobSnapshot) throws -> StepKey {
+        let unknown = job.steps.filter { $0.value.state.name == .unknown }.keys.sorted()
+        let named = unknown.filter { key in
+            (stage.map { $0 == key.stage } ?? true) && (item.map { $0 == key.item } ?? true)
+        }
+        if named.count == 1 { return named[0] }
+        if unknown.isEmpty { throw CommandError(.usage, "no submit of job \(job.record.id) is unknown") }
+        let list = unknown.map(\.description).joined(separator: ", ")
+        throw CommandError(.usage, "say which submit is meant", hint: "unknown are: \(list); name one with --stage and --item")
+    }
+
+    private func resolution(_ job: JobSnapshot, _ key: StepKey, _ workspace: Workspace) throws -> Resolution {
+        if resubmit { return .resubmit }
+        if abandon { return .abandon }
+        let plan = try workspace.plan(of: job.record)
+        let names = plan.stage(key.stage)?.captures.filter(\.isSubmitted).map(\.name) ?? []
+        guard let id else { return .found(try values(names)) }
+        guard let name = names.count == 1 ? names[0] : names.first(where: { $0 == "id" }) else {
+            throw CommandError(
+                .usage, "the submit of '\(key)' has no single capture that --id could be",
+                hint: "give each with --set NAME=VALUE: " + names.joined(separator: ", "))
+        }
+        return .found([name: .string(id)])
+    }
+
+    private func values(_ names: [String]) throws -> JSONObject {
+        var values = JSONObject()
+        for text in set {
+            guard let equals = text.firstIndex(of: "="), names.contains(String(text[..<equals])) else {
+                throw CommandError(
+                    .usage, "'--set \(text)' names no capture of the submit",
+                    hint: "write --set NAME=VALUE with one of: " + names.joined(separator: ", "))
+            }
+            values[String(text[..<equals])] = .string(String(text[text.index(after: equals)...]))
+        }
+        return values
+    }
+}

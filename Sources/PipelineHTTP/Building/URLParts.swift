@@ -1,0 +1,81 @@
+/// An absolute `http` or `https` URL cut at its delimiters (RFC 3986 §3), each part as it was written.
+public struct URLParts: Sendable, Equatable {
+    /// In lower case.
+    public let scheme: String
+    /// Host and port, with `user:password@` if the URL has that.
+    public let authority: String
+    /// Empty or with a leading slash.
+    public let path: String
+    /// Without its question mark; nil without one.
+    public let query: String?
+
+    /// Nil when it is no absolute `http` or `https` URL.
+    public init?(_ url: String) {
+        guard let colon = url.range(ofFirst: "://") else { return nil }
+        let scheme = url[..<colon.lowerBound].lowercased()
+        guard scheme == "http" || scheme == "https" else { return nil }
+        var rest = url[colon.upperBound...]
+        if let fragment = rest.firstIndex(of: "#") { rest = rest[..<fragment] }
+        let pathAndQuery = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let mark = rest.firstIndex(of: "?")
+        self.scheme = scheme
+        self.authority = String(rest[..<pathAndQuery])
+        self.path = String(rest[pathAndQuery..<(mark ?? rest.endIndex)])
+        self.query = mark.map { String(rest[rest.index(after: $0)...]) }
+    }
+
+    /// Scheme, host and port (RFC 6454), with the port always written out and no user.
+    public var origin: String {
+        let host = authority.lastIndex(of: "@").map { String(authority[authority.index(after: $0)...]) } ?? authority
+        let bare = host.lowercased()
+        let hasPort = bare.last?.isNumber == true && bare.contains(":") && portSeparator(in: bare) != nil
+        return "\(scheme)://\(hasPort ? bare : bare + (scheme == "https" ? ":443" : ":80"))"
+    }
+
+    /// The URL without `user:password@`, and these decoded; nil when it holds none.
+    static func withoutUser(_ url: String) -> (url: String, user: String, password: String)? {
+        guard let parts = URLParts(url), let at = parts.authority.lastIndex(of: "@") else { return nil }
+        let pair = parts.authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let host = parts.authority[parts.authority.index(after: at)...]
+        let query = parts.query.map { "?\($0)" } ?? ""
+        return (
+            "\(parts.scheme)://\(host)\(parts.path)\(query)", decoded(pair[0]), pair.count > 1 ? decoded(pair[1]) : ""
+        )
+    }
+
+    /// The colon before the port; an IPv6 address's own colons stand in brackets.
+    private func portSeparator(in host: String) -> String.Index? {
+        guard let colon = host.lastIndex(of: ":") else { return nil }
+        if let bracket = host.lastIndex(of: "]"), bracket > colon { return nil }
+        return colon
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension String {
+    fileprivate func range(ofFirst needle: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(needle) {
+                return start..<index(start, offsetBy: needle.count)
+            }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,33 @@
+/// A type that says how it is made from the body of an answer.
+public protocol DataConvertible: Sendable {
+    init(body: [UInt8]) throws(ConversionFailure)
+}
+
+/// A body that is not what the type needs.
+public struct ConversionFailure: Error, Sendable, Equatable {
+    /// What is wrong, in plain English.
+    public let message: String
+
+    public init(_ message: String) {
+        self.message = message
+    }
+}
+
+/// The output of a request whose answer's body does not matter.
+public struct Empty: DataConvertible, Equatable {
+    public init() {}
+    public init(body: [UInt8]) {}
+}
+
+extension String: DataConvertible {
+    public init(body: [UInt8]) throws(ConversionFailure) {
+        guard let text = String(validating: body, as: UTF8.self) else {
+            throw ConversionFailure("the answer is not text in UTF-8")
+        }
+        self = text
+    }
+}
+
+extension [UInt8]: DataConvertible {
+    public init(body: [UInt8]) { self = body }
+}

@@ -1,0 +1,51 @@
+public import FoundationEssentials
+
+/// A value of a back end that travels as JSON.
+public protocol Model: Codable, DataConvertible {}
+
+extension Model {
+    public init(body: [UInt8]) throws(ConversionFailure) {
+        do {
+            self = try JSONDecoder().decode(Self.self, from: Data(body))
+        } catch {
+            throw ConversionFailure("the answer is not the JSON that was expected: \(ModelMistake.text(of: error))")
+        }
+    }
+}
+
+extension Data: DataConvertible {
+    public init(body: [UInt8]) { self.init(body) }
+}
+
+extension RequestBody {
+    /// A model as JSON; the `Content-Type` is the template's to say.
+    public static func json(_ model: some Encodable) throws(RequestFailure) -> RequestBody {
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return .bytes(Array(try encoder.encode(model)))
+        } catch {
+            throw RequestFailure("the body can't be written as JSON: \(ModelMistake.text(of: error))")
+        }
+    }
+}
+
+/// What a coder's error means, without names of Swift types.
+enum ModelMistake {
+    static func text(of error: any Error) -> String {
+        switch error {
+        case DecodingError.keyNotFound(let key, let context):
+            "\(place(context.codingPath)) lacks \"\(key.stringValue)\""
+        case DecodingError.typeMismatch(_, let context): "\(place(context.codingPath)) is of another kind"
+        case DecodingError.valueNotFound(_, let context): "\(place(context.codingPath)) is null"
+        case DecodingError.dataCorrupted(let context): "\(place(context.codingPath)) can't be read"
+        case EncodingError.invalidValue(_, let context): "\(place(context.codingPath)) has no form in JSON"
+        default: "it can't be converted"
+        }
+    }
+
+    private static func place(_ path: [any CodingKey]) -> String {
+        path.isEmpty
+            ? "the document" : "/" + path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: "/")
+    }
+}

@@ -1,0 +1,21 @@
+/// The statuses that count as success.
+public struct StatusSet: Sendable, Equatable {
+    private let ranges: [ClosedRange<Int>]
+
+    public init(_ ranges: [ClosedRange<Int>]) {
+        self.ranges = ranges
+    }
+
+    public init(_ statuses: Int...) {
+        self.ranges = statuses.map { $0...$0 }
+    }
+
+    /// 200 to 299.
+    public static let success = StatusSet([200...299])
+    /// Every status.
+    public static let any = StatusSet([100...999])
+
+    public func contains(_ status: Int) -> Bool {
+        ranges.contains { $0.contains(status) }
+    }
+}

@@ -1,0 +1,110 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Reads the segments of a body one after the other, with one file open at a time.
+///
+/// Belongs to one exchange and is used on the thread that owns it only.
+final class BodyReader {
+    private let segments: [BodySegment]
+    private var index = 0
+    private var position: Int64 = 0
+    private var descriptor: Int32 = -1
+    /// Set when reading had to stop.
+    private(set) var failure: ExchangeFailure.Reason?
+
+    init(_ segments: [BodySegment]) {
+        self.segments = segments
+    }
+
+    deinit {
+        closeFile()
+    }
+
+    /// Checks before anything is sent that each file is there, can be read and is long enough.
+    func check() -> ExchangeFailure.Reason? {
+        for case .file(let path, let offset, let length) in segments {
+            guard access(path, R_OK) == 0 else { return .localRead(errno: errno, path: path) }
+            var status = stat()
+            guard stat(path, &status) == 0 else { return .localRead(errno: errno, path: path) }
+            let isRegular = status.st_mode & S_IFMT == S_IFREG
+            guard !isRegular || Int64(status.st_size) >= offset + length else { return .sourceChanged(path: path) }
+        }
+        return nil
+    }
+
+    /// Fills the buffer as far as one segment goes; 0 at the end of the body, nil when ``failure`` is set.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        guard !buffer.isEmpty else { return 0 }
+        while index < segments.count {
+            let segment = segments[index]
+            let left = segment.length - position
+            guard left > 0 else {
+                advance()
+                continue
+            }
+            let count = Int(min(left, Int64(buffer.count)))
+            guard let done = read(segment, count: count, into: buffer) else { return nil }
+            position += Int64(done)
+            return done
+        }
+        return 0
+    }
+
+    /// Goes to a place from the start of the body: libcurl does so before it sends a body again.
+    func seek(to offset: Int64) -> Bool {
+        closeFile()
+        index = 0
+        position = offset
+        while index < segments.count, position >= segments[index].length, position > 0 {
+            position -= segments[index].length
+            index += 1
+        }
+        return index < segments.count || position == 0
+    }
+
+    private func read(_ segment: BodySegment, count: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        switch segment {
+        case .bytes(let bytes):
+            bytes.withUnsafeBytes { source in
+                let piece = UnsafeRawBufferPointer(rebasing: source[Int(position)..<Int(position) + count])
+                buffer.copyMemory(from: piece)
+            }
+            return count
+        case .file(let path, let offset, _):
+            guard openFile(path) else { return nil }
+            var done: Int
+            repeat {
+                done = pread(descriptor, buffer.baseAddress!, count, off_t(offset + position))
+            } while done < 0 && errno == EINTR
+            if done > 0 { return done }
+            failure = done == 0 ? .sourceChanged(path: path) : .localRead(errno: errno, path: path)
+            return nil
+        }
+    }
+
+    private func openFile(_ path: String) -> Bool {
+        guard descriptor < 0 else { return true }
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            failure = .localRead(errno: errno, path: path)
+            return false
+        }
+        return true
+    }
+
+    private func advance() {
+        closeFile()
+        index += 1
+        position = 0
+    }
+
+    private func closeFile() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
+}

@@ -1,0 +1,27 @@
+/// What holds for all exchanges of one ``CurlTransport``.
+public struct CurlConfiguration: Sendable {
+    /// Sent as `User-Agent` when a request has none.
+    public var userAgent: String
+    /// Connections at a time; further exchanges wait for one. Each costs a file descriptor.
+    public var maximumConnections: Int
+    /// Connections at a time to one origin; 0 for no limit of its own.
+    public var maximumConnectionsPerOrigin: Int
+    /// Size of one read from the network for bodies that go to a file. Twice the size of curl's own halves the CPU time.
+    public var receiveBufferBytes: Int
+    /// Size of one write to the network for large bodies, up to 2 MiB.
+    public var sendBufferBytes: Int
+
+    public init(
+        userAgent: String = "pipeline",
+        maximumConnections: Int = 512,
+        maximumConnectionsPerOrigin: Int = 0,
+        receiveBufferBytes: Int = 512 << 10,
+        sendBufferBytes: Int = 512 << 10
+    ) {
+        self.userAgent = userAgent
+        self.maximumConnections = maximumConnections
+        self.maximumConnectionsPerOrigin = maximumConnectionsPerOrigin
+        self.receiveBufferBytes = receiveBufferBytes
+        self.sendBufferBytes = sendBufferBytes
+    }
+}

@@ -1,0 +1,101 @@
+import CCurl
+import HTTPTypes
+import NetworkTasks
+
+/// libcurl's callbacks: C functions that find their exchange in the pointer that was set with them.
+extension CurlExchange {
+    func setCallbacks(_ easy: EasyHandle) {
+        let handle = easy.pointer
+        let context = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+        for option in [
+            CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA,
+            CURLOPT_XFERINFODATA, CURLOPT_PREREQDATA,
+        ] { easy.set(option, pointer: context) }
+        ccurl_set_write(handle, CURLOPT_WRITEFUNCTION) { CurlExchange.at($3).write($0, $1 * $2) }
+        ccurl_set_write(handle, CURLOPT_HEADERFUNCTION) { CurlExchange.at($3).header($0, $1 * $2) }
+        ccurl_set_read(handle) { CurlExchange.at($3).read($0, $1 * $2) }
+        ccurl_set_seek(handle) { CurlExchange.at($0).seek($1, origin: $2) }
+        ccurl_set_progress(handle) { CurlExchange.at($0).moved(receiveTotal: $1, received: $2, sent: $4) }
+        ccurl_set_prerequest(handle) { context, _, _, _, _ in CurlExchange.at(context).connected() }
+        easy.set(CURLOPT_NOPROGRESS, 0)
+        guard options.onSent != nil, request.body.isNone else { return }
+        easy.set(CURLOPT_DEBUGDATA, pointer: context)
+        easy.set(CURLOPT_VERBOSE, 1)
+        ccurl_set_debug(handle) { _, kind, bytes, count, context in
+            CurlExchange.at(context).debug(kind, UnsafeRawBufferPointer(start: bytes, count: count))
+        }
+    }
+
+    private static func at(_ context: UnsafeMutableRawPointer?) -> CurlExchange {
+        Unmanaged<CurlExchange>.fromOpaque(context!).takeUnretainedValue()
+    }
+
+    /// The request is about to go out (https://curl.se/libcurl/c/CURLOPT_PREREQFUNCTION.html): name, connection, proxy
+    /// and TLS are behind.
+    private func connected() -> Int32 {
+        isConnected = true
+        connectionMade = true
+        lastMove = MachineClock.monotonic()
+        return CURL_PREREQFUNC_OK
+    }
+
+    private func header(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        touch()
+        switch parser.take(UnsafeRawBufferPointer(start: bytes, count: count)) {
+        case .more: return count
+        case .invalid:
+            stopReason = .protocolError
+            return 0
+        case .informational(let status, let headers):
+            wasInformed = true
+            options.onInformational?(status, headers)
+            return count
+        case .final(let status, let headers):
+            return begin(status, headers) ? count : 0
+        }
+    }
+
+    private func begin(_ status: Int, _ headers: HTTPFields) -> Bool {
+        head = (status, headers)
+        if request.body.isNone { reportSent() }
+        if rule.follows(status: status, headers: headers) {
+            receiver.discardBody()
+            return true
+        }
+        return receiver.begin(status: status, headers: headers)
+    }
+
+    private func write(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        touch()
+        return receiver.receive(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+    }
+
+    private func read(_ buffer: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count)) ?? Int(CURL_READFUNC_ABORT)
+    }
+
+    private func seek(_ offset: curl_off_t, origin: Int32) -> Int32 {
+        origin == 0 && reader.seek(to: Int64(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+    }
+
+    private func moved(receiveTotal: curl_off_t, received: curl_off_t, sent: curl_off_t) -> Int32 {
+        let now = TransferProgress(
+            sent: Int64(sent), received: Int64(received), sendTotal: progress.sendTotal,
+            receiveTotal: receiveTotal > 0 ? Int64(receiveTotal) : nil
+        )
+        guard now != progress else { return 0 }
+        touch()
+        progress = now
+        completion.report(now)
+        options.onProgress?(now)
+        if !request.body.isNone, now.sent == now.sendTotal { reportSent() }
+        return 0
+    }
+
+    private func debug(_ kind: curl_infotype, _ bytes: UnsafeRawBufferPointer) -> Int32 {
+        if kind == CURLINFO_HEADER_OUT, bytes.count >= 4, bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+            reportSent()
+        }
+        return 0
+    }
+}

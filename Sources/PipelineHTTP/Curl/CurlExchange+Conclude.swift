@@ -1,0 +1,74 @@
+import CCurl
+import HTTPTypes
+
+extension CurlExchange {
+    /// What follows the end of a hop.
+    enum Conclusion {
+        case follow
+        case end(Result<HTTPExchangeResponse, ExchangeFailure>)
+    }
+
+    func conclude(_ code: CURLcode) -> Conclusion {
+        receiver.finish()
+        if let reason = stopReason ?? receiver.failure ?? reader.failure { return .end(.failure(failure(reason))) }
+        if receiver.isStopped { return .end(.success(response())) }
+        guard code == CURLE_OK else { return .end(.failure(failure(after: code))) }
+        guard let head else { return .end(.failure(failure(.protocolError))) }
+        if !request.body.isNone, easy?.offset(CURLINFO_SIZE_UPLOAD_T) == request.body.length { reportSent() }
+        guard rule.follows(status: head.status, headers: head.headers) else { return .end(.success(response())) }
+        return follow(head.status, location: head.headers[.location] ?? "")
+    }
+
+    private func follow(_ status: Int, location: String) -> Conclusion {
+        guard redirects < rule.limit else { return .end(.failure(failure(.tooManyRedirects))) }
+        guard let url = CurlURL.resolve(location, against: request.url) else {
+            return .end(.failure(failure(.protocolError, detail: "redirected to \(location.forDisplay)")))
+        }
+        redirects += 1
+        request = rule.next(after: request, status: status, to: url)
+        head = nil
+        isConnected = false
+        parser = ResponseHeadParser()
+        receiver = ResponseReceiver(options.receive, maximumBodyBytes: options.maximumBodyBytes)
+        reader = BodyReader(request.body.segments)
+        return .follow
+    }
+
+    private func response() -> HTTPExchangeResponse {
+        HTTPExchangeResponse(
+            status: head?.status ?? 0,
+            headers: head?.headers ?? [:],
+            trailers: parser.trailers,
+            body: receiver.body,
+            url: request.url,
+            bytesSent: easy?.offset(CURLINFO_SIZE_UPLOAD_T) ?? 0,
+            bytesReceived: easy?.offset(CURLINFO_SIZE_DOWNLOAD_T) ?? 0,
+            timings: timings(),
+            redirects: redirects
+        )
+    }
+
+    private func timings() -> ExchangeTimings {
+        guard let easy else { return ExchangeTimings() }
+        func seconds(_ info: CURLINFO) -> Double { Double(easy.offset(info)) / 1_000_000 }
+        return ExchangeTimings(
+            nameLookup: seconds(CURLINFO_NAMELOOKUP_TIME_T),
+            connect: seconds(CURLINFO_CONNECT_TIME_T),
+            tls: seconds(CURLINFO_APPCONNECT_TIME_T),
+            firstByte: seconds(CURLINFO_STARTTRANSFER_TIME_T),
+            total: seconds(CURLINFO_TOTAL_TIME_T)
+        )
+    }
+
+    private func failure(after code: CURLcode) -> ExchangeFailure {
+        guard let easy else { return failure(.cancelled) }
+        let detail = easy.explanation(of: code)
+        let facts = CurlFailureFacts(
+            code: code, text: detail, errno: Int32(easy.long(CURLINFO_OS_ERRNO)),
+            verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), isConnected: isConnected,
+            hasTotalTimeoutPassed: options.totalTimeout.map { MachineClock.monotonic() - startedAt >= $0 } ?? false,
+            wasInformed: wasInformed
+        )
+        return failure(facts.reason, detail: detail)
+    }
+}

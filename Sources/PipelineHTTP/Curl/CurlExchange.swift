@@ -1,0 +1,85 @@
+import CCurl
+import HTTPTypes
+import NetworkTasks
+
+/// One exchange on its way, over all its hops.
+///
+/// `@unchecked Sendable`: made on the caller's thread, then handed through the mailbox to the thread of ``CurlLoop``,
+/// which alone touches its variables.
+final class CurlExchange: @unchecked Sendable {
+    let id: UInt64
+    let options: ExchangeOptions
+    let completion: NetworkTaskCompletion<HTTPExchangeResponse, ExchangeFailure>
+    let rule: RedirectRule
+    /// The request of the current hop.
+    var request: RequestDescription
+    var easy: EasyHandle?
+    var startedAt: Duration = .zero
+    /// When a byte or a head last moved.
+    var lastMove: Duration = .zero
+    /// True when the current hop has a connection over which the request goes.
+    var isConnected = false
+    /// True when any hop had one.
+    var connectionMade = false
+    var hasReportedSent = false
+    /// True when 1xx answers came.
+    var wasInformed = false
+    var redirects = 0
+    var head: (status: Int, headers: HTTPFields)?
+    var parser = ResponseHeadParser()
+    var receiver: ResponseReceiver
+    var reader: BodyReader
+    var headerList: UnsafeMutablePointer<curl_slist>?
+    /// Why a callback ended the exchange.
+    var stopReason: ExchangeFailure.Reason?
+    var progress = TransferProgress()
+
+    init(
+        _ request: RequestDescription, options: ExchangeOptions,
+        completion: NetworkTaskCompletion<HTTPExchangeResponse, ExchangeFailure>
+    ) {
+        self.id = completion.task.id
+        self.request = request
+        self.options = options
+        self.completion = completion
+        self.rule = RedirectRule(options, method: request.method)
+        self.receiver = ResponseReceiver(options.receive, maximumBodyBytes: options.maximumBodyBytes)
+        self.reader = BodyReader(request.body.segments)
+        progress.sendTotal = request.body.length
+    }
+
+    deinit {
+        releaseResources()
+    }
+
+    /// Frees what libcurl no longer uses; files are closed.
+    func releaseResources() {
+        curl_slist_free_all(headerList)
+        headerList = nil
+        receiver.finish()
+        reader = BodyReader([])
+    }
+
+    /// Called when anything moved.
+    func touch() {
+        if options.idleTimeout != nil { lastMove = MachineClock.monotonic() }
+    }
+
+    /// Tells once that the whole request is with the kernel.
+    func reportSent() {
+        guard !hasReportedSent else { return }
+        hasReportedSent = true
+        options.onSent?()
+    }
+
+    /// A failure with what is known of this exchange.
+    func failure(_ reason: ExchangeFailure.Reason, detail: String = "") -> ExchangeFailure {
+        ExchangeFailure(
+            reason,
+            message: FailureText.message(reason, host: URLParts(request.url)?.authority ?? "", detail: detail),
+            connectionMade: connectionMade,
+            requestBytesSent: max(progress.sent, easy?.offset(CURLINFO_SIZE_UPLOAD_T) ?? 0),
+            gotAnswer: head != nil
+        )
+    }
+}

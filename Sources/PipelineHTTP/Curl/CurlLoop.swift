@@ -1,0 +1,132 @@
+import CCurl
+import NetworkTasks
+
+/// The thread that owns libcurl: takes letters, lets libcurl work, hands out results, sleeps.
+///
+/// Everything in it belongs to that thread; other threads reach it through the mailbox only.
+final class CurlLoop {
+    private let configuration: CurlConfiguration
+    private let mailbox: Mailbox<CurlLetter>
+    private let multi: UnsafeMutableRawPointer
+    private var exchanges: [UInt64: CurlExchange] = [:]
+    private var spareHandles: [EasyHandle] = []
+    private var idleWatch = IdleWatch()
+    private var isStopping = false
+
+    private static let maximumSpareHandles = 64
+
+    init(_ configuration: CurlConfiguration, mailbox: Mailbox<CurlLetter>) {
+        self.configuration = configuration
+        self.mailbox = mailbox
+        curl_global_init(ccurl_global_defaults())
+        guard let multi = curl_multi_init() else { preconditionFailure("libcurl can't be initialised") }
+        self.multi = multi
+        ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.maximumConnections)
+        ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerOrigin)
+        ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(configuration.maximumConnections, 1))
+        let bell = Bell(multi: multi)
+        mailbox.attach { bell.ring() }
+    }
+
+    /// `curl_multi_wakeup` is the one call that libcurl allows from other threads; the mailbox makes it under its lock
+    /// and is closed before the handle goes.
+    private struct Bell: @unchecked Sendable {
+        let multi: UnsafeMutableRawPointer
+        func ring() { curl_multi_wakeup(multi) }
+    }
+
+    /// Works until a letter says stop.
+    func run() {
+        while true {
+            for letter in mailbox.takeAll() { open(letter) }
+            if isStopping { break }
+            var running: Int32 = 0
+            curl_multi_perform(multi, &running)
+            handleMessages()
+            let wait = idleWatch.milliseconds(until: exchanges.values) { end($0, reason: .timedOut(.idle)) }
+            curl_multi_poll(multi, nil, 0, wait, nil)
+        }
+        stop()
+    }
+
+    private func open(_ letter: CurlLetter) {
+        switch letter {
+        case .start(let exchange): start(exchange)
+        case .cancel(let id):
+            if let exchange = exchanges[id] { end(exchange, reason: .cancelled) }
+        case .stop: isStopping = true
+        }
+    }
+
+    private func start(_ exchange: CurlExchange) {
+        if exchange.completion.isCancelled {
+            exchange.completion.finish(.failure(.cancelled()))
+            return
+        }
+        guard let easy = spareHandles.popLast() ?? EasyHandle() else {
+            exchange.completion.finish(.failure(ExchangeFailure(.other(code: 27, text: ""), message: "Out of memory.")))
+            return
+        }
+        exchange.easy = easy
+        exchange.startedAt = MachineClock.monotonic()
+        exchanges[exchange.id] = exchange
+        send(exchange)
+    }
+
+    /// Puts the exchange's current hop on its way.
+    private func send(_ exchange: CurlExchange) {
+        if let reason = exchange.prepare(configuration) {
+            end(exchange, reason: reason, wasAdded: false)
+            return
+        }
+        guard let easy = exchange.easy else { return }
+        curl_multi_add_handle(multi, easy.pointer)
+        idleWatch.add(exchange.options.idleTimeout)
+    }
+
+    private func handleMessages() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            let code = ccurl_message_result(message)
+            var context: UnsafeMutableRawPointer?
+            ccurl_get_pointer(easy, CURLINFO_PRIVATE, &context)
+            guard let context else { continue }
+            let exchange = Unmanaged<CurlExchange>.fromOpaque(context).takeUnretainedValue()
+            curl_multi_remove_handle(multi, easy)
+            finish(exchange, code: code)
+        }
+    }
+
+    private func finish(_ exchange: CurlExchange, code: CURLcode) {
+        switch exchange.conclude(code) {
+        case .follow: send(exchange)
+        case .end(let result): release(exchange, result)
+        }
+    }
+
+    private func end(_ exchange: CurlExchange, reason: ExchangeFailure.Reason, wasAdded: Bool = true) {
+        if wasAdded, let easy = exchange.easy { curl_multi_remove_handle(multi, easy.pointer) }
+        release(exchange, .failure(exchange.failure(reason)))
+    }
+
+    private func release(_ exchange: CurlExchange, _ result: Result<HTTPExchangeResponse, ExchangeFailure>) {
+        exchanges[exchange.id] = nil
+        if let easy = exchange.easy {
+            easy.reset()
+            if spareHandles.count < Self.maximumSpareHandles { spareHandles.append(easy) }
+        }
+        exchange.easy = nil
+        exchange.releaseResources()
+        exchange.completion.finish(result)
+    }
+
+    private func stop() {
+        let unread = mailbox.close()
+        for exchange in Array(exchanges.values) { end(exchange, reason: .cancelled) }
+        for case .start(let exchange) in unread { exchange.completion.finish(.failure(.cancelled())) }
+        spareHandles = []
+        curl_multi_cleanup(multi)
+        curl_global_cleanup()
+    }
+}

@@ -1,0 +1,56 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What a failure is called in plain English.
+enum FailureText {
+    /// - Parameter detail: libcurl's own words, added in brackets when there are any.
+    static func message(_ reason: ExchangeFailure.Reason, host: String, detail: String) -> String {
+        let text = sentence(reason, host: host.forDisplay)
+        return detail.isEmpty ? "\(text)." : "\(text) (\(detail.forDisplay))."
+    }
+
+    private static func sentence(_ reason: ExchangeFailure.Reason, host: String) -> String {
+        switch reason {
+        case .cancelled: "The request was cancelled"
+        case .nameNotResolved: "The name of \(host) could not be resolved"
+        case .connectionRefused: "\(host) refused the connection"
+        case .unreachable: "\(host) could not be reached"
+        case .tls(let failure): tls(failure, host)
+        case .timedOut(.connect): "Connecting to \(host) took too long"
+        case .timedOut(.total): "The exchange with \(host) took too long"
+        case .timedOut(.idle): "Nothing moved to or from \(host) for too long"
+        case .connectionReset: "The connection to \(host) was lost"
+        case .closedEarly: "\(host) closed the connection before its answer was complete"
+        case .protocolError: "\(host) answered with something that is not valid HTTP"
+        case .localRead(let code, let path): "\(path) could not be read: \(words(code))"
+        case .sourceChanged(let path): "\(path) is shorter than it was when the transfer began"
+        case .localWrite(let code, let path):
+            "\(path.isEmpty ? "The file for the answer" : path) could not be written: \(words(code))"
+        case .bodyTooLarge: "The answer of \(host) is too large to be kept in memory"
+        case .tooManyRedirects: "\(host) redirected too many times"
+        case .invalidRequest(let text): "The request is not valid: \(text)"
+        case .other: "The exchange with \(host) failed"
+        }
+    }
+
+    private static func tls(_ failure: ExchangeFailure.TLSFailure, _ host: String) -> String {
+        switch failure {
+        case .expired: "The certificate of \(host) has expired"
+        case .notYetValid: "The certificate of \(host) is not valid yet"
+        case .wrongHost: "The certificate is not for \(host)"
+        case .unknownAuthority: "The certificate of \(host) comes from an authority that is not trusted here"
+        case .pinMismatch: "The public key of \(host) is not one of those pinned"
+        case .localFile: "A local certificate or key file could not be used"
+        case .other: "No secure connection to \(host) could be made"
+        }
+    }
+
+    private static func words(_ code: Int32) -> String {
+        String(cString: strerror(code))
+    }
+}

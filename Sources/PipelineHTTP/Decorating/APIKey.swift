@@ -1,0 +1,26 @@
+/// A key under a name of the service's own, as a header field or a query parameter.
+public struct APIKey: RequestDecorator {
+    /// Where the key stands.
+    public enum Place: Sendable, Equatable {
+        case header(String)
+        case query(String)
+    }
+
+    public let place: Place
+    private let value: String
+
+    public init(_ place: Place, value: String) {
+        self.place = place
+        self.value = value
+    }
+
+    public var phase: DecorationPhase { .credentials }
+
+    public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
+        guard request.claimCredentials() else { return }
+        switch place {
+        case .header(let name): try request.setCredentialHeader(name, to: value)
+        case .query(let name): request.query.append((name, value))
+        }
+    }
+}

@@ -1,0 +1,15 @@
+/// A bearer token (RFC 6750).
+public struct Bearer: RequestDecorator {
+    private let token: String
+
+    public init(token: String) {
+        self.token = token
+    }
+
+    public var phase: DecorationPhase { .credentials }
+
+    public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
+        guard request.claimCredentials() else { return }
+        try request.setCredentialHeader("Authorization", to: "Bearer \(token)")
+    }
+}

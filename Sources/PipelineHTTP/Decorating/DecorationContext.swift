@@ -1,0 +1,36 @@
+/// What a decorator may know beside the request: no clock and no randomness but these.
+public struct DecorationContext: Sendable {
+    /// The same over retries and restarts of one logical request; empty when there is none.
+    public var key: String
+    /// From 1; grows with each try of the same logical request.
+    public var attempt: Int
+    /// The time since 1 January 1970 UTC.
+    public var time: @Sendable () -> Duration
+    /// That many random bytes.
+    public var randomBytes: @Sendable (Int) -> [UInt8]
+
+    public init(
+        key: String = "",
+        attempt: Int = 1,
+        time: @escaping @Sendable () -> Duration = DecorationContext.systemTime,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = DecorationContext.systemRandomBytes
+    ) {
+        self.key = key
+        self.attempt = attempt
+        self.time = time
+        self.randomBytes = randomBytes
+    }
+
+    /// Lower-case hexadecimal digits, two for each random byte.
+    public func randomHex(bytes count: Int) -> String {
+        randomBytes(count).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// The machine's random number generator.
+    public static let systemRandomBytes: @Sendable (Int) -> [UInt8] = { count in
+        (0..<count).map { _ in UInt8.random(in: .min ... .max) }
+    }
+
+    /// The machine's clock.
+    public static let systemTime: @Sendable () -> Duration = { MachineClock.sinceEpoch() }
+}

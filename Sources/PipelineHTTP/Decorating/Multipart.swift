@@ -1,0 +1,20 @@
+import HTTPTypes
+
+/// Makes the body `multipart/form-data` (RFC 7578), streamed, with the parts in their order.
+public struct Multipart: RequestDecorator {
+    public let parts: [MultipartBody.Part]
+
+    public init(_ parts: [MultipartBody.Part]) {
+        self.parts = parts
+    }
+
+    public var phase: DecorationPhase { .shape }
+
+    /// The request's own body wins, like everything that is further in.
+    public func decorate(_ request: inout RequestDescription, in context: DecorationContext) {
+        guard request.body.isNone else { return }
+        let body = MultipartBody(boundary: "pipeline-\(context.randomHex(bytes: 16))", parts: parts)
+        request.body = .multipart(body)
+        request.headers[.contentType] = body.contentType
+    }
+}

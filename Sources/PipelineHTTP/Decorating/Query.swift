@@ -1,0 +1,17 @@
+/// Adds parameters; those whose name the request has already stay as they are.
+public struct Query: RequestDecorator {
+    public let parameters: [(name: String, value: String)]
+
+    public init(_ parameters: [(name: String, value: String)]) {
+        self.parameters = parameters
+    }
+
+    public var phase: DecorationPhase { .shape }
+
+    public func decorate(_ request: inout RequestDescription, in context: DecorationContext) {
+        let written = URLParts(request.url)?.query.map { $0.split(separator: "&") } ?? []
+        let inner = Set(request.query.map { PercentEncoding.component($0.name) })
+            .union(written.map { String($0.prefix { $0 != "=" }) })
+        request.query += parameters.filter { !inner.contains(PercentEncoding.component($0.name)) }
+    }
+}

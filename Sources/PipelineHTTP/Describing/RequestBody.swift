@@ -1,0 +1,45 @@
+/// What follows the head of a request. It knows its exact length: `Content-Length` is always sent, never chunks.
+public enum RequestBody: Sendable {
+    case none
+    case bytes([UInt8])
+    /// A range of a local file, read while it is sent. A file that ends early fails the exchange as `sourceChanged`.
+    case file(path: String, offset: Int64, length: Int64)
+    case multipart(MultipartBody)
+
+    /// The UTF-8 bytes of a text.
+    public static func text(_ text: String) -> RequestBody { .bytes(Array(text.utf8)) }
+
+    /// Length in bytes.
+    public var length: Int64 {
+        segments.reduce(0) { $0 + $1.length }
+    }
+
+    /// True when there is no body at all, which is not the same as an empty one.
+    public var isNone: Bool {
+        if case .none = self { true } else { false }
+    }
+
+    /// The pieces that follow each other on the wire.
+    public var segments: [BodySegment] {
+        switch self {
+        case .none: []
+        case .bytes(let bytes): [.bytes(bytes)]
+        case .file(let path, let offset, let length): [.file(path: path, offset: offset, length: length)]
+        case .multipart(let body): body.segments
+        }
+    }
+}
+
+/// A piece of a body: bytes in memory, or a range of a file.
+public enum BodySegment: Sendable, Equatable {
+    case bytes([UInt8])
+    case file(path: String, offset: Int64, length: Int64)
+
+    /// Length in bytes.
+    public var length: Int64 {
+        switch self {
+        case .bytes(let bytes): Int64(bytes.count)
+        case .file(_, _, let length): length
+        }
+    }
+}

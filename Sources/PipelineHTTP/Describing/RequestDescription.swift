@@ -1,0 +1,46 @@
+public import HTTPTypes
+
+/// What is to be sent: the value that decorators, also programs, take and give.
+///
+/// Nothing here is bound to a connection. ``RequestBuilder`` turns a description with its decorators into one that a
+/// ``Transport`` accepts.
+public struct RequestDescription: Sendable {
+    public var method: HTTPRequest.Method
+    /// An absolute `http` or `https` URL. It may carry a query; a fragment is dropped.
+    public var url: String
+    /// Parameters that the builder percent-encodes and appends to the URL's own query, in this order.
+    public var query: [(name: String, value: String)]
+    /// Header fields. `Content-Length` and `Transfer-Encoding` are the transport's and are refused here.
+    public var headers: HTTPFields
+    public var body: RequestBody
+    /// Names of the fields that hold credentials: they never follow a redirect to another origin.
+    ///
+    /// `Authorization`, `Cookie`, `Proxy-Authorization` and the usual API key fields count without standing here.
+    public var credentialFields: Set<HTTPField.Name>
+    /// True once a decorator has put credentials in: of several only the innermost applies.
+    public private(set) var hasCredentials = false
+
+    public init(
+        method: HTTPRequest.Method = .get,
+        url: String,
+        query: [(name: String, value: String)] = [],
+        headers: HTTPFields = [:],
+        body: RequestBody = .none,
+        credentialFields: Set<HTTPField.Name> = []
+    ) {
+        self.method = method
+        self.url = url
+        self.query = query
+        self.headers = headers
+        self.body = body
+        self.credentialFields = credentialFields
+    }
+
+    /// Says whether the caller is the innermost credential; afterwards every other caller hears no.
+    ///
+    /// An `Authorization` field that the request itself brings counts as its innermost credential.
+    public mutating func claimCredentials() -> Bool {
+        defer { hasCredentials = true }
+        return !hasCredentials && headers[.authorization] == nil
+    }
+}

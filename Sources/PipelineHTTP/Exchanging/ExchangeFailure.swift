@@ -1,0 +1,85 @@
+/// An exchange that gave no whole answer; what a retry is decided from.
+public struct ExchangeFailure: Error, Sendable, Equatable {
+    public var reason: Reason
+    /// Plain English, for a person.
+    public var message: String
+    /// False: nothing of the request can have reached the server.
+    public var connectionMade: Bool
+    /// Bytes of the body that were handed to the network.
+    public var requestBytesSent: Int64
+    /// True when the head of the final answer had come.
+    public var gotAnswer: Bool
+
+    /// What happened.
+    public enum Reason: Sendable, Equatable {
+        case cancelled
+        case nameNotResolved
+        case connectionRefused
+        /// No route, or no connection for another reason.
+        case unreachable
+        case tls(TLSFailure)
+        case timedOut(Timeout)
+        case connectionReset
+        /// The connection ended in order, before the answer did.
+        case closedEarly
+        /// What came is not HTTP.
+        case protocolError
+        case localRead(errno: Int32, path: String)
+        /// A body's file is shorter than it was.
+        case sourceChanged(path: String)
+        case localWrite(errno: Int32, path: String)
+        case bodyTooLarge
+        case tooManyRedirects
+        /// The request could not be put together; nothing was sent.
+        case invalidRequest(String)
+        case other(code: Int, text: String)
+    }
+
+    /// Which limit ended the exchange.
+    public enum Timeout: Sendable, Equatable {
+        case connect, total, idle
+    }
+
+    /// Why there is no TLS connection.
+    public enum TLSFailure: Sendable, Equatable {
+        case expired, notYetValid, wrongHost, unknownAuthority, pinMismatch
+        /// A local file (authorities, certificate or key) can't be used.
+        case localFile
+        case other
+    }
+
+    public init(
+        _ reason: Reason,
+        message: String,
+        connectionMade: Bool = false,
+        requestBytesSent: Int64 = 0,
+        gotAnswer: Bool = false
+    ) {
+        self.reason = reason
+        self.message = message
+        self.connectionMade = connectionMade
+        self.requestBytesSent = requestBytesSent
+        self.gotAnswer = gotAnswer
+    }
+
+    /// A request that can't be sent at all.
+    public init(_ failure: RequestFailure) {
+        self.init(.invalidRequest(failure.message), message: failure.message)
+    }
+
+    /// An exchange that was called off.
+    public static func cancelled(connectionMade: Bool = false) -> ExchangeFailure {
+        ExchangeFailure(.cancelled, message: "The request was cancelled.", connectionMade: connectionMade)
+    }
+
+    /// True when the same request may fare better later; whether it may be sent again is the caller's to know.
+    public var isRetryable: Bool {
+        switch reason {
+        case .nameNotResolved, .connectionRefused, .unreachable, .timedOut, .connectionReset, .closedEarly: true
+        case .tls(let failure): failure == .other
+        case .cancelled, .protocolError, .localRead, .sourceChanged, .localWrite, .bodyTooLarge, .tooManyRedirects,
+            .invalidRequest, .other:
+            false
+        }
+    }
+}

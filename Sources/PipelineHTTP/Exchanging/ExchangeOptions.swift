@@ -1,0 +1,81 @@
+public import HTTPTypes
+public import NetworkTasks
+
+/// How one exchange is carried out.
+public struct ExchangeOptions: Sendable {
+    /// Ends the exchange when it takes longer, whatever moves. Nil: no limit.
+    public var totalTimeout: Duration?
+    /// Ends the exchange when there is no connection, TLS included, after this time.
+    public var connectTimeout: Duration?
+    /// Ends the exchange when no byte moved for this time, in either direction, once there is a connection.
+    public var idleTimeout: Duration?
+    /// How many redirects to follow; nil for 10 with GET and HEAD and 0 with the rest. With 0 a redirect is an answer.
+    public var redirects: Int?
+    /// Lets credentials follow a redirect to another origin.
+    public var redirectKeepsCredentials: Bool
+    /// Sends on a new connection that is closed afterwards.
+    ///
+    /// libcurl silently sends a request again, POST too, when a kept connection turns out to be reset before a byte of
+    /// an answer came; on a new connection it never does. Whatever must not be sent twice needs this
+    /// (https://curl.se/libcurl/c/CURLOPT_FRESH_CONNECT.html).
+    public var freshConnection: Bool
+    /// The largest body kept in memory; a longer one fails as `bodyTooLarge`.
+    public var maximumBodyBytes: Int
+    /// Asks for gzip or deflate and unpacks what comes. Only for bodies kept in memory.
+    public var acceptsCompression: Bool
+    /// Where the body of the answer goes.
+    public var receive: ResponseSink
+    /// Bytes per second, nil for no limit. While sending is held back, answers (104 too) are read late.
+    public var maximumSendRate: Int64?
+    /// Bytes per second, nil for no limit.
+    public var maximumReceiveRate: Int64?
+    /// Called for every 1xx answer, as it arrives, with its status and fields, on the transport's thread.
+    public var onInformational: (@Sendable (Int, HTTPFields) -> Void)?
+    /// Called when bytes moved, on the transport's thread: it must be quick.
+    public var onProgress: (@Sendable (TransferProgress) -> Void)?
+    /// Called once, when the whole request, body included, has been handed to the kernel; on the transport's thread.
+    public var onSent: (@Sendable () -> Void)?
+    public var tls: TLSOptions
+    /// URL of a proxy; nil for what the environment names (`https_proxy`, `no_proxy` …), empty for none.
+    public var proxy: String?
+    /// Keeps to HTTP/1.1 where HTTP/2 would be negotiated over TLS.
+    public var avoidsHTTP2: Bool
+
+    public init(
+        totalTimeout: Duration? = nil,
+        connectTimeout: Duration? = .seconds(30),
+        idleTimeout: Duration? = nil,
+        redirects: Int? = nil,
+        redirectKeepsCredentials: Bool = false,
+        freshConnection: Bool = false,
+        maximumBodyBytes: Int = 64 << 20,
+        acceptsCompression: Bool = false,
+        receive: ResponseSink = .memory,
+        maximumSendRate: Int64? = nil,
+        maximumReceiveRate: Int64? = nil,
+        onInformational: (@Sendable (Int, HTTPFields) -> Void)? = nil,
+        onProgress: (@Sendable (TransferProgress) -> Void)? = nil,
+        onSent: (@Sendable () -> Void)? = nil,
+        tls: TLSOptions = TLSOptions(),
+        proxy: String? = nil,
+        avoidsHTTP2: Bool = false
+    ) {
+        self.totalTimeout = totalTimeout
+        self.connectTimeout = connectTimeout
+        self.idleTimeout = idleTimeout
+        self.redirects = redirects
+        self.redirectKeepsCredentials = redirectKeepsCredentials
+        self.freshConnection = freshConnection
+        self.maximumBodyBytes = maximumBodyBytes
+        self.acceptsCompression = acceptsCompression
+        self.receive = receive
+        self.maximumSendRate = maximumSendRate
+        self.maximumReceiveRate = maximumReceiveRate
+        self.onInformational = onInformational
+        self.onProgress = onProgress
+        self.onSent = onSent
+        self.tls = tls
+        self.proxy = proxy
+        self.avoidsHTTP2 = avoidsHTTP2
+    }
+}

@@ -1,0 +1,41 @@
+import HTTPTypes
+
+/// Which answer is followed, and with what request (RFC 9110 §15.4).
+struct RedirectRule {
+    /// How many may be followed.
+    let limit: Int
+    /// True when credentials may go to another origin.
+    let keepsCredentials: Bool
+
+    init(_ options: ExchangeOptions, method: HTTPRequest.Method) {
+        limit = options.redirects ?? (method == .get || method == .head ? 10 : 0)
+        keepsCredentials = options.redirectKeepsCredentials
+    }
+
+    /// True for an answer that leads elsewhere, when following is allowed at all.
+    func follows(status: Int, headers: HTTPFields) -> Bool {
+        limit > 0 && [301, 302, 303, 307, 308].contains(status) && headers[.location] != nil
+    }
+
+    /// The request of the next hop.
+    ///
+    /// 303 turns all but HEAD into GET, 301 and 302 turn POST into GET, as browsers do; 307 and 308 keep method and
+    /// body. Credentials stay with their origin.
+    func next(after request: RequestDescription, status: Int, to url: String) -> RequestDescription {
+        var next = request
+        next.url = URLParts.withoutUser(url)?.url ?? url
+        let turnsToGet = status == 303 ? request.method != .head : status < 303 && request.method == .post
+        if turnsToGet {
+            next.method = .get
+            next.body = .none
+            for name in [HTTPField.Name.contentType, .contentEncoding, .contentLanguage, .contentLocation] {
+                next.headers[name] = nil
+            }
+        }
+        if !keepsCredentials, URLParts(request.url)?.origin != URLParts(next.url)?.origin {
+            next.headers = HTTPFields(
+                request.headers.filter { !request.isCredential($0.name) && next.headers.contains($0.name) })
+        }
+        return next
+    }
+}

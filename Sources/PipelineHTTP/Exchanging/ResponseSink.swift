@@ -1,0 +1,44 @@
+public import HTTPTypes
+
+/// Where the body of an answer goes.
+public enum ResponseSink: Sendable {
+    /// Into ``HTTPExchangeResponse/body``, up to the options' `maximumBodyBytes`.
+    case memory
+    case file(FileSink)
+}
+
+/// A body that goes to a file, if its head is the right one.
+public struct FileSink: Sendable {
+    /// Called once, on the transport's thread, with the final head (no 1xx, no redirect that is followed), before the
+    /// first byte of the body; also when there is no body. A download looks at status and `Content-Range` here.
+    public var decide: @Sendable (HTTPResponse) -> SinkDecision
+    /// Sees each piece after it was written, in order, on the transport's thread: for a running digest.
+    public var onBytes: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+
+    public init(
+        onBytes: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil,
+        decide: @escaping @Sendable (HTTPResponse) -> SinkDecision
+    ) {
+        self.onBytes = onBytes
+        self.decide = decide
+    }
+
+    /// Writes the body of any 2xx answer to a file of its own; other answers stay in memory.
+    public init(path: String) {
+        self.init { $0.status.kind == .successful ? .writeToFile(path: path, offset: 0) : .memory }
+    }
+}
+
+/// What becomes of a body whose head is known.
+public enum SinkDecision: Sendable, Equatable {
+    /// Kept in memory, as for an answer that says what went wrong.
+    case memory
+    /// Written from `offset` on with pwrite. The descriptor stays the caller's, who closes it after the value arrived.
+    case writeToDescriptor(Int32, offset: Int64)
+    /// The file is made if missing, cut off at `offset`, and written from there.
+    case writeToFile(path: String, offset: Int64)
+    /// Read and thrown away.
+    case discard
+    /// The exchange ends here with the head as its answer; the connection is closed.
+    case stop
+}

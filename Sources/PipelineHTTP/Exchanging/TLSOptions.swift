@@ -1,0 +1,36 @@
+/// Whom to trust over TLS, and who we are. The system's roots unless said otherwise.
+public struct TLSOptions: Sendable, Equatable {
+    /// The oldest protocol version that is accepted.
+    public enum Version: String, Sendable, Equatable {
+        case tls12 = "1.2"
+        case tls13 = "1.3"
+    }
+
+    /// A PEM file of authorities, instead of the system's.
+    public var ca: String?
+    /// A PEM file with the client's certificate.
+    public var certificate: String?
+    /// A PEM file with the certificate's private key.
+    public var key: String?
+    public var keyPassword: String?
+    /// `sha256//BASE64` of a public key each: unless one matches the connection is refused
+    /// (https://curl.se/libcurl/c/CURLOPT_PINNEDPUBLICKEY.html).
+    public var pinnedPublicKeys: [String]
+    public var minimumVersion: Version?
+
+    public init(
+        ca: String? = nil,
+        certificate: String? = nil,
+        key: String? = nil,
+        keyPassword: String? = nil,
+        pinnedPublicKeys: [String] = [],
+        minimumVersion: Version? = nil
+    ) {
+        self.ca = ca
+        self.certificate = certificate
+        self.key = key
+        self.keyPassword = keyPassword
+        self.pinnedPublicKeys = pinnedPublicKeys
+        self.minimumVersion = minimumVersion
+    }
+}

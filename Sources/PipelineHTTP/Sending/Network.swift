@@ -1,0 +1,91 @@
+public import NetworkTasks
+
+/// Sends requests: builds them, hands them to a transport, converts the answers. The one place that does.
+public struct Network: Sendable {
+    public let transport: any Transport
+    /// What the path of a template is appended to.
+    public var baseURL: String
+    /// Put around every request, outside of its own decorators; innermost first.
+    public var decorators: [any RequestDecorator]
+    /// What holds unless a template or a caller says otherwise.
+    public var options: ExchangeOptions
+    /// What decorators are given unless a caller says otherwise.
+    public var context: DecorationContext
+    private let taskIDs = TaskIDs()
+
+    public init(
+        transport: any Transport,
+        baseURL: String = "",
+        decorators: [any RequestDecorator] = [],
+        options: ExchangeOptions = ExchangeOptions(),
+        context: DecorationContext = DecorationContext()
+    ) {
+        self.transport = transport
+        self.baseURL = baseURL
+        self.decorators = decorators
+        self.options = options
+        self.context = context
+    }
+
+    /// Carries out one exchange. An answer of any status is a value: what it means is the caller's to decide.
+    ///
+    /// Cancelling the Swift task that awaits ends the exchange.
+    /// - Parameters:
+    ///   - decorators: innermost first; the network's own come around them.
+    ///   - context: nil for the network's.
+    ///   - options: nil for the network's.
+    public func exchange(
+        _ description: RequestDescription,
+        decorators: [any RequestDecorator] = [],
+        context: DecorationContext? = nil,
+        options: ExchangeOptions? = nil
+    ) async throws(ExchangeFailure) -> HTTPExchangeResponse {
+        let request = try await build(description, decorators: decorators, context: context)
+        // What was called off before it began is never begun.
+        guard !Task.isCancelled else { throw .cancelled() }
+        return try await transport.start(request, options: options ?? self.options).value
+    }
+
+    /// The request as it would be sent, with all decorators applied; nothing is sent.
+    public func build(
+        _ description: RequestDescription,
+        decorators: [any RequestDecorator] = [],
+        context: DecorationContext? = nil
+    ) async throws(ExchangeFailure) -> RequestDescription {
+        do {
+            return try await RequestBuilder().build(
+                description, decorators: decorators + self.decorators, context: context ?? self.context)
+        } catch {
+            throw ExchangeFailure(error)
+        }
+    }
+
+    /// Starts an exchange and returns its handle at once: progress, `cancel()` at any time, one value.
+    ///
+    /// Decorators may take their time, so that the work is a Swift task of its own. It ends with the handle's value.
+    public func task(
+        _ description: RequestDescription,
+        decorators: [any RequestDecorator] = [],
+        context: DecorationContext? = nil,
+        options: ExchangeOptions? = nil
+    ) -> ExchangeTask {
+        let (task, completion) = ExchangeTask.make(id: taskIDs.next())
+        var reporting = options ?? self.options
+        let report = reporting.onProgress
+        reporting.onProgress = { progress in
+            completion.report(progress)
+            report?(progress)
+        }
+        let work = Task { [reporting] in
+            do throws(ExchangeFailure) {
+                let answer = try await exchange(
+                    description, decorators: decorators, context: context, options: reporting)
+                completion.finish(.success(answer))
+            } catch {
+                completion.finish(.failure(error))
+            }
+        }
+        completion.onCancel { work.cancel() }
+        return task
+    }
+}

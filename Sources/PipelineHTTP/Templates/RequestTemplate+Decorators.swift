@@ -1,0 +1,41 @@
+extension RequestTemplate {
+    /// Puts a decorator around the template; what is further in wins.
+    public func decorated(by decorator: any RequestDecorator) -> Decorated<Self> {
+        Decorated(self, by: decorator)
+    }
+
+    public func bearer(_ token: String) -> Decorated<Self> {
+        decorated(by: Bearer(token: token))
+    }
+
+    public func basic(user: String, password: String) -> Decorated<Self> {
+        decorated(by: Basic(user: user, password: password))
+    }
+
+    public func apiKey(_ place: APIKey.Place, value: String) -> Decorated<Self> {
+        decorated(by: APIKey(place, value: value))
+    }
+
+    public func headers(_ fields: [(name: String, value: String)]) -> Decorated<Self> {
+        decorated(by: Headers(fields))
+    }
+
+    public func query(_ parameters: [(name: String, value: String)]) -> Decorated<Self> {
+        decorated(by: Query(parameters))
+    }
+
+    public func prefer(_ preferences: String...) -> Decorated<Self> {
+        decorated(by: Prefer(preferences))
+    }
+
+    /// Sends a key by which the server knows repetitions; nil for the key of the context.
+    public func idempotent(
+        _ key: String? = nil, header: String = "Idempotency-Key", quoted: Bool = false
+    ) -> Decorated<Self> {
+        decorated(by: IdempotencyKey(key, header: header, quoted: quoted))
+    }
+
+    public func multipart(_ parts: [MultipartBody.Part]) -> Decorated<Self> {
+        decorated(by: Multipart(parts))
+    }
+}

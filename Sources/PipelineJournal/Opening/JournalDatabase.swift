@@ -1,0 +1,114 @@
+import GRDB
+import GRDBSQLite
+import PipelineCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// One connection to the journal's database: a GRDB queue, and our own prepared statements on it.
+///
+/// `@unchecked`: ``statements`` is only touched inside ``access(_:)``, which GRDB runs one at a time.
+final class JournalDatabase: @unchecked Sendable {
+    private let queue: DatabaseQueue
+    private let statements: SQLiteConnection
+    let folder: StateFolder
+
+    /// Connects to the database of a folder that has been prepared.
+    convenience init(_ folder: StateFolder, isReading: Bool = false) throws(JournalFailure) {
+        do {
+            let queue = try DatabaseQueue(path: folder.database, configuration: Self.configuration(isReading: isReading))
+            let statements = try queue.inDatabase { database in
+                guard let handle = database.sqliteConnection else { throw JournalFailure.other("no connection") }
+                return SQLiteConnection(handle: handle, folder: folder.path, file: folder.database)
+            }
+            self.init(queue: queue, statements: statements, folder: folder)
+        } catch {
+            throw JournalFailure(error, folder: folder.path, file: folder.database)
+        }
+    }
+
+    private init(queue: DatabaseQueue, statements: SQLiteConnection, folder: StateFolder) {
+        self.queue = queue
+        self.statements = statements
+        self.folder = folder
+    }
+
+    /// Runs the body with the connection to itself; it leaves no transaction open.
+    func access<Value>(_ body: (SQLiteConnection) throws(JournalFailure) -> Value) throws(JournalFailure) -> Value {
+        do {
+            return try queue.inDatabase { _ in try body(statements) }
+        } catch {
+            throw JournalFailure(error, folder: folder.path, file: folder.database)
+        }
+    }
+
+    /// Runs the body with GRDB's own interface, for what is not done often.
+    func administer<Value>(_ body: (Database) throws -> Value) throws(JournalFailure) -> Value {
+        do {
+            return try queue.inDatabase(body)
+        } catch {
+            throw JournalFailure(error, folder: folder.path, file: folder.database)
+        }
+    }
+
+    deinit { statements.finalizeStatements() }
+
+    /// Frees the statements and closes the connection; the object is not used after.
+    func close() {
+        queue.inDatabase { _ in statements.finalizeStatements() }
+        try? queue.close()
+    }
+}
+
+extension JournalDatabase {
+    /// WAL: readers and one writer at the same time. FULL: a commit is on disk when it returns
+    /// (sqlite.org/pragma.html#pragma_synchronous). GRDB's own WAL set-up is not used: it chooses NORMAL, and writes
+    /// at each opening.
+    private static func configuration(isReading: Bool) -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.foreignKeysEnabled = true
+        configuration.prepareDatabase { database in
+            guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+                throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "the file system has no shared memory for WAL")
+            }
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            try database.execute(sql: "PRAGMA journal_size_limit = 4194304")
+            if isReading { try database.execute(sql: "PRAGMA query_only = 1") }
+        }
+        return configuration
+    }
+
+    /// Whether the schema is the one that this program makes. Throws `.newer` or `.damaged` for one that it can't use.
+    func isCurrent() throws(JournalFailure) -> Bool {
+        let migrator = JournalMigrations.migrator
+        try refuseForeign(migrator)
+        return try administer { database in try migrator.hasCompletedMigrations(database) }
+    }
+
+    /// Brings the schema up to date, each step in a transaction of its own.
+    func migrate() throws(JournalFailure) {
+        do {
+            try JournalMigrations.migrator.migrate(queue)
+        } catch {
+            throw JournalFailure(error, folder: folder.path, file: folder.database)
+        }
+    }
+
+    /// Refuses a database of another program, and one with migrations that this program does not know.
+    private func refuseForeign(_ migrator: DatabaseMigrator) throws(JournalFailure) {
+        let (isEmpty, application, isNewer) = try administer { database in
+            let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+            let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+            return (tables == 0, application, try migrator.hasBeenSuperseded(database))
+        }
+        if isEmpty { return }
+        guard application == JournalMigrations.applicationID else {
+            throw .damaged(file: folder.database, reason: "it is not a journal of this program")
+        }
+        if isNewer { throw .newer(file: folder.database) }
+    }
+}

@@ -1,0 +1,118 @@
+import GRDB
+
+/// The schema's history: entries are only ever added at the end, none is changed once it was released.
+enum JournalMigrations {
+    /// "PIPE": tells our databases from those of other programs (sqlite.org/pragma.html#pragma_application_id).
+    static let applicationID: Int32 = 0x5049_5045
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        for (identifier, sql) in all {
+            migrator.registerMigration(identifier) { database in try database.execute(sql: sql) }
+        }
+        return migrator
+    }
+
+    private static let all: [(String, String)] = [("v1", version1)]
+
+    /// Times are milliseconds since 1970; `item` is -1 for a step that is no item of a `forEach`, since NULLs would
+    /// not be unique in a key. The children have no row ids: a step is found in one descent of its tree.
+    private static let version1 = """
+        PRAGMA application_id = \(applicationID);
+        CREATE TABLE documents (
+            number INTEGER PRIMARY KEY,
+            digest TEXT NOT NULL,
+            source TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX documents_by_digest ON documents (digest);
+        CREATE TABLE owners (
+            id TEXT NOT NULL PRIMARY KEY CHECK (id <> ''),
+            boot TEXT NOT NULL,
+            lease_until INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE jobs (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE CHECK (id <> ''),
+            key TEXT NOT NULL UNIQUE,
+            pipeline TEXT NOT NULL,
+            started INTEGER NOT NULL,
+            document INTEGER NOT NULL REFERENCES documents (number),
+            source_name TEXT NOT NULL,
+            inputs TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            document_folder TEXT NOT NULL,
+            output_folder TEXT NOT NULL,
+            overwrites INTEGER NOT NULL CHECK (overwrites IN (0, 1)),
+            mode TEXT NOT NULL CHECK (mode IN ('attached', 'background')),
+            request TEXT CHECK (request IN ('cancel', 'pause')),
+            cause TEXT CHECK (cause IN ('interrupted', 'paused', 'noNetwork', 'secret')),
+            ended INTEGER,
+            owner TEXT REFERENCES owners (id),
+            epoch INTEGER NOT NULL CHECK (epoch >= 1)
+        ) STRICT;
+        CREATE INDEX jobs_unfinished ON jobs (id) WHERE ended IS NULL;
+        CREATE INDEX jobs_by_pipeline ON jobs (pipeline, id);
+        CREATE INDEX jobs_by_document ON jobs (document);
+        CREATE INDEX jobs_owned ON jobs (owner) WHERE owner IS NOT NULL;
+        CREATE TABLE steps (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            stage TEXT NOT NULL CHECK (stage <> ''),
+            item INTEGER NOT NULL CHECK (item >= -1),
+            state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'waiting', 'unknown', 'succeeded', 'failed',
+                'cancelled', 'skipped')),
+            detail TEXT,
+            checkpoint BLOB,
+            captures TEXT NOT NULL,
+            started INTEGER,
+            ended INTEGER,
+            attempts INTEGER NOT NULL CHECK (attempts >= 0),
+            resumes INTEGER NOT NULL CHECK (resumes >= 0),
+            bytes_sent INTEGER NOT NULL CHECK (bytes_sent >= 0),
+            bytes_received INTEGER NOT NULL CHECK (bytes_received >= 0),
+            value TEXT,
+            version INTEGER NOT NULL CHECK (version >= 0),
+            PRIMARY KEY (job, stage, item),
+            CHECK ((detail IS NULL) = (state IN ('pending', 'cancelled', 'skipped')))
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE submits (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            stage TEXT NOT NULL CHECK (stage <> ''),
+            item INTEGER NOT NULL CHECK (item >= -1),
+            key TEXT NOT NULL,
+            generation INTEGER NOT NULL CHECK (generation >= 0),
+            digest TEXT NOT NULL,
+            phase TEXT NOT NULL CHECK (phase IN ('intent', 'sending', 'submitted', 'refused', 'unknown')),
+            sends INTEGER NOT NULL CHECK (sends >= 0),
+            first_sent INTEGER,
+            last_sent INTEGER,
+            misses INTEGER NOT NULL CHECK (misses >= 0),
+            PRIMARY KEY (job, stage, item)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE facts (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            kind TEXT NOT NULL CHECK (kind IN ('size', 'digest', 'text', 'jsonLines', 'now', 'uuid')),
+            subject TEXT NOT NULL,
+            value TEXT NOT NULL,
+            PRIMARY KEY (job, kind, subject)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE files (
+            number INTEGER PRIMARY KEY,
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            path TEXT NOT NULL CHECK (path <> ''),
+            bytes INTEGER NOT NULL CHECK (bytes >= 0),
+            sha256 TEXT NOT NULL,
+            UNIQUE (job, path)
+        ) STRICT;
+        CREATE TABLE events (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            sequence INTEGER NOT NULL CHECK (sequence >= 1),
+            time INTEGER NOT NULL,
+            kind TEXT NOT NULL CHECK (kind <> ''),
+            stage TEXT,
+            item INTEGER,
+            attempt INTEGER,
+            data TEXT NOT NULL,
+            PRIMARY KEY (job, sequence)
+        ) STRICT, WITHOUT ROWID;
+        """
+}

@@ -1,0 +1,161 @@
+import PipelineCore
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Who may own jobs: the owners of this process, and whether those of others are alive.
+final class Owners: Sendable {
+    private struct State {
+        var presences: [OwnerID: OwnerPresence] = [:]
+        /// When leases are renewed next, by the lease clock; nil before the first.
+        var renewal: Int64?
+        var isClosed = false
+    }
+
+    private let folder: StateFolder
+    private let clock: any LeaseClock
+    /// How long a lease lasts without being renewed, in milliseconds.
+    private let length: Int64
+    private let state = Mutex(State())
+
+    init(folder: StateFolder, clock: any LeaseClock, length: Int64) {
+        self.folder = folder
+        self.clock = clock
+        self.length = length
+    }
+
+    /// A name that no other process has: its id, which helps a person, and 64 random bits, since ids come again.
+    static func newName() -> OwnerID {
+        OwnerID("\(getpid())-" + String(UInt64.random(in: .min ... .max), radix: 36))
+    }
+
+    /// The owner's presence, made at its first use: its lock is taken, its socket is there.
+    func enter(_ owner: OwnerID) throws(JournalFailure) -> OwnerPresence {
+        let result = state.withLock { state -> Result<OwnerPresence, JournalFailure> in
+            if state.isClosed { return .failure(.other("the journal is closed")) }
+            if let presence = state.presences[owner] { return .success(presence) }
+            return Result { () throws(JournalFailure) in
+                let presence = try makePresence(owner)
+                state.presences[owner] = presence
+                return presence
+            }
+        }
+        return try result.get()
+    }
+
+    func presence(_ owner: OwnerID) -> OwnerPresence? { state.withLock { $0.presences[owner] } }
+
+    /// Whether an owner with that lease keeps its jobs: it holds its lock, and it has renewed in time, or it is
+    /// stopped for less than a lease.
+    func isLiving(_ owner: OwnerID, boot: String, until: Int64) -> Bool {
+        boot == clock.bootID && clock.now < until && holdsLock(owner)
+    }
+
+    /// The boot id and the end of a lease that begins now.
+    var newLease: (boot: String, until: Int64) { (clock.bootID, clock.now + length) }
+
+    /// Wakes the owner for the job; false when it does not listen.
+    func wake(_ owner: OwnerID, for job: JobID) -> Bool {
+        OwnerSocket.send(job.text, folder: folder.owners, name: OwnerPresence.socketName(owner))
+    }
+
+    /// The owners with jobs whose leases are to be renewed now: a third of the length after the last time.
+    var dueForRenewal: [OwnerID] {
+        let now = clock.now
+        return state.withLock { state in
+            if let renewal = state.renewal, now < renewal { return [] }
+            return state.presences.values.filter(\.hasJobs).map(\.owner)
+        }
+    }
+
+    func markRenewed() {
+        let next = clock.now + length / 3
+        state.withLock { $0.renewal = next }
+    }
+
+    /// After how many milliseconds to look for renewals again; nil while no job is owned.
+    var renewalInterval: Int? {
+        state.withLock { $0.presences.values.contains(where: \.hasJobs) } ? max(1, Int(length / 3)) : nil
+    }
+
+    /// Lets all locks go and ends all listening.
+    func close() {
+        let presences = state.withLock { state in
+            state.isClosed = true
+            defer { state.presences = [:] }
+            return Array(state.presences.values)
+        }
+        for presence in presences {
+            presence.end()
+            unlink(path(OwnerPresence.lockName(presence.owner)))
+        }
+    }
+}
+
+extension Owners {
+    private func path(_ name: String) -> String { folder.owners + "/" + name }
+
+    private func holdsLock(_ owner: OwnerID) -> Bool {
+        presence(owner) != nil || FileLock.isHeld(path(OwnerPresence.lockName(owner)))
+    }
+
+    private func makePresence(_ owner: OwnerID) throws(JournalFailure) -> OwnerPresence {
+        guard Self.isFileName(owner.text) else {
+            throw .other("an owner's name has 1 to 64 letters, digits, dots and hyphens: \(owner.text)")
+        }
+        try folder.prepareOwners()
+        removeTraces()
+        guard let lock = FileLock(path(OwnerPresence.lockName(owner))) else {
+            if errno == EAGAIN { throw .other("another process owns jobs under the name \(owner.text)") }
+            throw folder.systemRefusal("the lock of \(owner.text) can't be made")
+        }
+        guard let socket = OwnerSocket(folder: folder.owners, name: OwnerPresence.socketName(owner)) else {
+            throw folder.systemRefusal("the socket of \(owner.text) can't be made")
+        }
+        return OwnerPresence(owner, lock: lock, socket: socket, folder: folder.owners)
+    }
+
+    /// Removes locks and sockets of owners that are gone. A lock's file is only removed while it is locked here.
+    private func removeTraces() {
+        let names = folderEntries(folder.owners)
+        for name in names where name.hasSuffix(".lock") {
+            guard let lock = FileLock(path(name)) else { continue }
+            unlink(path(String(name.dropLast(5)) + ".sock"))
+            unlink(path(name))
+            _ = consume lock
+        }
+        let locks = Set(folderEntries(folder.owners).filter { $0.hasSuffix(".lock") })
+        for name in names where name.hasSuffix(".sock") && !locks.contains(String(name.dropLast(5)) + ".lock") {
+            unlink(path(name))
+        }
+    }
+
+    private func folderEntries(_ folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            names.append(name)
+        }
+        return names
+    }
+
+    private static func isFileName(_ text: String) -> Bool {
+        guard (1...64).contains(text.utf8.count), !text.hasPrefix(".") else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+    }
+}

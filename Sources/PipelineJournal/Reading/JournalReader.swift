@@ -1,0 +1,65 @@
+import Dispatch
+import PipelineCore
+
+/// Reads beside the writer, on a connection of its own that is opened at the first reading.
+///
+/// `@unchecked`: ``database`` is only touched on ``queue``.
+final class JournalReader: @unchecked Sendable {
+    private let folder: StateFolder
+    private let owners: Owners
+    private let queue = DispatchQueue(label: "pipeline.journal.reader")
+    private var database: JournalDatabase?
+    private var isClosed = false
+
+    init(folder: StateFolder, owners: Owners) {
+        self.folder = folder
+        self.owners = owners
+    }
+
+    /// Runs the body on one state of the database.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout JobReader) throws(JournalFailure) -> Value
+    ) async throws(JournalFailure) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(returning: Result { () throws(JournalFailure) in try reading(body) })
+            }
+        }
+        return try result.get()
+    }
+
+    /// The same for a thread that may block.
+    func readBlocking<Value: Sendable>(
+        _ body: @escaping @Sendable (inout JobReader) throws(JournalFailure) -> Value
+    ) throws(JournalFailure) -> Value {
+        let result: Result<Value, JournalFailure> = queue.sync { Result { () throws(JournalFailure) in try reading(body) } }
+        return try result.get()
+    }
+
+    func close() {
+        queue.async { [self] in
+            database?.close()
+            database = nil
+            isClosed = true
+        }
+    }
+
+    private func connected() throws(JournalFailure) -> JournalDatabase {
+        if let database { return database }
+        let opened = try JournalDatabase(folder, isReading: true)
+        database = opened
+        return opened
+    }
+
+    private func reading<Value>(
+        _ body: (inout JobReader) throws(JournalFailure) -> Value
+    ) throws(JournalFailure) -> Value {
+        if isClosed { throw .other("the journal is closed") }
+        return try connected().access { (connection) throws(JournalFailure) in
+            try connection.run(.beginReading)
+            defer { _ = Result { () throws(JournalFailure) in try connection.run(.commit) } }
+            var reader = JobReader(connection: connection, owners: owners)
+            return try body(&reader)
+        }
+    }
+}

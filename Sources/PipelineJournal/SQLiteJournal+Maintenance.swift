@@ -1,0 +1,65 @@
+import GRDB
+public import PipelineCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+extension SQLiteJournal {
+    /// Copies the journal as it is at this moment into a new file, while jobs go on.
+    ///
+    /// The file is made private (0600), and is on disk when this returns; a file that is there already is not replaced.
+    /// It blocks its thread for as long as the disk needs.
+    @concurrent
+    public func backup(to path: String) async throws(JournalFailure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StateFolder(path).systemRefusal("\(path) can't be made") }
+        defer { closeDescriptor(descriptor) }
+        _ = fchmod(descriptor, 0o600)
+        do throws(JournalFailure) {
+            let database = try JournalDatabase(folder)
+            defer { database.close() }
+            try database.administer { database in
+                try database.execute(sql: "VACUUM INTO ?", arguments: [path])
+            }
+            guard fsync(descriptor) == 0 else { throw StateFolder(path).systemRefusal("\(path) can't be written") }
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// What is wrong with the journal, one sentence each; empty when nothing is.
+    ///
+    /// Reads the whole database: pages and indexes, references between tables, and whether each job can be read.
+    @concurrent
+    public func checkIntegrity() async throws(JournalFailure) -> [String] {
+        let database = try JournalDatabase(folder, isReading: true)
+        defer { database.close() }
+        var mistakes = try database.administer { database in
+            let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+            let references = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").map { row in
+                "a row of \(row[0] as String) belongs to a \(row[2] as String) row that is not there"
+            }
+            return pages + references
+        }
+        guard mistakes.isEmpty else { return mistakes }
+        for job in try await reader.read({ (reader) throws(JournalFailure) in try reader.allJobs() }) {
+            do {
+                let snapshot = try await snapshot(of: job)
+                let events = try await events(of: job, after: 0)
+                let isWhole = zip(events, 1...).allSatisfy { event, place in event.sequence == place }
+                if snapshot != nil, !isWhole { mistakes.append("the events of \(job) have gaps") }
+            } catch {
+                guard case .damaged(_, let reason) = error else { throw error }
+                mistakes.append("\(job) can't be read: \(reason)")
+            }
+        }
+        return mistakes
+    }
+}
+
+/// `close` of the C library, which the journal's own method hides.
+private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }

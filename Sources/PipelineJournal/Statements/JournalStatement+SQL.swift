@@ -1,0 +1,113 @@
+extension JournalStatement {
+    var jobSQL: String {
+        switch self {
+        case .findJob: "SELECT number FROM jobs WHERE id = ?1"
+        case .findKey: "SELECT id FROM jobs WHERE key = ?1"
+        case .findDocument: "SELECT number FROM documents WHERE digest = ?1 AND source = ?2"
+        case .insertDocument: "INSERT INTO documents (digest, source) VALUES (?1, ?2) RETURNING number"
+        case .removeUnusedDocument:
+            "DELETE FROM documents WHERE number = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE document = ?1)"
+        case .insertJob:
+            """
+            INSERT INTO jobs (id, key, pipeline, started, document, source_name, inputs, environment, document_folder,
+                output_folder, overwrites, mode, request, cause, ended, owner, epoch)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 1) RETURNING number
+            """
+        case .removeJob: "DELETE FROM jobs WHERE id = ?1 RETURNING document"
+        case .takeMode: "UPDATE jobs SET mode = ?2, cause = NULL WHERE number = ?1"
+        case .setRequest: "UPDATE jobs SET request = ?2 WHERE number = ?1"
+        case .setCause: "UPDATE jobs SET cause = ?2 WHERE number = ?1"
+        case .setEnded: "UPDATE jobs SET ended = ?2 WHERE number = ?1"
+        default: "UPDATE jobs SET ended = NULL, cause = NULL, request = NULL WHERE number = ?1"
+        }
+    }
+
+    var ownershipSQL: String {
+        switch self {
+        case .findLease: "SELECT number, owner, epoch FROM jobs WHERE id = ?1"
+        case .findOwner:
+            """
+            SELECT jobs.number, jobs.epoch, jobs.owner, owners.boot, owners.lease_until, jobs.ended
+            FROM jobs LEFT JOIN owners ON owners.id = jobs.owner WHERE jobs.id = ?1
+            """
+        case .takeJob: "UPDATE jobs SET owner = ?2, epoch = ?3 WHERE number = ?1"
+        case .releaseJob: "UPDATE jobs SET owner = NULL WHERE id = ?1 AND owner = ?2 AND epoch = ?3"
+        case .releaseAll: "UPDATE jobs SET owner = NULL WHERE owner = ?1"
+        case .keepOwner:
+            """
+            INSERT INTO owners (id, boot, lease_until) VALUES (?1, ?2, ?3)
+            ON CONFLICT (id) DO UPDATE SET boot = excluded.boot, lease_until = excluded.lease_until
+            """
+        case .removeIdleOwner:
+            "DELETE FROM owners WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = ?1)"
+        case .listOwners: "SELECT id FROM owners"
+        default: "SELECT id FROM jobs WHERE owner = ?1 AND request IS NOT NULL ORDER BY id"
+        }
+    }
+
+    /// Steps change by compare-and-set; an event is taken only as the next one of its job.
+    var contentSQL: String {
+        switch self {
+        case .insertStep:
+            """
+            INSERT INTO steps (job, stage, item, state, detail, checkpoint, captures, started, ended, attempts,
+                resumes, bytes_sent, bytes_received, value, version)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+            ON CONFLICT DO NOTHING
+            """
+        case .updateStep:
+            """
+            UPDATE steps SET state = ?4, detail = ?5, checkpoint = ?6, captures = ?7, started = ?8, ended = ?9,
+                attempts = ?10, resumes = ?11, bytes_sent = ?12, bytes_received = ?13, value = ?14, version = ?15
+            WHERE job = ?1 AND stage = ?2 AND item = ?3 AND version = ?15 - 1
+            """
+        case .keepSubmit:
+            """
+            INSERT OR REPLACE INTO submits (job, stage, item, key, generation, digest, phase, sends, first_sent,
+                last_sent, misses)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            """
+        case .keepFact: "INSERT OR REPLACE INTO facts (job, kind, subject, value) VALUES (?1, ?2, ?3, ?4)"
+        case .keepFile: "INSERT OR REPLACE INTO files (job, path, bytes, sha256) VALUES (?1, ?2, ?3, ?4)"
+        default:
+            """
+            INSERT INTO events (job, sequence, time, kind, stage, item, attempt, data)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+            WHERE ?2 = 1 + (SELECT ifnull(max(sequence), 0) FROM events WHERE job = ?1)
+            """
+        }
+    }
+
+    var readingSQL: String {
+        switch self {
+        case .readJob:
+            """
+            SELECT jobs.number, id, key, pipeline, started, documents.digest, document, source_name, inputs,
+                environment, document_folder, output_folder, overwrites, mode, request, cause, ended,
+                documents.source
+            FROM jobs JOIN documents ON documents.number = jobs.document WHERE id = ?1
+            """
+        case .readSteps:
+            """
+            SELECT stage, item, state, detail, checkpoint, captures, started, ended, attempts, resumes, bytes_sent,
+                bytes_received, value, version
+            FROM steps WHERE job = ?1
+            """
+        case .readSubmits:
+            """
+            SELECT stage, item, key, generation, digest, phase, sends, first_sent, last_sent, misses
+            FROM submits WHERE job = ?1
+            """
+        case .readFacts: "SELECT kind, subject, value FROM facts WHERE job = ?1"
+        case .readFiles: "SELECT path, bytes, sha256 FROM files WHERE job = ?1 ORDER BY number"
+        case .listJobs: "SELECT id FROM jobs ORDER BY id"
+        case .readSequence: "SELECT ifnull(max(sequence), 0) FROM events WHERE job = ?1"
+        default:
+            """
+            SELECT sequence, time, kind, stage, item, attempt, data, jobs.pipeline
+            FROM jobs JOIN events ON events.job = jobs.number
+            WHERE jobs.id = ?1 AND sequence > ?2 ORDER BY sequence
+            """
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import PipelineCore
+
+/// The calls of one transaction: each inside a savepoint of its own, so that one which is refused spoils no other.
+struct CommitGroup {
+    let calls: [QueuedWrite]
+    /// Owners whose leases are renewed on the way.
+    let renewals: [OwnerID]
+    let leases: Owners
+    /// What tells the callers whose rows were kept.
+    private(set) var kept: [@Sendable () -> Void] = []
+    private(set) var refused: [(QueuedWrite, JournalFailure)] = []
+    private(set) var isCommitted = false
+
+    init(calls: [QueuedWrite], renewals: [OwnerID], leases: Owners) {
+        self.calls = calls
+        self.renewals = renewals
+        self.leases = leases
+    }
+
+    /// Writes and commits; when it throws, nothing of the whole group was kept.
+    mutating func write(on connection: SQLiteConnection) throws(JournalFailure) {
+        try connection.run(.begin)
+        do throws(JournalFailure) {
+            let rows = JobRows(connection: connection, owners: leases)
+            for owner in renewals { try rows.keep(owner) }
+            for call in calls { try write(call, rows) }
+            isCommitted = !kept.isEmpty || !renewals.isEmpty
+            try connection.run(isCommitted ? .commit : .rollback)
+        } catch {
+            isCommitted = false
+            // SQLite has already rolled back after some failures; then this one says so and is of no interest.
+            if connection.isInTransaction { _ = Result { () throws(JournalFailure) in try connection.run(.rollback) } }
+            throw error
+        }
+    }
+
+    private mutating func write(_ call: QueuedWrite, _ rows: JobRows) throws(JournalFailure) {
+        let isAlone = calls.count == 1 && renewals.isEmpty
+        if !isAlone { try rows.connection.run(.openSavepoint) }
+        do throws(JournalFailure) {
+            kept.append(try call.perform(rows))
+        } catch {
+            guard error.concernsOneCall, rows.connection.isInTransaction else { throw error }
+            refused.append((call, error))
+            if !isAlone { try rows.connection.run(.dropSavepoint) }
+        }
+        if !isAlone { try rows.connection.run(.keepSavepoint) }
+    }
+}

@@ -1,0 +1,115 @@
+import PipelineCore
+import Synchronization
+
+/// The only writer of a journal: a thread that takes what has queued and commits it as one transaction.
+final class JournalWriter: Sendable {
+    private let mailbox = WriteMailbox()
+    private let database: JournalDatabase
+    private let owners: Owners
+    private let counted = Mutex(JournalStatistics())
+    private let ending = Mutex(Ending())
+
+    private struct Ending {
+        var hasEnded = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    init(database: JournalDatabase, owners: Owners) throws(JournalFailure) {
+        self.database = database
+        self.owners = owners
+        guard JournalThread.start({ self.run() }) else { throw .other("the journal's thread can't be started") }
+    }
+
+    var statistics: JournalStatistics { counted.withLock { $0 } }
+
+    /// Runs the body inside a transaction, shared with other calls, and returns once that is on disk.
+    ///
+    /// The body may run twice, and must change nothing but rows. When it throws, nothing of it is kept, and other calls
+    /// are not touched. `onCommit` runs on the writer's thread before any later call is written.
+    func write<Value: Sendable>(
+        onCommit: @escaping @Sendable () -> Void = {},
+        _ body: @escaping @Sendable (JobRows) throws(JournalFailure) -> Value
+    ) async throws(JournalFailure) -> Value {
+        typealias Answer = CheckedContinuation<Result<Value, JournalFailure>, Never>
+        let result = await withCheckedContinuation { (continuation: Answer) in
+            let call = QueuedWrite(
+                perform: { (rows) throws(JournalFailure) in
+                    let value = try body(rows)
+                    return {
+                        onCommit()
+                        continuation.resume(returning: .success(value))
+                    }
+                },
+                refuse: { failure in continuation.resume(returning: .failure(failure)) })
+            if !mailbox.put(call) { call.refuse(.other("the journal is closed")) }
+        }
+        return try result.get()
+    }
+
+    /// Returns once the thread has ended.
+    func ended() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = ending.withLock { ending in
+                if !ending.hasEnded { ending.waiting.append(continuation) }
+                return ending.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    /// Takes no more calls; the thread writes what is left, closes the database, lets the owners' locks go and ends.
+    func close() { mailbox.close() }
+}
+
+extension JournalWriter {
+    private func run() {
+        var expected = 1
+        while let calls = mailbox.take(expecting: expected, milliseconds: owners.renewalInterval) {
+            let renewals = owners.dueForRenewal
+            guard !calls.isEmpty || !renewals.isEmpty else { continue }
+            write(calls, renewing: renewals)
+            expected = max(1, calls.count)
+        }
+        database.close()
+        owners.close()
+        let waiting = ending.withLock { ending in
+            defer { ending = Ending(hasEnded: true) }
+            return ending.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    private func write(_ calls: [QueuedWrite], renewing owners: [OwnerID]) {
+        var group = CommitGroup(calls: calls, renewals: owners, leases: self.owners)
+        let failure = writing { (connection) throws(JournalFailure) in try group.write(on: connection) }
+        guard let failure else { return finish(group) }
+        // Whatever is small may still find room on a full disk when what is large has failed.
+        if case .full = failure, calls.count > 1 {
+            for call in calls { write([call], renewing: []) }
+            return
+        }
+        counted.withLock { $0.refused += calls.count }
+        for call in calls { call.refuse(failure) }
+    }
+
+    private func writing(_ body: (SQLiteConnection) throws(JournalFailure) -> Void) -> JournalFailure? {
+        do throws(JournalFailure) {
+            try database.access(body)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func finish(_ group: CommitGroup) {
+        if !group.renewals.isEmpty { owners.markRenewed() }
+        counted.withLock { statistics in
+            statistics.calls += group.kept.count
+            statistics.refused += group.refused.count
+            statistics.transactions += group.isCommitted ? 1 : 0
+            statistics.largestGroup = max(statistics.largestGroup, group.kept.count)
+        }
+        for tell in group.kept { tell() }
+        for (call, failure) in group.refused { call.refuse(failure) }
+    }
+}

@@ -1,0 +1,75 @@
+import Dispatch
+import Synchronization
+
+/// Where calls wait for the writer: many put, one takes.
+///
+/// `take` gathers: after a group of several calls it waits a moment for as many again, so that jobs which run side by
+/// side share a transaction although their calls do not come at the same instant (as PostgreSQL's commit_delay does).
+/// After a single call it waits for nothing: one job alone never pays for it.
+final class WriteMailbox: Sendable {
+    private struct State {
+        var calls: [QueuedWrite] = []
+        /// With how many calls in the box the writer is woken; nil while it does not wait.
+        var wanted: Int?
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let bell = DispatchSemaphore(value: 0)
+    /// The longest that a call waits for company, and the share of it that each expected call is worth.
+    private static let longestGathering = 2_000
+    private static let gatheringPerCall = 100
+
+    /// Puts a call into the box; false when the journal is closed.
+    func put(_ call: QueuedWrite) -> Bool {
+        let (isTaken, rings) = state.withLock { state -> (Bool, Bool) in
+            if state.isClosed { return (false, false) }
+            state.calls.append(call)
+            guard let wanted = state.wanted, state.calls.count >= wanted else { return (true, false) }
+            state.wanted = nil
+            return (true, true)
+        }
+        if rings { bell.signal() }
+        return isTaken
+    }
+
+    /// No more calls are put; those in the box are still taken.
+    func close() {
+        let rings = state.withLock { state in
+            state.isClosed = true
+            defer { state.wanted = nil }
+            return state.wanted != nil
+        }
+        if rings { bell.signal() }
+    }
+
+    /// The calls that are there, gathered with as many as `expected`; empty when none came in so many milliseconds;
+    /// nil when the box is closed and empty. For the writer's thread.
+    func take(expecting expected: Int, milliseconds: Int?) -> [QueuedWrite]? {
+        wait(for: 1, until: milliseconds.map { .now() + .milliseconds($0) } ?? .distantFuture)
+        if expected > 1, state.withLock({ !$0.calls.isEmpty }) {
+            let patience = min(Self.longestGathering, expected * Self.gatheringPerCall)
+            wait(for: expected, until: .now() + .microseconds(patience))
+        }
+        return state.withLock { state in
+            if state.isClosed, state.calls.isEmpty { return nil }
+            defer { state.calls = [] }
+            return state.calls
+        }
+    }
+
+    private func wait(for count: Int, until deadline: DispatchTime) {
+        let waits = state.withLock { state in
+            guard state.calls.count < count, !state.isClosed else { return false }
+            state.wanted = count
+            return true
+        }
+        guard waits, bell.wait(timeout: deadline) == .timedOut else { return }
+        // Who put the last call may have decided to ring just as the time ran out: that ring is taken here.
+        let isRinging = state.withLock { state in
+            defer { state.wanted = nil }
+            return state.wanted == nil
+        }
+        if isRinging { bell.wait() }
+    }
+}

@@ -1,0 +1,59 @@
+import JSONPath
+public import PipelineCore
+
+/// All decorators that a program knows. Built-in ones are registered like any other.
+public struct DecoratorCatalogue: Sendable {
+    private var kinds: [String: DecoratorKind] = [:]
+    /// Names of the format that are not available, so that they are not taken for mistyped ones.
+    private static let later = ["oauth2", "sigv4", "gzip", "digest", "cache"]
+
+    /// A catalogue of these kinds alone.
+    public init(_ kinds: [DecoratorKind]) {
+        for kind in kinds { register(kind) }
+    }
+
+    /// `headers`, `query`, `prefer`, `multipart`, `idempotencyKey`, `bearer`, `basic` and `apiKey`.
+    public static let standard = DecoratorCatalogue([
+        .headers, .query, .prefer, .multipart, .idempotencyKey, .bearer, .basic, .apiKey,
+    ])
+
+    /// Adds a kind; one of the same name is replaced.
+    public mutating func register(_ kind: DecoratorKind) { kinds[kind.name] = kind }
+
+    /// The names in order of the alphabet.
+    public var names: [String] { kinds.keys.sorted() }
+
+    /// Reads one entry of a `with` list; nil after having reported mistakes.
+    public func read(
+        _ definition: DecoratorDefinition, roots: AllowedRoots, findings: Findings
+    ) -> DecoratorTemplate? {
+        if let kind = kinds[definition.name] { return kind.read(definition.configuration, roots, findings) }
+        let isLater = Self.later.contains(definition.name)
+        let guess = Suggestion.nearest(to: definition.name, among: names + Self.later)
+        findings.report(
+            range: definition.nameRange, pointer: definition.configuration.pointer,
+            isLater
+                ? "the decorator '\(definition.name)' is not available in this version"
+                : "there is no decorator called '\(definition.name)'",
+            hint: isLater ? nil : guess.map { "did you mean '\($0)'?" } ?? "known decorators: " + names.joined(separator: ", "))
+        return nil
+    }
+
+    /// Reports the mistakes of a `with` list of a service or of the whole document: the planner's hook.
+    @Sendable public func check(_ definitions: [DecoratorDefinition], findings: Findings) {
+        for definition in definitions { _ = read(definition, roots: .service, findings: findings) }
+    }
+
+    /// The type of a `with` list whose templates may read the roots.
+    func type(_ roots: AllowedRoots) -> FieldType<[DecoratorTemplate]> {
+        let properties = JSONObject(names.map { ($0, kinds[$0]?.schema ?? [:]) })
+        let entry: JSON = [
+            "type": "object", "minProperties": 1, "maxProperties": 1, "properties": .object(properties),
+            "additionalProperties": false,
+        ]
+        return FieldType(schema: ["type": "array", "items": entry]) { place, findings in
+            let definitions = DecoratorDefinition.field.type.read(place, findings)
+            return definitions?.compactMap { read($0, roots: roots, findings: findings) }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+public import JSONPath
+public import PipelineCore
+
+/// A decorator as the catalogue knows it: its name in a `with` list, and how its configuration is read.
+public struct DecoratorKind: Sendable {
+    /// The key of its object.
+    public let name: String
+    /// One sentence for the reference and the schema.
+    public let summary: String
+    /// The JSON Schema (2020-12) of its configuration.
+    public let schema: JSON
+    /// Reads the configuration; nil after having reported mistakes. The roots are what its templates may read.
+    public let read: @Sendable (Place, AllowedRoots, Findings) -> DecoratorTemplate?
+
+    public init(
+        name: String, summary: String, schema: JSON,
+        read: @escaping @Sendable (Place, AllowedRoots, Findings) -> DecoratorTemplate?
+    ) {
+        self.name = name
+        self.summary = summary
+        self.schema = schema
+        self.read = read
+    }
+
+    /// A kind whose configuration has a type that depends on the roots.
+    init(
+        _ name: String, _ summary: String, type: @escaping @Sendable (AllowedRoots) -> FieldType<DecoratorTemplate>
+    ) {
+        self.init(name: name, summary: summary, schema: type(.request).schema) { place, roots, findings in
+            let (template, secrets) = findings.countingSecrets { type(roots).read(place, findings) }
+            guard var template else { return nil }
+            template.isCredential = template.isCredential || secrets > 0
+            return template
+        }
+    }
+}

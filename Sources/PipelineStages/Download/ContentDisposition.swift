@@ -1,0 +1,86 @@
+/// The file name that an answer proposes: `Content-Disposition` (RFC 6266), with `filename*` (RFC 8187) before
+/// `filename`.
+enum ContentDisposition {
+    /// The name as it stands there; nil when there is none. It is not safe to use as it is, see ``SafeFileName``.
+    static func fileName(_ field: String) -> String? {
+        var parameters: [String: String] = [:]
+        for part in parts(of: field).dropFirst() {
+            guard let equals = part.firstIndex(of: "=") else { continue }
+            let name = trimmed(part[..<equals]).lowercased()
+            if parameters[name] == nil { parameters[name] = unquoted(trimmed(part[part.index(after: equals)...])) }
+        }
+        if let name = parameters["filename*"].flatMap(extended), !name.isEmpty { return name }
+        return parameters["filename"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Cuts at each `;` outside of quotes.
+    private static func parts(of field: String) -> [Substring] {
+        var parts: [Substring] = []
+        var start = field.startIndex
+        var isQuoted = false
+        var isEscaped = false
+        for index in field.indices {
+            let character = field[index]
+            if isEscaped {
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = isQuoted
+            } else if character == "\"" {
+                isQuoted.toggle()
+            } else if character == ";", !isQuoted {
+                parts.append(field[start..<index])
+                start = field.index(after: index)
+            }
+        }
+        return parts + [field[start...]]
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text.drop(while: \.isWhitespace)
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+
+    private static func unquoted(_ text: Substring) -> String {
+        guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return String(text) }
+        var result = ""
+        var isEscaped = false
+        for character in text.dropFirst().dropLast() {
+            if character == "\\", !isEscaped {
+                isEscaped = true
+            } else {
+                result.append(character)
+                isEscaped = false
+            }
+        }
+        return result
+    }
+
+    /// `UTF-8'en'%e2%82%ac.txt`
+    private static func extended(_ text: String) -> String? {
+        let pieces = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard pieces.count == 3, let bytes = decoded(pieces[2]) else { return nil }
+        switch pieces[0].lowercased() {
+        case "utf-8": return String(validating: bytes, as: UTF8.self)
+        case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        default: return nil
+        }
+    }
+
+    /// The bytes of a text with `%41` in it; nil when a percent sign stands alone.
+    static func decoded(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16), !digits.hasPrefix("+") else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
+    }
+}

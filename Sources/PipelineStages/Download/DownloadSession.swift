@@ -1,0 +1,83 @@
+import HTTPTypes
+import PipelineCore
+
+/// The client's side of a download that can be resumed: what to ask for, and what an answer's head means (RFC 9110,
+/// sections 13.1.5 and 14).
+struct DownloadSession: Sendable, Equatable {
+    /// How many bytes of the file are here and known to be good.
+    var held: Int64 = 0
+    /// The version of the resource that they are of.
+    var validator: Validator?
+    /// The length of the whole; nil while it is not known.
+    var total: Int64?
+    /// True when the final digest is known, so that a splice of two versions would be noticed without a validator.
+    var hasFinalDigest = false
+    /// Whether the method has ranges at all: only GET has (section 14.2).
+    var allowsRanges = true
+    /// The statuses that the author counts as success; nil for the default.
+    var expected: @Sendable (Int) -> Bool = { $0 == 200 || $0 == 203 }
+
+    /// What an answer's head means.
+    enum Verdict: Sendable, Equatable {
+        /// The body is the file from its beginning.
+        case whole(total: Int64?)
+        /// The body is the file from `held` on, up to `end`.
+        case rest(end: Int64, total: Int64?)
+        /// There is nothing more: what is held is all.
+        case nothingMore
+        /// What is held is of no use: ask again for the whole. For the log, why.
+        case restart(String)
+        /// No file: an answer to be judged.
+        case answer
+    }
+
+    /// Whether the next request asks for a part only.
+    var asksForRest: Bool { held > 0 && allowsRanges && (validator != nil || hasFinalDigest) }
+
+    /// The fields of the next request. Compression would make offsets and digests those of something else.
+    var fields: HTTPFields {
+        var fields: HTTPFields = [.acceptEncoding: "identity"]
+        guard asksForRest else { return fields }
+        fields[.range] = "bytes=\(held)-"
+        if let validator { fields[.ifRange] = validator.text }
+        return fields
+    }
+
+    func verdict(on head: HTTPResponse) -> Verdict {
+        let status = head.status.code
+        switch status {
+        case 206 where asksForRest: return afterPart(head.headerFields)
+        case 206: return .answer
+        case 416 where asksForRest: return afterUnsatisfiable(head.headerFields)
+        case 412 where asksForRest: return .restart("the file at the service has changed")
+        default:
+            guard expected(status) else { return .answer }
+            return .whole(total: head.headerFields[.contentLength].flatMap { Int64($0) })
+        }
+    }
+
+    private func afterPart(_ headers: HTTPFields) -> Verdict {
+        if headers[.contentType]?.lowercased().hasPrefix("multipart/byteranges") == true {
+            return .restart("the service sent several ranges where one was asked for")
+        }
+        guard case .part(let first, let last, let length)? = headers[.contentRange].flatMap(ContentRange.init),
+            first == held
+        else { return .restart("the service sent another range than was asked for") }
+        if let length, let total, length != total { return .restart("the file at the service has changed") }
+        if let validator, !validator.agrees(with: headers) { return .restart("the file at the service has changed") }
+        return .rest(end: last + 1, total: length ?? total)
+    }
+
+    private func afterUnsatisfiable(_ headers: HTTPFields) -> Verdict {
+        guard case .unsatisfied(let length)? = headers[.contentRange].flatMap(ContentRange.init), length == held else {
+            return .restart("the service has fewer bytes than are here")
+        }
+        if let validator, !validator.agrees(with: headers) { return .restart("the file at the service has changed") }
+        return .nothingMore
+    }
+
+    static func == (left: DownloadSession, right: DownloadSession) -> Bool {
+        left.held == right.held && left.validator == right.validator && left.total == right.total
+            && left.hasFinalDigest == right.hasFinalDigest && left.allowsRanges == right.allowsRanges
+    }
+}

@@ -1,0 +1,107 @@
+import Crypto
+import HTTPTypes
+import PipelineCore
+
+/// A digest that a whole file is said to have, by the author or by the service.
+struct StatedDigest: Codable, Sendable, Hashable {
+    enum Algorithm: String, Codable, Sendable, CaseIterable {
+        case md5, sha1, sha256, sha512
+
+        /// The length of a digest in bytes.
+        var length: Int {
+            switch self {
+            case .md5: 16
+            case .sha1: 20
+            case .sha256: 32
+            case .sha512: 64
+            }
+        }
+
+        /// For people.
+        var title: String {
+            switch self {
+            case .md5: "MD5"
+            case .sha1: "SHA-1"
+            case .sha256: "SHA-256"
+            case .sha512: "SHA-512"
+            }
+        }
+    }
+
+    var algorithm: Algorithm
+    /// Lower-case hex.
+    var hex: String
+    /// Who says so, for messages: `"verify"`, `Repr-Digest`.
+    var source: String
+
+    init(_ algorithm: Algorithm, hex: String, source: String) {
+        self.algorithm = algorithm
+        self.hex = hex
+        self.source = source
+    }
+
+    /// Reads a digest in hex or base64, quoted or not, with or without its algorithm before it (`sha256:…`,
+    /// `sha-256=…`, `SHA256 …`). The algorithm follows from the length.
+    init?(_ text: String, source: String) {
+        var digits = text.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\"" }).last ?? ""
+        for mark in [":", "="] {
+            guard let place = digits.firstRange(of: mark), Self.isName(digits[..<place.lowerBound]) else { continue }
+            digits = digits[place.upperBound...]
+        }
+        // `:…:` is how structured fields write bytes.
+        if digits.hasPrefix(":"), digits.hasSuffix(":"), digits.count > 1 { digits = digits.dropFirst().dropLast() }
+        if let algorithm = Algorithm.allCases.first(where: { $0.length * 2 == digits.utf8.count }),
+            digits.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) {
+            self.init(algorithm, hex: digits.lowercased(), source: source)
+        } else if let bytes = Base64Bytes.decode(digits),
+            let algorithm = Algorithm.allCases.first(where: { $0.length == bytes.count }) {
+            self.init(algorithm, hex: bytes.hex, source: source)
+        } else {
+            return nil
+        }
+    }
+
+    private static func isName(_ text: Substring) -> Bool {
+        let name = text.lowercased().filter { $0 != "-" }
+        return ["md5", "sha1", "sha256", "sha512", "sha"].contains(name)
+    }
+
+    /// What an answer's own fields say of the whole file.
+    ///
+    /// `Repr-Digest` is about the whole also in a part; `Content-Digest` and `Content-MD5` are about the bytes of this
+    /// answer (RFC 9530, sections 2 and 3; RFC 2616, section 14.15). Algorithms that nobody should rely on are skipped.
+    static func stated(in headers: HTTPFields, isWhole: Bool) -> [StatedDigest] {
+        var found: [StatedDigest] = []
+        let names: [HTTPField.Name] = isWhole ? [.reprDigest, .contentDigest] : [.reprDigest]
+        for name in names {
+            let sequences = headers[name].map(StructuredField.byteSequences) ?? [:]
+            for (key, algorithm) in [("sha-256", Algorithm.sha256), ("sha-512", .sha512)] {
+                guard let bytes = sequences[key].flatMap({ Base64Bytes.decode($0) }), bytes.count == algorithm.length
+                else { continue }
+                found.append(StatedDigest(algorithm, hex: bytes.hex, source: name.rawName))
+            }
+        }
+        if isWhole, let bytes = headers[.contentMD5].flatMap({ Base64Bytes.decode($0) }), bytes.count == 16 {
+            found.append(StatedDigest(.md5, hex: bytes.hex, source: HTTPField.Name.contentMD5.rawName))
+        }
+        return found
+    }
+
+    /// The same digest of a file on the disk.
+    func actual(of path: String) throws(FileFailure) -> String {
+        let bytes: [UInt8]? =
+            switch algorithm {
+            case .md5: try FileDigest.bytes(Insecure.MD5.self, of: path)
+            case .sha1: try FileDigest.bytes(Insecure.SHA1.self, of: path)
+            case .sha256: try FileDigest.bytes(SHA256.self, of: path)
+            case .sha512: try FileDigest.bytes(SHA512.self, of: path)
+            }
+        return (bytes ?? []).hex
+    }
+}
+
+extension HTTPField.Name {
+    static let reprDigest = HTTPField.Name("Repr-Digest")!
+    static let contentDigest = HTTPField.Name("Content-Digest")!
+    static let contentMD5 = HTTPField.Name("Content-MD5")!
+}

@@ -1,0 +1,40 @@
+import HTTPTypes
+import PipelineCore
+
+/// What tells one version of a resource from another, strongly enough to put bytes of two answers together.
+enum Validator: Codable, Sendable, Hashable {
+    /// A strong entity tag, with its quotes.
+    case entityTag(String)
+    /// A date of modification, as the server wrote it.
+    case modified(String)
+
+    /// The strong validator of an answer, the entity tag if there is one; nil when it has none.
+    ///
+    /// A date is strong only when it is at least a second older than the answer's own `Date`: the file may have changed
+    /// twice in one second (RFC 9110, section 8.8.2.2).
+    init?(_ headers: HTTPFields) {
+        if let tag = headers[.eTag], tag.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") {
+            self = .entityTag(tag)
+            return
+        }
+        guard let text = headers[.lastModified], let modified = Timestamp.httpDate(text),
+            let sent = headers[.date].flatMap({ Timestamp.httpDate($0) }), sent - modified >= .seconds(1)
+        else { return nil }
+        self = .modified(text)
+    }
+
+    /// The value of `If-Range`.
+    var text: String {
+        switch self {
+        case .entityTag(let text), .modified(let text): text
+        }
+    }
+
+    /// False when an answer's fields show that it is of another version; what they don't say is no contradiction.
+    func agrees(with headers: HTTPFields) -> Bool {
+        switch self {
+        case .entityTag(let tag): headers[.eTag].map { $0 == tag } ?? true
+        case .modified(let date): headers[.lastModified].map { $0 == date } ?? true
+        }
+    }
+}

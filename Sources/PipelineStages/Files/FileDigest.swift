@@ -1,0 +1,58 @@
+import Crypto
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Digests of files on the disk, read in pieces.
+enum FileDigest {
+    /// The digest of a file, or of its first `length` bytes; nil when it is shorter.
+    static func bytes<Hash: HashFunction>(
+        _ hash: Hash.Type, of path: String, length: Int64? = nil
+    ) throws(FileFailure) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .last("read", path) }
+        defer { close(descriptor) }
+        var hasher = hash.init()
+        let count = try feed(descriptor, path, length: length, to: &hasher)
+        if let length, count < length { return nil }
+        return Array(hasher.finalize())
+    }
+
+    /// Reads from the start into a digest that runs on; returns how much there was.
+    static func feed(
+        _ descriptor: Int32, _ path: String, length: Int64?, to hasher: inout some HashFunction
+    ) throws(FileFailure) -> Int64 {
+        let size = 1 << 20
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
+        defer { buffer.deallocate() }
+        var position: Int64 = 0
+        while position < length ?? .max {
+            let wanted = Int(min(Int64(size), (length ?? .max) - position))
+            let count = pread(descriptor, buffer.baseAddress!, wanted, off_t(position))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .last("read", path) }
+            if count == 0 { break }
+            hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            position += Int64(count)
+        }
+        return position
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Two lower-case digits for each byte.
+    var hex: String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        for byte in self {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,49 @@
+import PipelineCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A call of the system on a local file that failed.
+struct FileFailure: Error, Sendable, Hashable {
+    /// What was tried, to follow "can't": `read`, `write`, `create the folder`.
+    var action: String
+    var path: String
+    /// The system's error number.
+    var code: Int32
+
+    /// The failure of the call just made.
+    static func last(_ action: String, _ path: String) -> FileFailure {
+        FileFailure(action: action, path: path, code: errno)
+    }
+
+    /// The system's words for the error.
+    var reason: String { String(cString: strerror(code)) }
+
+    /// True when another try can succeed without anybody changing the job: room on a disk comes and goes.
+    var isLackOfSpace: Bool { code == ENOSPC || code == EDQUOT }
+
+    /// As a person sees it.
+    func stepFailure(place: String?) -> StepFailure {
+        StepFailure("can't \(action) \(path): \(reason)", hint: hint, place: place)
+    }
+
+    private var hint: String? {
+        switch code {
+        case ENOENT: "check the path; is the file still there?"
+        case EACCES, EPERM: "the user who runs this needs the right to do that"
+        case ENOSPC, EDQUOT: "make room on the disk: what is there stays, and the next try goes on from it"
+        case EROFS: "the disk is mounted read-only; choose another place with --output"
+        case EFBIG: "the file would be larger than the disk or a limit (ulimit -f) allows"
+        case ELOOP: "a symbolic link stands there; remove it or choose another name"
+        case ENAMETOOLONG: "choose a shorter name"
+        case EISDIR: "that is a folder; end \"to\" with '/' to write into it"
+        case ENOTDIR: "a part of the path is a file, not a folder"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import JSONPath
+import PipelineCore
+
+/// Where a result goes: the value of a `to` template, made absolute.
+enum OutputPath: Sendable, Hashable {
+    /// A file of that path.
+    case file(String)
+    /// A folder, without the slash at its end; the name is the server's.
+    case folder(String)
+
+    /// Reads the text of `to`; relative paths belong to `folder`.
+    init(_ text: String, in folder: String) throws(StepFailure) {
+        guard !text.isEmpty, !text.utf8.contains(0) else {
+            throw StepFailure("\"to\" names no file", hint: "give a file, or a folder with '/' at its end")
+        }
+        let path = text.hasPrefix("/") ? text : folder + (folder.hasSuffix("/") ? "" : "/") + text
+        let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        if last.isEmpty || last == "." || last == ".." {
+            self = .folder(Self.withoutSlash(path))
+        } else {
+            self = .file(path)
+        }
+    }
+
+    /// The path of the file; `name` is used in a folder.
+    func path(named name: String) -> String {
+        switch self {
+        case .file(let path): path
+        case .folder(let path): path == "/" ? "/\(name)" : "\(path)/\(name)"
+        }
+    }
+
+    /// Turns every text that came from a response into a safe name, so that no server can choose a folder: captures of
+    /// this and other stages, and items, which often come from a list that a server sent.
+    static func disarm(_ scope: inout Scope) {
+        scope.stages = scope.stages.mapValues(disarmed)
+        if case .object(let own) = disarmed(.object(scope.own)) { scope.own = own }
+        scope.item = scope.item.map(disarmed)
+    }
+
+    private static func disarmed(_ value: JSON) -> JSON {
+        switch value {
+        case .string(let text): .string(text.isEmpty ? "" : SafeFileName.make(text) ?? "file")
+        case .array(let elements): .array(elements.map(disarmed))
+        case .object(let members): .object(JSONObject(members.map { ($0.name, disarmed($0.value)) }))
+        case .null, .bool, .number: value
+        }
+    }
+
+    private static func withoutSlash(_ path: String) -> String {
+        var path = path
+        while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+}

@@ -1,0 +1,166 @@
+import Crypto
+import PipelineCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// `TO.part`: a file that is being received, locked against others and never visible under its final name before it is
+/// whole.
+///
+/// The lock (flock(2)) belongs to the open file and ends with it, also at a crash. The descriptor is used by one
+/// transfer at a time; whoever made the object closes it after the exchange that writes to it has ended.
+final class PartFile: Sendable {
+    let path: String
+    let descriptor: Int32
+
+    /// Why a part can't be opened.
+    enum OpenFailure: Error, Sendable {
+        /// Somebody else holds its lock.
+        case busy
+        case file(FileFailure)
+    }
+
+    /// The disk is too full, in bytes.
+    struct LackOfRoom: Error, Sendable {
+        let needed: Int64
+        let free: Int64
+    }
+
+    private init(path: String, descriptor: Int32) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Opens and locks it; made if missing, with its folder. Never follows a symbolic link.
+    ///
+    /// - Parameter isFresh: what is there belongs to another try and is replaced by a new, empty file, so that its
+    ///   owner can't take our bytes for its own.
+    static func open(_ path: String, isFresh: Bool) throws(OpenFailure) -> PartFile {
+        do {
+            try Folder.make(Folder.containing(path))
+        } catch {
+            throw .file(error)
+        }
+        while true {
+            let part = try openOnce(path)
+            guard part.isStillThere else { continue }
+            guard isFresh, part.size > 0 else { return part }
+            guard unlink(path) == 0 || errno == ENOENT else { throw .file(.last("replace", path)) }
+        }
+    }
+
+    private static func openOnce(_ path: String) throws(OpenFailure) -> PartFile {
+        #if canImport(Glibc)
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
+        #elseif canImport(Musl)
+        let descriptor = Musl.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
+        #else
+        let descriptor = Darwin.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
+        #endif
+        guard descriptor >= 0 else { throw .file(.last("write", path)) }
+        let part = PartFile(path: path, descriptor: descriptor)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .file(FileFailure(action: "write", path: path, code: EINVAL))
+        }
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            // A file system without locks is used without them.
+            guard errno != EWOULDBLOCK else { throw .busy }
+        }
+        return part
+    }
+
+    /// Between opening and locking the former owner may have renamed or removed the file.
+    private var isStillThere: Bool {
+        var own = stat()
+        var named = stat()
+        return fstat(descriptor, &own) == 0 && lstat(path, &named) == 0
+            && own.st_ino == named.st_ino && own.st_dev == named.st_dev
+    }
+
+    var size: Int64 {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Cuts it off; room that was reserved is given back.
+    func truncate(to size: Int64) throws(FileFailure) {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last("write", path) }
+    }
+
+    /// Checks that the disk has room for the file to grow to `size`, so that a full disk is known before the transfer
+    /// and not in its middle. Nothing is reserved: posix_fallocate writes over the whole length where the file system
+    /// has no such call, as over networks.
+    func checkRoom(for size: Int64) throws(LackOfRoom) {
+        let needed = size - self.size
+        guard needed > 0, let free = Folder.freeSpace(Folder.containing(path)), free < needed else { return }
+        throw LackOfRoom(needed: needed, free: free)
+    }
+
+    /// Returns when all bytes written so far are on the disk, and the length that reaches them (fdatasync(2)).
+    func syncData() throws(FileFailure) {
+        #if canImport(Darwin)
+        let result = fcntl(descriptor, F_FULLFSYNC)
+        #else
+        let result = fdatasync(descriptor)
+        #endif
+        guard result == 0 else { throw .last("save", path) }
+    }
+
+    /// Returns when bytes and attributes are on the disk.
+    func sync() throws(FileFailure) {
+        guard fsync(descriptor) == 0 else { throw .last("save", path) }
+    }
+
+    /// Reads the first `length` bytes into a digest; false when there are fewer.
+    func feed(_ length: Int64, to hasher: inout some HashFunction) throws(FileFailure) -> Bool {
+        try FileDigest.feed(descriptor, path, length: length, to: &hasher) == length
+    }
+
+    /// What became of the wish for the final name.
+    enum Renaming: Sendable { case done, nameTaken }
+
+    /// Gives the file its final name, durably; the part's name is gone then.
+    ///
+    /// - Parameter replaces: whether a file of that name gives way; otherwise the answer is `nameTaken`. A hard link
+    ///   fails when the name is taken, so that there is no moment between looking and naming; a crash before the part's
+    ///   own name is removed leaves two names of one whole file.
+    func rename(to target: String, replaces: Bool) throws(FileFailure) -> Renaming {
+        if !replaces {
+            if link(path, target) == 0 {
+                unlink(path)
+                try Folder.sync(Folder.containing(target))
+                return .done
+            }
+            if errno == EEXIST { return .nameTaken }
+            // File systems without links, such as FAT: look, then rename.
+            guard errno == EPERM || errno == ENOTSUP || errno == ENOSYS || errno == EMLINK else {
+                throw .last("rename \(path) to", target)
+            }
+            if access(target, F_OK) == 0 { return .nameTaken }
+        }
+        guard systemRename(path, target) == 0 else { throw .last("rename \(path) to", target) }
+        try Folder.sync(Folder.containing(target))
+        return .done
+    }
+
+    /// Removes the part's name.
+    func remove() { unlink(path) }
+
+    private func systemRename(_ old: String, _ new: String) -> Int32 {
+        #if canImport(Glibc)
+        Glibc.rename(old, new)
+        #elseif canImport(Musl)
+        Musl.rename(old, new)
+        #else
+        Darwin.rename(old, new)
+        #endif
+    }
+}

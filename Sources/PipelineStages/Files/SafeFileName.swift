@@ -1,0 +1,33 @@
+/// A file name made of something that a server said: it can't leave its folder or hide in it.
+enum SafeFileName {
+    /// The longest name in bytes; most file systems end at 255, and `.part` must fit behind it.
+    static let longest = 240
+
+    /// The last component of a path, without control characters, leading dots and surrounding spaces; nil when nothing
+    /// is left. `\` separates components too, as names come from any system.
+    static func make(_ text: String) -> String? {
+        let component = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
+        let visible = component.unicodeScalars.filter { isHarmless($0) }
+        let name = String(String.UnicodeScalarView(visible)).drop { $0 == "." || $0.isWhitespace }
+        let trimmed = name.reversed().drop(while: \.isWhitespace).reversed()
+        return trimmed.isEmpty ? nil : shortened(String(trimmed))
+    }
+
+    /// Control characters would reach terminals; format characters can turn `fdp.exe` into `exe.pdf` on a screen.
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+    }
+
+    /// Keeps the extension: programs choose by it.
+    private static func shortened(_ name: String) -> String {
+        guard name.utf8.count > longest else { return name }
+        var ending = ""
+        if let dot = name.lastIndex(of: "."), name[dot...].utf8.count <= 32 { ending = String(name[dot...]) }
+        var stem = name.dropLast(ending.count)
+        while stem.utf8.count + ending.utf8.count > longest { stem.removeLast() }
+        return stem + ending
+    }
+}

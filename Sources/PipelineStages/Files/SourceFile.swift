@@ -1,0 +1,60 @@
+import PipelineCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What tells one state of a file from another without reading it.
+struct SourceFingerprint: Codable, Sendable, Hashable {
+    var size: Int64
+    /// Nanoseconds since 1970.
+    var modified: Int64
+    var inode: UInt64
+}
+
+/// A local file that is sent.
+struct SourceFile: Sendable, Hashable {
+    var path: String
+    var fingerprint: SourceFingerprint
+
+    var size: Int64 { fingerprint.size }
+
+    /// Looks at the file: it must be a regular one that can be read. An empty file is one.
+    static func inspect(_ path: String) throws(StepFailure) -> SourceFile {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw FileFailure.last("read", path).stepFailure(place: nil) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR:
+            throw StepFailure("\(path) is a folder, and only files can be uploaded", hint: "pack it into one file before")
+        default:
+            throw StepFailure(
+                "\(path) is not a regular file", hint: "its length must be known: write it to a file before")
+        }
+        guard access(path, R_OK) == 0 else { throw FileFailure.last("read", path).stepFailure(place: nil) }
+        return SourceFile(path: path, fingerprint: SourceFingerprint(status))
+    }
+
+    /// Whether the file on the disk is still the one that was looked at.
+    var isUnchanged: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && SourceFingerprint(status) == fingerprint
+    }
+}
+
+extension SourceFingerprint {
+    init(_ status: stat) {
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        self.init(
+            size: Int64(status.st_size), modified: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec),
+            inode: UInt64(status.st_ino))
+    }
+}

@@ -1,0 +1,44 @@
+import JSONPath
+import PipelineCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A local file that becomes the body of a request or a part of one: there, readable, and of this size just now.
+struct LocalSource: Sendable {
+    /// Absolute.
+    let path: String
+    let size: Int64
+
+    /// The file that a template names, relative to the document's folder.
+    init(_ template: Template, at range: SourceRange, in scope: Scope) throws(EvaluationFailure) {
+        let text = try template.evaluateText(in: scope)
+        guard !text.isEmpty, !text.utf8.contains(0) else {
+            throw .wrong(message: "the path of the file to send is empty", hint: nil, range: range)
+        }
+        path = Self.absolute(text, in: scope.baseFolder)
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { throw Self.failure(path, errno, range) }
+        guard facts.st_mode & S_IFMT == S_IFREG else {
+            throw .wrong(message: "\(path) is not a regular file", hint: "name the file to send", range: range)
+        }
+        guard access(path, R_OK) == 0 else { throw Self.failure(path, errno, range) }
+        size = Int64(facts.st_size)
+    }
+
+    /// A path from a folder.
+    static func absolute(_ path: String, in folder: String) -> String {
+        if path.hasPrefix("/") { return path }
+        return folder.hasSuffix("/") ? folder + path : "\(folder)/\(path)"
+    }
+
+    private static func failure(_ path: String, _ code: Int32, _ range: SourceRange) -> EvaluationFailure {
+        let hint = code == EACCES ? "check its permissions" : "check the path"
+        return .wrong(message: "the file \(path) can't be read: \(String(cString: strerror(code)))", hint: hint, range: range)
+    }
+}

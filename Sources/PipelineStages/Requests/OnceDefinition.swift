@@ -1,0 +1,172 @@
+import JSONPath
+import PipelineCore
+
+/// `once`: how a submit whose answer was lost is settled without a second one.
+struct OnceDefinition: Sendable {
+    /// The service recognises a repetition by its key.
+    struct Key: Sendable {
+        /// The header that carries it; nil when the author puts `${{ self.key }}` somewhere.
+        let header: String?
+        let isQuoted: Bool
+        /// How long the service remembers it.
+        let validity: Setting<Duration>
+        /// Where `key` stands in the document.
+        let place: Place
+    }
+
+    /// How the submit is looked for.
+    indirect enum LookUp: Sendable {
+        /// By the name that it was given.
+        case name(RequestDefinition, ours: Expression, missing: Expression?)
+        /// In a list; `then` fetches the one found.
+        case match(RequestDefinition, items: Selector, condition: Expression, then: RequestDefinition?)
+    }
+
+    let key: Key?
+    let lookUp: LookUp?
+    /// Whether a second one costs nothing.
+    let resends: Bool
+    /// How long after a look-up that found nothing the next one is made.
+    let settle: Setting<Duration>
+}
+
+extension OnceDefinition {
+    private static let keyTypes = FieldType<String?>(schema: ["anyOf": [["type": "string"], ["const": true]]]) { place, findings in
+        switch place.node.content {
+        case .bool(true): return .some(nil)
+        case .string(let name):
+            if let mistake = HeaderName.mistake(name) {
+                findings.report(place, mistake)
+                return nil
+            }
+            return name
+        default:
+            findings.report(
+                place, "the key is the name of a header, or true, not \(place.node.json.kindName)",
+                hint: "for example \"Idempotency-Key\"; true when ${{ self.key }} stands in body, query or URL")
+            return nil
+        }
+    }
+
+    static func type(_ roots: AllowedRoots, decorators: DecoratorCatalogue) -> FieldType<OnceDefinition> {
+        let fields = OnceFields(roots, decorators: decorators, keyType: keyTypes)
+        return .object(fields.all) { reader in fields.read(reader) }
+    }
+}
+
+/// The table of the fields of `once`.
+private struct OnceFields: Sendable {
+    let key: Field<String?>
+    let quoted = Field("quoted", FieldType<Bool>.boolean, default: false, "Whether the key is sent in quotes.")
+    let valid: Field<Setting<Duration>>
+    let name: Field<RequestDefinition>
+    let ours: Field<Expression>
+    let missing: Field<Expression>
+    let match: Field<OnceDefinition.LookUp>
+    let resend = Field("resend", FieldType<Bool>.boolean, default: false, "Whether a second one costs nothing.")
+    let settle: Field<Setting<Duration>>
+
+    init(_ roots: AllowedRoots, decorators: DecoratorCatalogue, keyType: FieldType<String?>) {
+        let options = RequestDefinition.Options(declaresCaptures: false)
+        key = Field("key", keyType, "The header by which the service knows a repetition, or true.")
+        valid = Field("valid", .duration(roots), default: "24h", "How long the service remembers a key.")
+        name = Field(
+            "name", RequestDefinition.type(roots, decorators: decorators, options: options),
+            "Looks it up by the name that it was given.")
+        ours = Field("ours", .expression(roots.union(.response)), "Whether what was found is ours.")
+        missing = Field(
+            "missing", .expression(roots.union(.response)), default: "response.status == 404",
+            "Whether there is nothing of that name.")
+        match = Field("match", MatchFields(roots, decorators: decorators).type, "Finds it in a list.")
+        settle = Field("settle", .duration(roots), default: "10s", "How long a look-up that found nothing waits.")
+    }
+
+    var all: [any AnyField] { [key, quoted, valid, name, ours, missing, match, resend, settle] }
+
+    func read(_ reader: ObjectReader) -> OnceDefinition? {
+        let header = reader.optional(key)
+        let isQuoted = reader.value(quoted, default: false)
+        let validity = reader.value(valid, default: .constant(.seconds(86_400)))
+        let lookUp = readLookUp(reader)
+        let resends = reader.value(resend, default: false)
+        let pause = reader.value(settle, default: .constant(.seconds(10)))
+        check(reader, resends: resends)
+        let keyPlace = reader.place(of: "key")
+        return OnceDefinition(
+            key: header.flatMap { header in
+                keyPlace.map { OnceDefinition.Key(header: header, isQuoted: isQuoted, validity: validity, place: $0) }
+            }, lookUp: lookUp, resends: resends, settle: pause)
+    }
+
+    private func readLookUp(_ reader: ObjectReader) -> OnceDefinition.LookUp? {
+        let request = reader.optional(name)
+        let ours = reader.optional(ours)
+        let missing = reader.optional(missing)
+        guard reader.has("name") else { return reader.optional(match) }
+        if !reader.has("ours") {
+            reader.findings.report(
+                reader.place, "'ours' is missing",
+                hint: "say how one's own is told from another's of the same name, "
+                    + "for example \"response.body.metadata.run == job.key\"")
+        }
+        guard let request, let ours else { return nil }
+        return .name(request, ours: ours, missing: missing)
+    }
+
+    private func check(_ reader: ObjectReader, resends: Bool) {
+        let ways = ["key", "name", "match", "resend"].filter { reader.has($0) }
+        if ways.isEmpty {
+            reader.findings.report(
+                reader.place, "'once' does not say how a lost answer is settled",
+                hint: "give it one of \"key\", \"name\", \"match\" or \"resend\": true")
+        }
+        // A key may have a look-up beside it, for when it is no longer valid.
+        let isFine = ways.count < 2 || (ways.count == 2 && ways[0] == "key" && ways[1] != "resend")
+        if !isFine, let place = reader.place(of: ways[1]) {
+            reader.findings.report(
+                place, "'once' has more than one way: \(ways.joined(separator: ", "))",
+                hint: "keep one; beside \"key\" a \"name\" or \"match\" may stand for when the key is too old")
+        }
+        for (dependent, owner) in [("quoted", "key"), ("valid", "key"), ("ours", "name"), ("missing", "name")]
+        where reader.has(dependent) && !reader.has(owner) {
+            guard let place = reader.place(of: dependent) else { continue }
+            reader.findings.report(place, "'\(dependent)' has a meaning only beside '\(owner)'")
+        }
+    }
+}
+
+/// The table of the fields of `once.match`.
+private struct MatchFields: Sendable {
+    let list: Field<RequestDefinition>
+    let items = Field("items", FieldType<Selector>.selector, required: true, "The entries of the list.")
+    let condition: Field<Expression>
+    let then: Field<RequestDefinition>
+
+    init(_ roots: AllowedRoots, decorators: DecoratorCatalogue) {
+        let options = RequestDefinition.Options(
+            declaresCaptures: false,
+            refused: ["paginate": "a list of more than one page is not available in this version"])
+        list = Field(
+            "list", RequestDefinition.type(roots, decorators: decorators, options: options), required: true,
+            "Gives the list.")
+        condition = Field(
+            "where", .expression(roots.union(.item)), required: true, "Whether an entry, 'item', is the one.")
+        then = Field(
+            "then",
+            RequestDefinition.type(
+                roots.union(.item), decorators: decorators, options: .init(declaresCaptures: false)),
+            "Fetches the one found.")
+    }
+
+    var type: FieldType<OnceDefinition.LookUp> {
+        .object([list, items, condition, then]) { reader in
+            let list = reader.required(list)
+            let items = reader.required(items)
+            let condition = reader.required(condition)
+            let then = reader.optional(then)
+            guard let list, let items, let condition else { return nil }
+            return .match(
+                list, items: items, condition: condition, then: then)
+        }
+    }
+}

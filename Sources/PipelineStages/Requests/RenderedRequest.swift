@@ -1,0 +1,42 @@
+import HTTPTypes
+import PipelineCore
+import PipelineHTTP
+
+/// A request with its values put in, secrets included: made just before it is sent, kept nowhere.
+struct RenderedRequest: Sendable {
+    var description: RequestDescription
+    /// From the inside out: the request's, the stage's, its service's, the pipeline's.
+    var decorators: [any RequestDecorator]
+    var options: ExchangeOptions
+    /// The idempotency key for decorators that want one.
+    var key: String
+    let definition: RequestDefinition
+
+    /// Method and URL for people, without the query, which may hold what nobody knows to be secret.
+    var line: String {
+        let url = description.url
+        let bare = url.prefix { $0 != "?" && $0 != "#" }
+        let hasQuery = bare.count < url.count || !description.query.isEmpty
+        return "\(description.method.rawValue) \(Self.withoutUser(String(bare)))\(hasQuery ? "?…" : "")"
+    }
+
+    /// What a submit's digest is made of: everything that the service would tell two submits apart by.
+    var digestInput: [UInt8] {
+        var bytes = Array("\(description.method.rawValue) \(description.url)\n".utf8)
+        for (name, value) in description.query { bytes += Array("\(name)=\(value)\n".utf8) }
+        for segment in description.body.segments {
+            switch segment {
+            case .bytes(let content): bytes += content
+            case .file(let path, let offset, let length): bytes += Array("\(path) \(offset) \(length)\n".utf8)
+            }
+        }
+        return bytes
+    }
+
+    private static func withoutUser(_ url: String) -> String {
+        guard let start = url.firstRange(of: "://")?.upperBound else { return url }
+        let authority = url[start...].prefix { $0 != "/" }
+        guard let at = authority.lastIndex(of: "@") else { return url }
+        return String(url[..<start] + url[url.index(after: at)...])
+    }
+}

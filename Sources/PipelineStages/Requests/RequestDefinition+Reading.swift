@@ -1,0 +1,179 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+extension RequestDefinition {
+    /// What a request may say beyond the usual, where it stands.
+    struct Options: Sendable {
+        /// Whether `once` and `onUnknown` may stand in it.
+        var allowsOnce = false
+        /// Whether `"part": true` may stand for the bytes of a part.
+        var allowsPart = false
+        /// Whether its captures are read by name, by the stage and later ones.
+        var declaresCaptures = true
+        /// Keys that belong here by the format but not to this version, with what to say.
+        var refused: [String: String] = [:]
+    }
+
+    /// The type of a request's object.
+    ///
+    /// - Parameter roots: what its templates may read.
+    static func type(
+        _ roots: AllowedRoots = .request, decorators: DecoratorCatalogue, options: Options = Options()
+    ) -> FieldType<RequestDefinition> {
+        let fields = RequestFields(roots, decorators: decorators, options: options)
+        return FieldType(schema: fields.schema) { place, findings in
+            let before = findings.uses.count
+            guard let reader = ObjectReader(place, fields: fields.all, findings: findings) else { return nil }
+            let definition = fields.read(reader)
+            guard reader.finish(), var definition else { return nil }
+            definition.usesOwnKey = findings.uses[before...].contains { $0.reference.root == .ownKey }
+            definition.place = place
+            return definition
+        }
+    }
+}
+
+/// The table of a request's fields, from which it is read and its schema made.
+struct RequestFields: Sendable {
+    static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options]
+
+    let methods: [Field<Template>]
+    let query: Field<ValueTable>
+    let headers: Field<ValueTable>
+    let body: BodyFields
+    let with: Field<[DecoratorTemplate]>
+    let capture: Field<CaptureSet>
+    let expect = Field("expect", FieldType<StatusSet>.statuses, default: ["2xx"], "Statuses that count as success.")
+    let fail: Field<[FailRule]>
+    let error = Field("error", FieldType<Selector>.selector, "Where the message of an error body stands.")
+    let timeout: Field<Setting<Duration>>
+    let redirects = Field("redirects", FieldType<Int>.integer(0...50), "How many redirects to follow.")
+    let credentials = Field(
+        "credentials", FieldType<RequestDefinition.Credentials>.word("way of sending credentials"), default: "service",
+        "Where the service's credentials may go.")
+    /// Nil where a request can't have it: in a look-up, which settles others.
+    let once: Field<OnceDefinition>?
+    let onUnknown = Field(
+        "onUnknown", FieldType<RequestDefinition.OnUnknown>.word("way of ending an unknown submit"), default: "ask",
+        "What to do when a lost answer can't be settled.")
+    private let refused: [Field<Never>]
+
+    init(_ roots: AllowedRoots, decorators: DecoratorCatalogue, options: RequestDefinition.Options) {
+        methods = Self.methods.map { method in
+            Field(method.rawValue, .template(roots), "\(method.rawValue) of this path at the service, or absolute URL.")
+        }
+        query = Field("query", .table(roots), "Query parameters, name → value.")
+        headers = Field("headers", .table(roots, checkName: HeaderName.mistake), "Header fields, name → value.")
+        body = BodyFields(roots, allowsPart: options.allowsPart)
+        with = Field("with", decorators.type(roots), "Decorators of this request, the first innermost.")
+        capture = Field(
+            "capture", .captures(declares: options.declaresCaptures), "Values from the answer, name → selector.")
+        fail = Field(
+            "fail", FieldType<[FailRule]>.array(of: FailRule.type(roots)),
+            "Answers that are failures whatever their status.")
+        timeout = Field("timeout", .duration(roots), "The longest that the request may take.")
+        once =
+            options.allowsOnce
+            ? Field("once", OnceDefinition.type(roots, decorators: decorators), "How a lost answer is settled.") : nil
+        refused = options.refused.sorted { $0.key < $1.key }.map { name, message in
+            Field(name, .refused(message), message)
+        }
+    }
+
+    var all: [any AnyField] {
+        let common: [any AnyField] = [query, headers, with, capture, expect, fail, error, timeout, redirects, credentials]
+        let submit: [any AnyField] = once.map { [$0, onUnknown] } ?? []
+        return methods + body.all + common + submit + refused
+    }
+
+    /// The schema of the object: its keys, and that exactly one of them is a method.
+    var schema: JSON {
+        let known = all.filter { field in !refused.contains { $0.name == field.name } }
+        var schema = known.objectSchema.object ?? [:]
+        schema["oneOf"] = .array(methods.map { ["required": [.string($0.name)]] })
+        return .object(schema)
+    }
+
+    func read(_ reader: ObjectReader) -> RequestDefinition? {
+        for field in refused { _ = reader.optional(field) }
+        let head = readHead(reader)
+        var definition = head ?? RequestDefinition(.get, URLTemplate(captured: ""))
+        definition.query = reader.value(query, default: ValueTable())
+        definition.headers = reader.value(headers, default: ValueTable())
+        let body = body.read(reader)
+        definition.body = body ?? .none
+        definition.decorators = reader.value(with, default: [])
+        definition.decoratorNames = Set(reader.value(DecoratorDefinition.field, default: []).map(\.name))
+        definition.capture = reader.value(capture, default: CaptureSet())
+        definition.expect = reader.optional(expect)
+        definition.fail = reader.value(fail, default: [])
+        definition.error = reader.optional(error)
+        definition.timeout = reader.optional(timeout)
+        definition.redirects = reader.optional(redirects)
+        definition.credentials = reader.value(credentials, default: .service)
+        if let once {
+            definition.once = reader.optional(once)
+            definition.onUnknown = reader.value(onUnknown, default: .ask)
+        }
+        return head == nil || body == nil ? nil : definition
+    }
+
+    private func readHead(_ reader: ObjectReader) -> RequestDefinition? {
+        let present = methods.filter { reader.has($0.name) }
+        guard let field = present.first, let place = reader.place(of: field.name) else {
+            reader.findings.report(
+                reader.place, "this request has no method",
+                hint: "add one as a key, for example \"GET\": \"/path\"; methods are "
+                    + methods.map(\.name).joined(separator: ", "))
+            return nil
+        }
+        if present.count > 1, let second = reader.place(of: present[1].name) {
+            reader.findings.report(
+                second, "this request has \(present.count) methods",
+                hint: "keep one of " + present.map(\.name).joined(separator: ", "))
+        }
+        guard let template = reader.optional(field), let method = HTTPRequest.Method(field.name) else { return nil }
+        let url = URLTemplate(template, at: place.node.range)
+        guard isWellFormed(url, place, reader.findings) else { return nil }
+        return RequestDefinition(method, url)
+    }
+
+    private func isWellFormed(_ url: URLTemplate, _ place: Place, _ findings: Findings) -> Bool {
+        let start = url.start?.lowercased()
+        if let start, !start.hasPrefix("/"), !start.hasPrefix("http://"), !start.hasPrefix("https://") {
+            findings.report(
+                place, "a request's URL begins with / or with http:// or https://",
+                hint: start.contains("://") ? nil : "write \"/\(url.start ?? "")\" for a path at the service")
+            return false
+        }
+        if url.pieces.isEmpty {
+            findings.report(place, "this request has no URL", hint: "write \"/\" for the service's own URL")
+            return false
+        }
+        return true
+    }
+}
+
+extension FieldType where Value == Never {
+    /// A key that the format has and this version does not.
+    static func refused(_ message: String) -> FieldType {
+        FieldType(schema: false) { place, findings in
+            findings.report(place, message)
+            return nil
+        }
+    }
+}
+
+/// What may be the name of a header field in a document.
+enum HeaderName {
+    /// What is wrong with a name; nil when nothing is.
+    static let mistake: @Sendable (String) -> String? = { name in
+        guard let field = HTTPField.Name(name) else { return "\"\(name)\" is no name of a header" }
+        switch field {
+        case .contentLength, .transferEncoding: return "\(name) cannot be set: a body is always sent with its exact length"
+        default: return nil
+        }
+    }
+}

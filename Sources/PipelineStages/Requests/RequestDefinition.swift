@@ -1,0 +1,61 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// A request as the document describes it: read and in itself right, its values not yet put in.
+struct RequestDefinition: Sendable {
+    /// Where the credentials of the service may go.
+    enum Credentials: String, Sendable, CaseIterable {
+        /// To the service's own origin alone.
+        case service
+        case none
+        /// To wherever the URL or a redirect leads.
+        case anyOrigin = "any-origin"
+    }
+
+    /// What to do about a submit that nothing settles.
+    enum OnUnknown: String, Sendable, CaseIterable {
+        /// Wait for a person's `resolve`.
+        case ask
+        case fail
+    }
+
+    var method: HTTPRequest.Method
+    var url: URLTemplate
+    var query = ValueTable()
+    var headers = ValueTable()
+    var body = BodyDefinition.none
+    /// The request's own decorators, the first innermost.
+    var decorators: [DecoratorTemplate] = []
+    var capture = CaptureSet()
+    /// The statuses that count as success; nil for what its use has as default.
+    var expect: StatusSet?
+    var fail: [FailRule] = []
+    /// Where the message of an error body stands; nil for the usual places.
+    var error: Selector?
+    var timeout: Setting<Duration>?
+    /// How many redirects to follow; nil for 10 with GET and HEAD and none with the rest.
+    var redirects: Int?
+    var credentials = Credentials.service
+    /// How a lost answer is settled, where that may be said.
+    var once: OnceDefinition?
+    var onUnknown = OnUnknown.ask
+    /// Whether `${{ self.key }}` stands somewhere in it.
+    var usesOwnKey = false
+    /// The names of its decorators.
+    var decoratorNames: Set<String> = []
+    /// Where it stands in the document.
+    var place: Place?
+
+    init(_ method: HTTPRequest.Method, _ url: URLTemplate) {
+        self.method = method
+        self.url = url
+    }
+
+    /// A GET of a URL that an answer gave.
+    init(captured url: String) { self.init(.get, URLTemplate(captured: url)) }
+
+    /// Whether sending it twice does what sending it once does (RFC 9110, section 9.2.2).
+    var isIdempotent: Bool { method != .post && method != .patch }
+}

@@ -1,0 +1,169 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// Puts values into one request: a pure function of the scope but for a look at the files that are sent.
+struct RequestRendering {
+    let definition: RequestDefinition
+    let service: ServiceDefinition?
+    let network: Network
+    let outerDecorators: [DecoratorTemplate]
+    let scope: Scope
+    let part: BodySegment?
+
+    func rendered(role: String?) throws(EvaluationFailure) -> RenderedRequest {
+        let base = try service.map { service throws(EvaluationFailure) in try ServiceURL(service, in: scope) }
+        let url = try absoluteURL(base)
+        let reach = CredentialReach(definition, hasService: service != nil, isServiceOrigin: base?.origin == URLParts(url)?.origin)
+        var description = RequestDescription(method: definition.method, url: url)
+        description.query = try table(definition.query, reach).pairs(in: scope)
+        try addHeaders(to: &description, reach)
+        try addBody(to: &description)
+        var decorators: [any RequestDecorator] = []
+        let context = DecorationScope(scope: scope, method: definition.method, part: part)
+        for template in reach.allowed(definition.decorators, outerDecorators) {
+            guard let decorator = try template.resolve(context) else { continue }
+            decorators.append(decorator)
+            for name in template.credentialFields.compactMap({ HTTPField.Name($0) }) {
+                description.credentialFields.insert(name)
+            }
+        }
+        return RenderedRequest(
+            description: description, decorators: decorators, options: try options(),
+            key: [scope.ownKey, role].compactMap(\.self).joined(separator: "-"), definition: definition)
+    }
+
+    private func absoluteURL(_ base: ServiceURL?) throws(EvaluationFailure) -> String {
+        let text = try definition.url.text(in: scope)
+        if text.hasPrefix("/") {
+            guard let base else {
+                throw .wrong(
+                    message: "the URL \"\(text)\" is a path, and the stage names no service that it could belong to",
+                    hint: "add \"service\": \"NAME\" to the stage", range: definition.url.range)
+            }
+            return base.appending(text)
+        }
+        guard let parts = URLParts(text), !parts.authority.isEmpty else {
+            throw .wrong(
+                message: "\"\(text)\" is neither a path that begins with / nor an absolute http or https URL",
+                hint: "a value that an answer gave becomes absolute with \"url\": true in its capture",
+                range: definition.url.range)
+        }
+        return text
+    }
+
+    /// At another origin that an answer chose nothing made from a secret is sent along.
+    private func table(_ table: ValueTable, _ reach: CredentialReach) -> ValueTable {
+        reach.includesOwn ? table : ValueTable(table.entries.filter { !$0.isSecret })
+    }
+
+    private func addHeaders(to description: inout RequestDescription, _ reach: CredentialReach) throws(EvaluationFailure) {
+        for (name, value) in try table(definition.headers, reach).pairs(in: scope) {
+            do throws(RequestFailure) {
+                try description.addHeader(name, value)
+            } catch {
+                throw .wrong(
+                    message: error.message, hint: "a header is one line: take line breaks out with replace(…)",
+                    range: definition.headers.entries.first { $0.name == name }?.range ?? definition.url.range)
+            }
+        }
+        for name in definition.headers.secretNames.compactMap({ HTTPField.Name($0) }) {
+            description.credentialFields.insert(name)
+        }
+    }
+
+    private func addBody(to description: inout RequestDescription) throws(EvaluationFailure) {
+        let type: String
+        switch definition.body {
+        case .none: return
+        case .json(let template):
+            var bytes: [UInt8] = []
+            try template.evaluate(in: scope).write(into: &bytes)
+            description.body = .bytes(bytes)
+            type = "application/json"
+        case .form(let table):
+            description.body = .text(PipelineHTTP.PercentEncoding.query(try table.pairs(in: scope)))
+            type = "application/x-www-form-urlencoded"
+        case .text(let template):
+            description.body = .text(try template.evaluateText(in: scope))
+            type = "text/plain; charset=utf-8"
+        case .file(let template, let range):
+            let source = try LocalSource(template, at: range, in: scope)
+            description.body = .file(path: source.path, offset: 0, length: source.size)
+            type = "application/octet-stream"
+        case .part:
+            description.body = try partBody()
+            type = "application/octet-stream"
+        }
+        if description.headers[.contentType] == nil { description.headers[.contentType] = type }
+    }
+
+    private func partBody() throws(EvaluationFailure) -> RequestBody {
+        switch part {
+        case .bytes(let bytes): return .bytes(bytes)
+        case .file(let path, let offset, let length): return .file(path: path, offset: offset, length: length)
+        case nil: throw .wrong(message: "there is no part to send here", hint: nil, range: definition.url.range)
+        }
+    }
+
+    private func options() throws(EvaluationFailure) -> ExchangeOptions {
+        var options = network.options
+        if let timeout = definition.timeout ?? service?.timeout {
+            options.totalTimeout = try timeout.value(in: scope)
+        } else if options.idleTimeout == nil {
+            // Nothing else ends an exchange whose other side has gone silent.
+            options.idleTimeout = .seconds(300)
+        }
+        options.redirects = definition.redirects
+        options.redirectKeepsCredentials = definition.credentials == .anyOrigin
+        guard let service else { return options }
+        options.maximumSendRate = service.limits?.send ?? options.maximumSendRate
+        options.maximumReceiveRate = service.limits?.receive ?? options.maximumReceiveRate
+        if let proxy = service.proxy { options.proxy = try proxy.evaluateText(in: scope) }
+        if let tls = service.tls { options.tls = try self.options(of: tls) }
+        return options
+    }
+
+    private func options(of tls: TLSDefinition) throws(EvaluationFailure) -> TLSOptions {
+        var options = TLSOptions()
+        options.ca = try path(tls.authority)
+        options.certificate = try path(tls.certificate)
+        options.key = try path(tls.key)
+        options.keyPassword = try tls.keyPassword?.evaluateText(in: scope)
+        for pin in tls.pinnedPublicKeys { options.pinnedPublicKeys.append(try pin.evaluateText(in: scope)) }
+        options.minimumVersion = tls.minimumVersion.flatMap { TLSOptions.Version(rawValue: $0.rawValue) }
+        return options
+    }
+
+    private func path(_ template: Template?) throws(EvaluationFailure) -> String? {
+        guard let template else { return nil }
+        return LocalSource.absolute(try template.evaluateText(in: scope), in: scope.baseFolder)
+    }
+}
+
+/// Whether the credentials of a request may go where it goes.
+struct CredentialReach {
+    /// Those that stand in the request itself.
+    let includesOwn: Bool
+    /// Those of the stage, its service and the pipeline.
+    let includesOuter: Bool
+
+    /// By default they belong to the service's origin. A host that the author wrote into the request may get what
+    /// stands in the request; a host that an answer named gets nothing.
+    init(_ definition: RequestDefinition, hasService: Bool, isServiceOrigin: Bool) {
+        switch definition.credentials {
+        case .none: (includesOwn, includesOuter) = (false, false)
+        case .anyOrigin: (includesOwn, includesOuter) = (true, true)
+        case .service:
+            let isAuthors = !hasService && (definition.url.hasLiteralOrigin || !definition.url.readsCaptures)
+            includesOwn = isServiceOrigin || isAuthors || definition.url.hasLiteralOrigin
+            includesOuter = isServiceOrigin || isAuthors
+        }
+    }
+
+    /// The decorators that apply, from the inside out.
+    func allowed(_ own: [DecoratorTemplate], _ outer: [DecoratorTemplate]) -> [DecoratorTemplate] {
+        own.filter { includesOwn || !$0.isCredential } + outer.filter { includesOuter || !$0.isCredential }
+    }
+}

@@ -1,0 +1,40 @@
+import JSONPath
+import PipelineCore
+
+extension FieldType where Value == Selector {
+    /// A selector in any of its forms.
+    static var selector: FieldType {
+        FieldType(schema: ["type": ["string", "object", "array"]]) { place, findings in
+            var errors: [SelectorError] = []
+            let selector = Selector.parse(place.node, in: findings.source, errors: &errors)
+            findings.report(errors, at: place)
+            return selector
+        }
+    }
+}
+
+extension FieldType where Value == CaptureSet {
+    /// An object of names and selectors.
+    ///
+    /// - Parameter declares: whether later stages, and the stage itself, may read the values by these names.
+    static func captures(declares: Bool = true) -> FieldType {
+        let selector = FieldType<Selector>.selector.schema
+        return FieldType(schema: ["type": "object", "additionalProperties": selector]) { place, findings in
+            var errors: [SelectorError] = []
+            let captures = CaptureSet.parse(place.node, in: findings.source, errors: &errors)
+            findings.report(errors, at: place)
+            if declares {
+                for entry in captures.entries {
+                    findings.declare(CaptureDeclaration(name: entry.name, isSecret: entry.selector.isSecret))
+                }
+            }
+            return errors.isEmpty ? captures : nil
+        }
+    }
+}
+
+extension Findings {
+    fileprivate func report(_ errors: [SelectorError], at place: Place) {
+        for error in errors { report(range: error.range, pointer: place.pointer, error.message, hint: error.hint) }
+    }
+}

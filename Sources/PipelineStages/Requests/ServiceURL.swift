@@ -1,0 +1,32 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// The URL of a service with its values put in.
+struct ServiceURL: Sendable {
+    /// As it is.
+    let text: String
+    /// Scheme, host and port.
+    let origin: String
+
+    init(_ service: ServiceDefinition, in scope: Scope) throws(EvaluationFailure) {
+        let text = try service.url.evaluateText(in: scope)
+        let isClean = text.utf8.allSatisfy { $0 > 32 && $0 != 127 }
+        guard isClean, let parts = URLParts(text), !parts.authority.isEmpty else {
+            throw .wrong(
+                message: "the url of service '\(service.name)' is \"\(text)\", which is no absolute http or https URL",
+                hint: "write it like https://api.example.com/v1", range: SourceRange(start: 0, end: 0))
+        }
+        self.text = text
+        origin = parts.origin
+    }
+
+    /// The URL with a path appended; the service's own path stays, and so does a query that it has.
+    func appending(_ path: String) -> String {
+        let bare = text.prefix { $0 != "?" && $0 != "#" }
+        let query = text.dropFirst(bare.count).prefix { $0 != "#" }.dropFirst()
+        let base = bare.hasSuffix("/") ? bare.dropLast() : bare
+        guard !query.isEmpty else { return base + path }
+        return base + path + (path.contains("?") ? "&" : "?") + query
+    }
+}

@@ -1,0 +1,34 @@
+/// Text from outside as it may be shown on a terminal: on one line, without control characters, not too long.
+enum ShownText {
+    /// How much of a body is kept in a failure.
+    static let excerptLength = 300
+
+    /// The start of a body: white space is one space, control characters (C0, C1, the bidirectional ones) are U+FFFD.
+    static func excerpt(_ text: String, limit: Int = excerptLength) -> String {
+        var result = String.UnicodeScalarView()
+        var count = 0
+        var pendingSpace = false
+        for scalar in text.unicodeScalars {
+            if scalar.properties.isWhitespace {
+                pendingSpace = !result.isEmpty
+                continue
+            }
+            if count >= limit {
+                result.append("…")
+                break
+            }
+            if pendingSpace { result.append(" ") }
+            pendingSpace = false
+            result.append(isHarmless(scalar) ? scalar : "\u{FFFD}")
+            count += 1
+        }
+        return String(result)
+    }
+
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .privateUse, .surrogate, .unassigned: scalar == "\u{200D}"
+        default: true
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+extension StageRequests {
+    /// An exchange that gave no whole answer, as the failure of a try.
+    func failure<Checkpoint>(
+        _ failure: ExchangeFailure, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) -> StageFailure {
+        if failure.reason == .cancelled || Task.isCancelled { return .stopped }
+        return .failed(tryFailure(failure, of: rendered, in: context))
+    }
+
+    /// The same as data: silent when nothing but time can tell, definite when the same request fails the same way.
+    func tryFailure<Checkpoint>(
+        _ failure: ExchangeFailure, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) -> TryFailure {
+        let name = name(of: rendered.description.url)
+        let detail = Self.clause(failure.message)
+        let title = failure.isLocal ? detail : "\(name) gave no answer: \(detail)"
+        let step = StepFailure(
+            ShownText.excerpt(context.redact(title), limit: 600), hint: hint(for: failure, name),
+            service: service?.name, request: context.redact(rendered.line), place: context.facts.place)
+        return TryFailure(step, kind: failure.kind)
+    }
+
+    /// A capture that its answer lacks.
+    func failure<Checkpoint>(
+        _ failure: CaptureFailure, _ answer: Answer, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) -> StepFailure {
+        self.failure(failure.message, answer, of: rendered, hint: failure.hint, in: context)
+    }
+
+    /// The captures of an answer; what it lacks is a definite failure.
+    func captures<Checkpoint>(
+        _ captures: CaptureSet, from answer: Answer, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) -> JSONObject {
+        do throws(CaptureFailure) {
+            return try captures.values(in: answer)
+        } catch {
+            throw .definite(failure(error, answer, of: rendered, in: context))
+        }
+    }
+
+    private func hint(for failure: ExchangeFailure, _ name: String) -> String? {
+        let owner = service == nil ? "the URL of the request" : "the url of \(name)"
+        switch failure.reason {
+        case .nameNotResolved: return "check the network and \(owner)"
+        case .connectionRefused: return "is the service running? check \(owner)"
+        case .unreachable: return "check the network and \(owner)"
+        case .tls(.localFile): return "check \"tls\" of \(name)"
+        case .tls(.unknownAuthority): return "name its authority in \"tls\": { \"ca\": … } if you trust it"
+        case .tls(.expired), .tls(.notYetValid): return "check the clock of this machine; otherwise its owner must renew it"
+        case .tls(.wrongHost): return "check \(owner)"
+        case .tls(.pinMismatch): return "if the service has a new key, change \"pinnedPublicKeys\""
+        case .timedOut(.total): return "a longer \"timeout\" may help"
+        case .bodyTooLarge: return "a 'download' stage takes bodies of any size"
+        case .tooManyRedirects: return "a larger number in \"redirects\" may help"
+        case .protocolError: return "check the port and scheme in \(owner)"
+        default: return nil
+        }
+    }
+
+    /// A sentence as a clause: without its full stop, and without the capital of an article.
+    private static func clause(_ sentence: String) -> String {
+        let bare = sentence.hasSuffix(".") ? sentence.dropLast() : Substring(sentence)
+        for word in ["The ", "A ", "No ", "Nothing ", "Connecting "] where bare.hasPrefix(word) {
+            return bare.prefix(1).lowercased() + bare.dropFirst()
+        }
+        return String(bare)
+    }
+}
+
+extension ExchangeFailure {
+    /// Whether it happened on this machine, before or beside the network.
+    fileprivate var isLocal: Bool {
+        switch reason {
+        case .localRead, .localWrite, .sourceChanged, .invalidRequest, .tls(.localFile): true
+        default: false
+        }
+    }
+
+    /// What it means for another try.
+    var kind: TryFailure.Kind {
+        if isRetryable { return .silent }
+        switch reason {
+        // Something answered; it may be a stranger on the way.
+        case .protocolError, .other: return .answered
+        default: return .definite
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// What the rules of a request say of an answer.
+enum Verdict: Sendable {
+    /// Its status counts as success.
+    case expected
+    /// An entry of `fail` held.
+    case ruledOut(StepFailure, allowsRetry: Bool)
+    /// Its status does not count as success.
+    case unexpected(StepFailure)
+}
+
+extension StageRequests {
+    /// The answer as selectors and expressions see it.
+    func answer(of response: HTTPExchangeResponse) -> Answer {
+        Answer(
+            status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) }, url: response.url,
+            body: response.body)
+    }
+
+    /// Judges an answer: `fail` first, then `expect`. What does not pass is thrown as a failure that says whether
+    /// another try may help.
+    func judge<Checkpoint>(
+        _ response: HTTPExchangeResponse, of rendered: RenderedRequest, in context: StageContext<Checkpoint>,
+        default expected: StatusSet = .success, adjust: (inout Scope) -> Void = { _ in }
+    ) async throws(StageFailure) -> Answer {
+        let answer = answer(of: response)
+        switch try await verdict(on: answer, of: rendered, in: context, default: expected, adjust: adjust) {
+        case .expected: return answer
+        case .ruledOut(let failure, let allowsRetry):
+            throw .failed(
+                TryFailure(
+                    failure, kind: allowsRetry ? .answered : .definite,
+                    retryAfter: allowsRetry ? response.retryAfter(now: context.now) : nil))
+        case .unexpected(let failure): throw .failed(tryFailure(failure, of: response, in: context))
+        }
+    }
+
+    /// The same as data, for stages to which some failures mean something else.
+    func verdict<Checkpoint>(
+        on answer: Answer, of rendered: RenderedRequest, in context: StageContext<Checkpoint>,
+        default expected: StatusSet = .success, adjust: (inout Scope) -> Void = { _ in }
+    ) async throws(StageFailure) -> Verdict {
+        let definition = rendered.definition
+        for rule in definition.fail {
+            let message = try await context.evaluate(with: { scope in
+                adjust(&scope)
+                scope.response = answer.responseValue
+            }) { scope throws(EvaluationFailure) -> String? in
+                guard try rule.condition.evaluateCondition(in: scope) else { return nil }
+                return try rule.message?.evaluateText(in: scope)
+                    ?? "\(name(of: rendered.description.url)) gave an answer for which \(rule.condition.text)"
+            }
+            if let message {
+                return .ruledOut(failure(message, answer, of: rendered, in: context), allowsRetry: rule.allowsRetry)
+            }
+        }
+        if (definition.expect ?? expected).contains(answer.status) { return .expected }
+        return .unexpected(unexpected(answer, of: rendered, in: context))
+    }
+
+    /// The failure of a try whose answer had an unexpected status: worth another one for the statuses of `retry`.
+    func tryFailure<Checkpoint>(
+        _ failure: StepFailure, of response: HTTPExchangeResponse, in context: StageContext<Checkpoint>
+    ) -> TryFailure {
+        let isWorthRetrying = context.facts.retry.statuses.contains(response.status)
+        return TryFailure(
+            failure, kind: isWorthRetrying ? .answered : .definite,
+            retryAfter: isWorthRetrying ? response.retryAfter(now: context.now) : nil)
+    }
+
+    /// A failure with everything of the exchange that helps a person, redacted.
+    func failure<Checkpoint>(
+        _ title: String, _ answer: Answer, of rendered: RenderedRequest, hint: String? = nil,
+        in context: StageContext<Checkpoint>
+    ) -> StepFailure {
+        let body = ShownText.excerpt(context.redact(String(decoding: answer.body.prefix(4096), as: UTF8.self)))
+        return StepFailure(
+            ShownText.excerpt(context.redact(title), limit: 600), hint: hint, service: service?.name,
+            request: context.redact(rendered.line), status: answer.status, body: body.isEmpty ? nil : body,
+            place: context.facts.place)
+    }
+
+    private func unexpected<Checkpoint>(
+        _ answer: Answer, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) -> StepFailure {
+        let reason = HTTPResponse.Status(code: answer.status).reasonPhrase
+        let status = reason.isEmpty ? "\(answer.status)" : "\(answer.status) \(reason)"
+        let message = ErrorMessage.find(in: answer, by: rendered.definition.error).map { ": \($0)" } ?? ""
+        return failure(
+            "\(name(of: rendered.description.url)) answered \(status)\(message)", answer, of: rendered,
+            hint: hint(for: answer, rendered), in: context)
+    }
+
+    private func hint(for answer: Answer, _ rendered: RenderedRequest) -> String? {
+        switch answer.status {
+        case 301, 302, 303, 307, 308:
+            let target = answer.header("Location").first == nil ? "" : " to follow it"
+            return "this request follows no redirect; set \"redirects\": 1\(target), or ask the new place"
+        case 401, 403: return "check the credentials of \(name(of: rendered.description.url))"
+        case 404 where service != nil: return "check the path, and the url of \(name(of: rendered.description.url))"
+        default: return nil
+        }
+    }
+}
+
+/// Finds the message in an error body.
+enum ErrorMessage {
+    /// By the author's selector, else `detail` or `title` of a problem (RFC 9457), `error.message`, `error`, `message`.
+    static func find(in answer: Answer, by selector: Selector?) -> String? {
+        if let selector { return text(selector.lenientValue(in: answer)) }
+        guard let body = try? answer.json() else { return nil }
+        let candidates = [body["detail"], body["title"], body["error"]?["message"], body["error"], body["message"]]
+        return candidates.lazy.compactMap { text($0 ?? .null) }.first
+    }
+
+    static func text(_ value: JSON) -> String? {
+        switch value {
+        case .string(let text): return text.isEmpty ? nil : ShownText.excerpt(text)
+        case .number(let number): return number.literal
+        case .array(let elements):
+            let texts = elements.compactMap(text)
+            return texts.isEmpty ? nil : ShownText.excerpt(texts.joined(separator: "; "))
+        case .null, .bool, .object: return nil
+        }
+    }
+}

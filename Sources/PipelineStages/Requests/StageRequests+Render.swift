@@ -1,0 +1,30 @@
+import PipelineCore
+import PipelineHTTP
+
+extension StageRequests {
+    /// Puts the values into a request, secrets included: done again for each send, kept nowhere.
+    ///
+    /// - Parameters:
+    ///   - role: tells requests of one step apart that carry an idempotency key; nil for the one that the step is about.
+    ///   - part: the bytes that `"part": true` stands for.
+    ///   - adjust: adds what only the stage knows to the values of expressions.
+    func render<Checkpoint>(
+        _ definition: RequestDefinition, in context: StageContext<Checkpoint>, role: String? = nil,
+        part: BodySegment? = nil, adjust: (inout Scope) -> Void = { _ in }
+    ) async throws(StageFailure) -> RenderedRequest {
+        try await context.evaluate(with: adjust) { scope throws(EvaluationFailure) in
+            try RequestRendering(
+                definition: definition, service: service, network: network, outerDecorators: outerDecorators,
+                scope: scope, part: part
+            ).rendered(role: role)
+        }
+    }
+
+    /// The service's own URL, without a slash at its end; nil for a stage without a service.
+    func serviceURL<Checkpoint>(in context: StageContext<Checkpoint>) async throws(StageFailure) -> String? {
+        guard let service else { return nil }
+        return try await context.evaluate { scope throws(EvaluationFailure) in
+            try ServiceURL(service, in: scope).text
+        }
+    }
+}

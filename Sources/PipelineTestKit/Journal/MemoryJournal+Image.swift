@@ -1,0 +1,79 @@
+public import PipelineCore
+
+extension MemoryJournal {
+    /// What a journal has committed, as a value: a copy of it is what a crash at that moment leaves.
+    public struct Image: Sendable {
+        struct Row: Sendable {
+            var snapshot: JobSnapshot
+            var events: [JobEvent]
+            var owner: OwnerID?
+            var epoch: Int
+        }
+
+        var rows: [JobID: Row] = [:]
+
+        public init() {}
+
+        /// The jobs' ids, oldest first.
+        public var jobs: [JobID] { rows.keys.sorted() }
+        /// The job as it was committed last.
+        public func snapshot(of job: JobID) -> JobSnapshot? { rows[job]?.snapshot }
+        /// All journaled events of the job, in order.
+        public func events(of job: JobID) -> [JobEvent] { rows[job]?.events ?? [] }
+    }
+}
+
+/// The rules that every journal keeps.
+extension MemoryJournal.Image {
+    mutating func insert(_ job: JobSnapshot, _ events: [JobEvent], _ owner: OwnerID) throws(JournalFailure) {
+        if let other = rows.values.first(where: { $0.snapshot.record.key == job.record.key }) {
+            throw .keyTaken(other.snapshot.record.id)
+        }
+        guard rows[job.record.id] == nil else { throw .other("there is a job \(job.record.id)") }
+        var row = Row(snapshot: job, events: [], owner: owner, epoch: 1)
+        row.snapshot.sequence = 0
+        for event in events { try row.apply(.event(event)) }
+        rows[job.record.id] = row
+    }
+
+    mutating func commit(_ changes: [JournalChange], under lease: Lease) throws(JournalFailure) {
+        guard var row = rows[lease.job] else { throw .noSuchJob(lease.job) }
+        guard isValid(lease) else { throw .stale }
+        for change in changes { try row.apply(change) }
+        rows[lease.job] = row
+    }
+
+    func isValid(_ lease: Lease) -> Bool {
+        guard let row = rows[lease.job] else { return false }
+        return row.owner == lease.owner && row.epoch == lease.epoch
+    }
+
+    mutating func releaseAll(of owner: OwnerID) {
+        for (job, row) in rows where row.owner == owner { rows[job]?.owner = nil }
+    }
+
+    func requested(from owner: OwnerID) -> [JobID] {
+        rows.values.filter { $0.owner == owner && $0.snapshot.request != nil }.map(\.snapshot.record.id).sorted()
+    }
+}
+
+extension MemoryJournal.Image.Row {
+    mutating func apply(_ change: JournalChange) throws(JournalFailure) {
+        switch change {
+        case .step(let key, let step):
+            let isNext = snapshot.steps[key].map { step.version == $0.version + 1 } ?? (step.version <= 1)
+            guard isNext else { throw .conflict(key) }
+        case .event(let event):
+            guard let sequence = event.sequence else {
+                throw .other("an event without a sequence number is not journaled")
+            }
+            guard sequence == snapshot.sequence + 1 else {
+                throw .other("event \(sequence) is not the next one of its job")
+            }
+            events.append(event)
+        case .released(.crashed): throw .other("no owner lives to say that it crashed")
+        default: break
+        }
+        snapshot.apply(change)
+    }
+}

@@ -1,0 +1,23 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A port on which connections are neither accepted nor refused: its queue is full, so that attempts hang.
+public final class DeafListener: Sendable {
+    public let port: UInt16
+    private let descriptors: [Int32]
+
+    public init() throws(LoopbackServer.SocketError) {
+        let (listener, port) = try LoopbackServer.listen(backlog: 0)
+        self.port = port
+        self.descriptors = [listener] + (0..<8).map { _ in LoopbackServer.connectWithoutWaiting(to: port) }
+    }
+
+    deinit {
+        for descriptor in descriptors { close(descriptor) }
+    }
+}

@@ -1,0 +1,49 @@
+import Dispatch
+import Synchronization
+
+/// Opens once and stays open: how a test and a server wait for each other without sleeping.
+public final class Gate: Sendable {
+    private struct State: Sendable {
+        var isOpen = false
+        var waiters: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    public var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Lets everybody through, now and later; from any thread.
+    public func open() {
+        let waiters = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter() }
+    }
+
+    /// Returns when the gate is open.
+    public func wait() async {
+        await withCheckedContinuation { continuation in
+            whenOpen { continuation.resume() }
+        }
+    }
+
+    /// Blocks the calling thread until this gate or the other is open; not for Swift tasks.
+    public func waitBlocking(orUntil other: Gate? = nil) {
+        let semaphore = DispatchSemaphore(value: 0)
+        whenOpen { semaphore.signal() }
+        other?.whenOpen { semaphore.signal() }
+        semaphore.wait()
+    }
+
+    private func whenOpen(_ action: @escaping @Sendable () -> Void) {
+        let isOpen = state.withLock { state in
+            if !state.isOpen { state.waiters.append(action) }
+            return state.isOpen
+        }
+        if isOpen { action() }
+    }
+}

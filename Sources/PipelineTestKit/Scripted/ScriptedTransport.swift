@@ -1,0 +1,78 @@
+import HTTPTypes
+public import NetworkTasks
+public import PipelineHTTP
+import Synchronization
+
+/// A transport that asks a closure for each answer: no sockets, no threads, no time.
+///
+/// It carries out the receiving half as the real one does: sinks decide and write, progress is reported, `onSent` is
+/// called before the closure, cancelling gives the failure of a cancelled exchange.
+public final class ScriptedTransport: Transport {
+    /// Gives the answer to a request, or the failure. May call the options' `onInformational`.
+    public typealias Script =
+        @Sendable (RequestDescription, ExchangeOptions) async throws(ExchangeFailure) -> HTTPExchangeResponse
+
+    private struct State: Sendable {
+        var lastID: UInt64 = 0
+        var requests: [RequestDescription] = []
+    }
+
+    private let script: Script
+    private let state = Mutex(State())
+
+    public init(_ script: @escaping Script) {
+        self.script = script
+    }
+
+    /// All requests that were started, in their order.
+    public var requests: [RequestDescription] { state.withLock { $0.requests } }
+
+    public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
+        let id = state.withLock { state in
+            state.lastID += 1
+            state.requests.append(request)
+            return state.lastID
+        }
+        let (task, completion) = ExchangeTask.make(id: id)
+        let script = script
+        let work = Task {
+            do throws(ExchangeFailure) {
+                options.onSent?()
+                let answer = try await script(request, options)
+                if Task.isCancelled { throw .cancelled(connectionMade: true) }
+                completion.finish(.success(try Self.deliver(answer, to: request, options, completion)))
+            } catch {
+                completion.finish(.failure(Task.isCancelled ? .cancelled(connectionMade: true) : error))
+            }
+        }
+        completion.onCancel { work.cancel() }
+        return task
+    }
+
+    private static func deliver(
+        _ answer: HTTPExchangeResponse, to request: RequestDescription, _ options: ExchangeOptions,
+        _ completion: NetworkTaskCompletion<HTTPExchangeResponse, ExchangeFailure>
+    ) throws(ExchangeFailure) -> HTTPExchangeResponse {
+        let receiver = ResponseReceiver(options.receive, maximumBodyBytes: options.maximumBodyBytes)
+        if receiver.begin(status: answer.status, headers: answer.headers) {
+            _ = answer.body.withUnsafeBytes { receiver.receive($0) }
+        }
+        receiver.finish()
+        if let reason = receiver.failure {
+            throw ExchangeFailure(
+                reason, message: "The answer could not be kept.", connectionMade: true, gotAnswer: true)
+        }
+        var delivered = answer
+        delivered.body = receiver.body
+        if delivered.url.isEmpty { delivered.url = request.url }
+        delivered.bytesSent = request.body.length
+        delivered.bytesReceived = Int64(answer.body.count)
+        let progress = TransferProgress(
+            sent: delivered.bytesSent, received: delivered.bytesReceived, sendTotal: delivered.bytesSent,
+            receiveTotal: delivered.bytesReceived
+        )
+        completion.report(progress)
+        options.onProgress?(progress)
+        return delivered
+    }
+}

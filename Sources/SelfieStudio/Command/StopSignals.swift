@@ -1,0 +1,42 @@
+import Dispatch
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Waits for SIGTERM, SIGINT, or the end of standard input.
+final class StopSignals {
+    private let stops: AsyncStream<Void>
+    private let sources: [any DispatchSourceSignal]
+
+    /// - Parameter watchingInput: whether the end of standard input is a reason to stop; what comes before is dropped.
+    init(watchingInput: Bool) {
+        let (stops, stop) = AsyncStream.makeStream(of: Void.self)
+        self.stops = stops
+        sources = [SIGTERM, SIGINT].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number)
+            source.setEventHandler { stop.yield() }
+            source.resume()
+            return source
+        }
+        guard watchingInput else { return }
+        // A blocking read in a thread of its own works with pipes, terminals, files and /dev/null alike.
+        DispatchQueue(label: "selfie-studio.standard-input").async {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = read(0, &buffer, buffer.count)
+                if count == 0 || (count < 0 && errno != EINTR) { break }
+            }
+            stop.yield()
+        }
+    }
+
+    func wait() async {
+        for await _ in stops { return }
+    }
+}

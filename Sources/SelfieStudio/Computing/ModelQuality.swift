@@ -1,0 +1,7 @@
+/// How fine the mesh of a model is.
+enum ModelQuality: String, Codable, Sendable, CaseIterable {
+    /// A quarter of the points.
+    case draft
+    /// A point for each pixel, up to 512 a side.
+    case full
+}

@@ -1,0 +1,22 @@
+/// How far a model is.
+public enum ModelState: String, Codable, Sendable {
+    case queued, working, done, error
+}
+
+/// What is kept on disk of a model. Its idempotency key stands in the same file: both are there, or neither.
+struct ModelRecord: Codable, Equatable, Sendable {
+    var id: String
+    /// The order of submission.
+    var number: Int
+    var video: String
+    var quality: ModelQuality
+    var state: ModelState = .queued
+    /// Why it ended in an error.
+    var message: String?
+    var result: Sculptor.Result?
+    var key: String?
+    /// SHA-256 of the body that came with the key.
+    var bodyDigest: String
+
+    var isOver: Bool { state == .done || state == .error }
+}

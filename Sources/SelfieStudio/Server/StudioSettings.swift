@@ -1,0 +1,49 @@
+/// How a studio behaves; each value is a flag of the command.
+public struct StudioSettings: Sendable {
+    /// The folder of videos, models and what is still coming in; made if it is missing.
+    public var dataFolder: String
+    /// The port on 127.0.0.1; 0 is any free one.
+    public var port: Int
+    /// What clients must send as `Authorization: Bearer …`.
+    public var token: String
+    /// Scheme and authority in the addresses of uploads; nil is `http://127.0.0.1:PORT`.
+    public var origin: String?
+    /// How long an upload without a connection can be continued, in seconds.
+    public var uploadPatience: Int
+    /// Computations at a time.
+    public var workers: Int
+    /// The least a computation takes, in seconds.
+    public var minimumSeconds: Double
+    /// How long the answer to `POST /models` is held back, in seconds.
+    public var submitSeconds: Double
+    /// Bytes per second of each upload and each download; nil is as fast as can be.
+    public var rate: Int?
+    /// The share of requests answered 503.
+    public var failPercent: Int
+    /// Connections are cut when more bytes of a transfer's body than this come or go.
+    public var cutAfter: Int?
+    /// Whether each request of a transfer is cut, or only the first.
+    public var cutsEveryTime: Bool
+    /// Whether every computation ends in an error.
+    public var failsModels: Bool
+    /// How many `POST /models` are done but not answered.
+    public var lostAnswers: Int
+
+    /// A studio that is fast and has no faults.
+    public init(dataFolder: String, port: Int = 0, token: String = "demo") {
+        self.dataFolder = dataFolder
+        self.port = port
+        self.token = token
+        origin = nil
+        uploadPatience = 24 * 3600
+        workers = 4
+        minimumSeconds = 0
+        submitSeconds = 0
+        rate = nil
+        failPercent = 0
+        cutAfter = nil
+        cutsEveryTime = false
+        failsModels = false
+        lostAnswers = 0
+    }
+}

@@ -1,0 +1,9 @@
+import Crypto
+
+extension Digest {
+    /// Lower-case hexadecimal.
+    var hex: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

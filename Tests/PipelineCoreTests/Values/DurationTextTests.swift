@@ -1,0 +1,89 @@
+import PipelineCore
+import Testing
+
+@Suite struct DurationTextTests {
+    @Test(
+        "durations are read",
+        arguments: [
+            ("250ms", 250), ("30s", 30_000), ("5m", 300_000), ("1h30m", 5_400_000), ("7d", 604_800_000), ("0s", 0),
+            ("1d2h3m4s5ms", 93_784_005), ("90m", 5_400_000), ("007s", 7000), ("36525d", 3_155_760_000_000),
+        ] as [(String, Int64)])
+    func reads(text: String, milliseconds: Int64) throws {
+        #expect(try DurationText.parse(text) == .milliseconds(milliseconds))
+    }
+
+    @Test(
+        "what cannot be read says how to write it",
+        arguments: [
+            ("30", "a duration needs a unit, and 30 has none", "say \"30s\" for 30 seconds"),
+            ("1.5", "a duration needs a unit, and 1.5 has none", "say \"30s\" for 30 seconds"),
+            ("", "\"\" is no duration", "durations look like \"250ms\", \"30s\", \"5m\", \"1h30m\", \"7d\""),
+            ("fast", "\"fast\" is no duration", "durations look like \"250ms\", \"30s\", \"5m\", \"1h30m\", \"7d\""),
+            (
+                "1.5s", "\"1.5s\" is no duration",
+                "durations look like \"250ms\", \"30s\", \"5m\", \"1h30m\", \"7d\"; there are no fractions: say \"1500ms\" for one and a half seconds"
+            ),
+            ("30 s", "\"30 s\" is no duration", "durations look like \"250ms\", \"30s\", \"5m\", \"1h30m\", \"7d\""),
+            (
+                "30sec", "\"sec\" in the duration \"30sec\" is no unit of time",
+                "did you mean \"s\"? The units are d, h, m, s and ms"
+            ),
+            (
+                "2hours", "\"hours\" in the duration \"2hours\" is no unit of time",
+                "did you mean \"h\"? The units are d, h, m, s and ms"
+            ),
+            (
+                "2H", "\"H\" in the duration \"2H\" is no unit of time",
+                "did you mean \"h\"? The units are d, h, m, s and ms"
+            ),
+            ("2w", "\"w\" in the duration \"2w\" is no unit of time", "the units are d, h, m, s and ms"),
+            (
+                "30m1h", "the units of the duration \"30m1h\" are out of order",
+                "write each unit once, the larger first, like \"1h30m\""
+            ),
+            (
+                "1h1h", "the units of the duration \"1h1h\" are out of order",
+                "write each unit once, the larger first, like \"1h30m\""
+            ),
+            (
+                "99999999999999999999s", "the duration \"99999999999999999999s\" is longer than 100 years",
+                "leave the key out for no limit"
+            ),
+            (
+                "9223372036854775807d", "the duration \"9223372036854775807d\" is longer than 100 years",
+                "leave the key out for no limit"
+            ),
+            ("36525d1ms", "the duration \"36525d1ms\" is longer than 100 years", "leave the key out for no limit"),
+        ])
+    func refuses(text: String, message: String, hint: String) {
+        #expect(throws: ValueSyntaxError(message, hint: hint)) { try DurationText.parse(text) }
+    }
+
+    @Test(
+        "a description is read back to the same",
+        arguments: [
+            (0, "0s"), (1, "1ms"), (1000, "1s"), (5_400_000, "1h30m"), (604_800_000, "7d"), (93_784_005, "1d2h3m4s5ms"),
+        ] as [(Int64, String)])
+    func describes(milliseconds: Int64, text: String) throws {
+        #expect(DurationText.describe(.milliseconds(milliseconds)) == text)
+        #expect(try DurationText.parse(text) == .milliseconds(milliseconds))
+    }
+
+    @Test(
+        "a wording for people is rounded",
+        arguments: [
+            (40.2, "about 40 s"), (0.4, "less than 1 s"), (119, "about 119 s"), (180, "about 3 min"),
+            (9000, "about 2.5 h"),
+            (345_600, "about 4 d"), (-5, "less than 1 s"),
+        ])
+    func wording(seconds: Double, text: String) {
+        #expect(DurationText.about(.seconds(seconds)) == text)
+    }
+
+    @Test("extreme durations stop at the ends of Int64")
+    func saturates() {
+        #expect(Duration.seconds(Int64.max).wholeMilliseconds == .max)
+        #expect(Duration.seconds(Int64.min).wholeMilliseconds == .min)
+        #expect(DurationText.describe(.milliseconds(Int64.min)).hasPrefix("-"))
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import HTTPTypes
+import NetworkTasks
+import PipelineHTTP
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// Each runs in a process of its own, so that no other test's memory is counted.
+@Suite("Memory")
+struct ConstantMemoryTests {
+    @Test("half a gigabyte is written to a file in constant memory")
+    func download() async {
+        await #expect(processExitsWith: .success) {
+            let size: Int64 = 512 << 20
+            let folder = try TemporaryFolder()
+            let server = try LoopbackServer { _ in .filled(size) }
+            let memory = MemoryWatch()
+            let options = ExchangeOptions(
+                receive: .file(FileSink(path: folder.file("big"))), onProgress: { _ in memory.sample() })
+            let answer = try await Network(transport: CurlTransport())
+                .exchange(RequestDescription(url: server.url), options: options)
+            #expect(answer.bytesReceived == size)
+            #expect(folder.size("big") == size)
+            #expect(memory.growth < 20 << 20)
+        }
+    }
+
+    @Test("half a gigabyte is sent from a file in constant memory")
+    func upload() async {
+        await #expect(processExitsWith: .success) {
+            let size: Int64 = 512 << 20
+            let folder = try TemporaryFolder()
+            let server = try LoopbackServer(keptBodyBytes: 0) { .status(200, body: "\($0.bodyCount)") }
+            let memory = MemoryWatch()
+            let body = RequestBody.file(path: folder.sparse("big", size), offset: 0, length: size)
+            let answer = try await Network(transport: CurlTransport()).exchange(
+                RequestDescription(method: .put, url: server.url, body: body),
+                options: ExchangeOptions(onProgress: { _ in memory.sample() }))
+            #expect(answer.body == Array("\(size)".utf8))
+            #expect(memory.growth < 20 << 20)
+        }
+    }
+
+    @Test("thirty-two transfers at once leave nothing behind")
+    func afterMany() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer(keptBodyBytes: 0) { _ in .filled(4 << 20) }
+            let folder = try TemporaryFolder()
+            let network = Network(transport: CurlTransport())
+            let path = folder.sparse("source", 4 << 20)
+            let memory = MemoryWatch()
+            try await withThrowingTaskGroup { group in
+                for number in 0..<32 {
+                    group.addTask {
+                        let body = RequestBody.file(path: path, offset: 0, length: 4 << 20)
+                        let sink = FileSink(path: folder.file("\(number)"))
+                        _ = try await network.exchange(
+                            RequestDescription(method: .put, url: server.url, body: body),
+                            options: ExchangeOptions(receive: .file(sink)))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            memory.sample()
+            #expect(memory.growth < 40 << 20)
+        }
+    }
+}
+
+/// The process's resident memory at its highest, compared with the start.
+final class MemoryWatch: Sendable {
+    private let start = MemoryWatch.resident()
+    private let highest = Mutex(0)
+
+    func sample() {
+        let now = Self.resident()
+        highest.withLock { $0 = max($0, now) }
+    }
+
+    var growth: Int { highest.withLock { $0 } - start }
+
+    private static func resident() -> Int {
+        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        let words = text.split(separator: " ")
+        return words.count > 1 ? (Int(words[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
+    }
+}

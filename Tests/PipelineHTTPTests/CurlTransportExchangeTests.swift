@@ -1,0 +1,230 @@
+import HTTPTypes
+import NetworkTasks
+import PipelineHTTP
+import PipelineTestKit
+import Synchronization
+import Testing
+
+@Suite("Exchanges over libcurl")
+struct CurlTransportExchangeTests {
+    let network = Network(transport: CurlTransport())
+
+    @Test("an answer of any status is a value, with its fields and body", arguments: [200, 404, 503])
+    func statusIsAValue(status: Int) async throws {
+        let server = try LoopbackServer { _ in
+            .status(status, headers: [("X-Kind", "a"), ("X-Kind", "b")], body: "hello")
+        }
+        defer { server.stop() }
+        let answer = try await network.exchange(RequestDescription(url: server.url + "/path?q=1"))
+        #expect(answer.status == status)
+        #expect(answer.body == Array("hello".utf8))
+        #expect(answer.header("x-kind") == "a, b")
+        #expect(answer.url == server.url + "/path?q=1")
+        #expect(answer.bytesReceived == 5)
+        #expect(server.requests.map(\.target) == ["/path?q=1"])
+    }
+
+    @Test(
+        "each method goes out as it is, with an exact length and without Expect",
+        arguments: [HTTPRequest.Method.post, .put, .patch, .delete, .get])
+    func methods(method: HTTPRequest.Method) async throws {
+        let server = try LoopbackServer { .status(200, body: $0.method) }
+        defer { server.stop() }
+        for size in [0, 10, 100_000] {
+            let body = [UInt8](repeating: 7, count: size)
+            let answer = try await network.exchange(
+                RequestDescription(method: method, url: server.url, body: .bytes(body)))
+            #expect(answer.body == Array(method.rawValue.utf8))
+            #expect(answer.bytesSent == Int64(size))
+        }
+        for request in server.requests {
+            #expect(request.header("Expect") == nil)
+            #expect(request.header("Transfer-Encoding") == nil)
+            #expect(request.header("Content-Type") == nil)
+        }
+        #expect(server.requests.map(\.contentLength) == [0, 10, 100_000])
+        #expect(server.requests.map(\.bodyCount) == [0, 10, 100_000])
+    }
+
+    @Test("a request without a body says so only where a server expects a length")
+    func bodiless() async throws {
+        let server = try LoopbackServer { _ in .status(204) }
+        defer { server.stop() }
+        for method in [HTTPRequest.Method.get, .head, .post, .put, .patch, .delete, .options] {
+            let answer = try await network.exchange(RequestDescription(method: method, url: server.url))
+            #expect(answer.status == 204)
+        }
+        #expect(server.requests.map(\.method) == ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+        #expect(server.requests.map { $0.header("Content-Length") } == [nil, nil, "0", "0", "0", nil, nil])
+    }
+
+    @Test("fields after a chunked body are kept apart")
+    func trailers() async throws {
+        let server = try LoopbackServer { _ in .chunked(["ab", "c"], trailers: [("Repr-Digest", "sha-256=:x:")]) }
+        defer { server.stop() }
+        let answer = try await network.exchange(RequestDescription(url: server.url))
+        #expect(answer.body == Array("abc".utf8))
+        #expect(answer.trailers[HTTPField.Name("Repr-Digest")!] == "sha-256=:x:")
+    }
+
+    @Test("many small exchanges share one connection")
+    func reuse() async throws {
+        let server = try LoopbackServer { _ in .status(200) }
+        defer { server.stop() }
+        for _ in 0..<20 { _ = try await network.exchange(RequestDescription(url: server.url)) }
+        #expect(server.connectionCount == 1)
+        _ = try await network.exchange(
+            RequestDescription(url: server.url), options: ExchangeOptions(freshConnection: true))
+        #expect(server.connectionCount == 2)
+    }
+
+    @Test("1xx answers are handed over as they arrive, while the body is still being sent")
+    func informational() async throws {
+        let server = try LoopbackServer.beforeBody { _ in
+            ScriptedAnswer([
+                .inform(104, [("Location", "/upload/1")]), .read(1000), .inform(104, [("Upload-Offset", "1000")]),
+                .readBody, .send(201, [], []),
+            ])
+        }
+        defer { server.stop() }
+        let seen = Mutex<[String]>([])
+        let options = ExchangeOptions(onInformational: { status, headers in
+            seen.withLock { $0.append("\(status) \(headers.map { "\($0.name): \($0.value)" }.joined())") }
+        })
+        let answer = try await network.exchange(
+            RequestDescription(method: .post, url: server.url, body: .bytes([UInt8](repeating: 0, count: 200_000))),
+            options: options)
+        #expect(answer.status == 201)
+        #expect(answer.headers[.location] == nil)
+        #expect(seen.withLock { $0 } == ["104 Location: /upload/1", "104 Upload-Offset: 1000"])
+    }
+
+    @Test("a 1xx answer reaches the caller before the final one exists")
+    func informationalIsPrompt() async throws {
+        let (informed, go) = (Gate(), Gate())
+        let server = try LoopbackServer { _ in
+            ScriptedAnswer([.inform(104, [("Location", "/u")]), .wait(go), .send(200, [], [])])
+        }
+        defer { server.stop() }
+        let task = network.task(
+            RequestDescription(url: server.url), options: ExchangeOptions(onInformational: { _, _ in informed.open() }))
+        await informed.wait()
+        #expect(!task.isFinished)
+        go.open()
+        #expect(try await task.value.status == 200)
+    }
+
+    @Test("a compressed answer is unpacked only when asked for")
+    func compression() async throws {
+        // gzip of "hello"
+        let packed: [UInt8] = [
+            0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0x03, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0, 0x86, 0xa6, 0x10, 0x36, 5,
+            0, 0, 0,
+        ]
+        let server = try LoopbackServer { _ in .status(200, headers: [("Content-Encoding", "gzip")], bytes: packed) }
+        defer { server.stop() }
+        let asked = try await network.exchange(
+            RequestDescription(url: server.url), options: ExchangeOptions(acceptsCompression: true))
+        #expect(asked.body == Array("hello".utf8))
+        let plain = try await network.exchange(RequestDescription(url: server.url))
+        #expect(plain.body == packed)
+        #expect(server.requests.map { $0.header("Accept-Encoding") } == ["gzip, deflate", nil])
+    }
+
+    @Test("onSent comes once, when the request is out and before the answer", arguments: [0, 10, 300_000])
+    func sent(size: Int) async throws {
+        let (sent, go) = (Gate(), Gate())
+        let count = Mutex(0)
+        let server = try LoopbackServer { _ in ScriptedAnswer([.wait(go), .send(200, [], [])]) }
+        defer { server.stop() }
+        let options = ExchangeOptions(onSent: {
+            count.withLock { $0 += 1 }
+            sent.open()
+        })
+        let body: RequestBody = size == 0 ? .none : .bytes([UInt8](repeating: 1, count: size))
+        let task = network.task(RequestDescription(method: .post, url: server.url, body: body), options: options)
+        await sent.wait()
+        #expect(!task.isFinished)
+        go.open()
+        _ = try await task.value
+        #expect(count.withLock { $0 } == 1)
+    }
+
+    @Test("a thousand exchanges at once on one transport all end")
+    func thousand() async throws {
+        let server = try LoopbackServer { .status(200, body: $0.target) }
+        defer { server.stop() }
+        let statuses = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<1000 {
+                group.addTask { [network] in
+                    let answer = try? await network.exchange(RequestDescription(url: "\(server.url)/\(number)"))
+                    return answer?.body == Array("/\(number)".utf8)
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(statuses == 1000)
+        #expect(server.requests.count == 1000)
+        #expect(server.connectionCount <= 512)
+    }
+
+    @Test("exchanges beyond the limit wait for their turn, and waiting is no failure to connect")
+    func limit() async throws {
+        let (go, other) = (Gate(), Gate())
+        let server = try LoopbackServer { request in
+            ScriptedAnswer([.open(other), .wait(go), .send(200, [], Array(request.target.utf8))])
+        }
+        let second = try LoopbackServer { _ in .status(200) }
+        defer {
+            server.stop()
+            second.stop()
+        }
+        for configuration in [
+            CurlConfiguration(maximumConnections: 1), CurlConfiguration(maximumConnectionsPerOrigin: 1),
+        ] {
+            let network = Network(transport: CurlTransport(configuration))
+            let options = ExchangeOptions(connectTimeout: .milliseconds(60))
+            let before = server.connectionCount
+            let tasks = (0..<5).map { network.task(RequestDescription(url: "\(server.url)/\($0)"), options: options) }
+            await other.wait()
+            if configuration.maximumConnections > 1 {
+                // Another origin is not held up, and takes longer than the time to connect.
+                let silent = try LoopbackServer { _ in .silence }
+                let slow = ExchangeOptions(totalTimeout: .milliseconds(150))
+                #expect(await network.task(RequestDescription(url: silent.url), options: slow).result.failure != nil)
+                silent.stop()
+                #expect(server.connectionCount == before + 1)
+            }
+            tasks[4].cancel()
+            #expect(await tasks[4].result.failure?.reason == .cancelled)
+            go.open()
+            for number in 0..<4 { #expect(try await tasks[number].value.body == Array("/\(number)".utf8)) }
+            #expect(server.connectionCount == before + 1)
+        }
+    }
+
+    @Test("an answer too large for memory ends the exchange")
+    func bodyCap() async throws {
+        let server = try LoopbackServer { _ in .filled(1 << 30) }
+        defer { server.stop() }
+        let failure = await #expect(throws: ExchangeFailure.self) {
+            try await network.exchange(
+                RequestDescription(url: server.url), options: ExchangeOptions(maximumBodyBytes: 100_000))
+        }
+        #expect(failure?.reason == .bodyTooLarge)
+        #expect(failure?.gotAnswer == true)
+    }
+
+    @Test("after shutdown what runs is cancelled and nothing starts")
+    func shutdown() async throws {
+        let server = try LoopbackServer { _ in .silence }
+        defer { server.stop() }
+        let transport = CurlTransport()
+        let running = transport.start(RequestDescription(url: server.url), options: ExchangeOptions())
+        _ = await server.requests(atLeast: 1)
+        transport.shutdown()
+        #expect(await running.result == .failure(.cancelled(connectionMade: true)))
+        let late = transport.start(RequestDescription(url: server.url), options: ExchangeOptions())
+        #expect(await late.result == .failure(.cancelled()))
+    }
+}

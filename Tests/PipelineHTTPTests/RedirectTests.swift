@@ -1,0 +1,144 @@
+import HTTPTypes
+import NetworkTasks
+import PipelineHTTP
+import PipelineTestKit
+import Testing
+
+@Suite("Redirects")
+struct RedirectTests {
+    let network = Network(transport: CurlTransport())
+
+    static func redirect(_ status: Int, to location: String) -> ScriptedAnswer {
+        .status(status, headers: [("Location", location)], body: "moved")
+    }
+
+    @Test("GET follows relative and absolute locations; the answer tells where it came from")
+    func get() async throws {
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/a/one": Self.redirect(302, to: "two?x=1")
+            case "/a/two?x=1": Self.redirect(307, to: "/three")
+            default: .status(200, body: "here")
+            }
+        }
+        defer { server.stop() }
+        let answer = try await network.exchange(RequestDescription(url: server.url + "/a/one"))
+        #expect(answer.status == 200)
+        #expect(answer.body == Array("here".utf8))
+        #expect(answer.url == server.url + "/three")
+        #expect(answer.redirects == 2)
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test("a POST is not redirected unless allowed: the redirect is its answer")
+    func postByDefault() async throws {
+        let server = try LoopbackServer { _ in Self.redirect(307, to: "/else") }
+        defer { server.stop() }
+        let answer = try await network.exchange(RequestDescription(method: .post, url: server.url, body: .text("x")))
+        #expect(answer.status == 307)
+        #expect(answer.header("Location") == "/else")
+        #expect(answer.body == Array("moved".utf8))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(
+        "method and body after each status", arguments: [301, 302, 303, 307, 308],
+        [HTTPRequest.Method.post, .put])
+    func methods(status: Int, method: HTTPRequest.Method) async throws {
+        let server = try LoopbackServer { $0.target == "/" ? Self.redirect(status, to: "/next") : .status(200) }
+        defer { server.stop() }
+        let body = RequestBody.bytes([UInt8](repeating: 1, count: 100_000))
+        _ = try await network.exchange(
+            RequestDescription(method: method, url: server.url, headers: [.contentType: "a/b"], body: body),
+            options: ExchangeOptions(redirects: 3))
+        let second = server.requests[1]
+        let keeps = status >= 307 || (status < 303 && method == .put)
+        #expect(second.method == (keeps ? method.rawValue : "GET"))
+        #expect(second.bodyCount == (keeps ? 100_000 : 0))
+        #expect(second.header("Content-Type") == (keeps ? "a/b" : nil))
+    }
+
+    @Test("credentials stay with their origin", arguments: [false, true])
+    func credentials(keeps: Bool) async throws {
+        let target = try LoopbackServer { _ in .status(200) }
+        let server = try LoopbackServer { _ in Self.redirect(302, to: target.url + "/stolen") }
+        defer {
+            server.stop()
+            target.stop()
+        }
+        var request = RequestDescription(url: server.url, headers: [.cookie: "session=1", .accept: "text/plain"])
+        try request.setHeader("X-Api-Key", to: "k")
+        for credential: any RequestDecorator in [
+            Bearer(token: "t"), Basic(user: "u", password: "p"), APIKey(.header("X-Odd-Token"), value: "v"),
+        ] {
+            _ = try await network.exchange(
+                request, decorators: [credential], options: ExchangeOptions(redirectKeepsCredentials: keeps))
+        }
+        for (first, second) in zip(server.requests, target.requests) {
+            for name in ["Authorization", "Cookie", "X-Api-Key", "X-Odd-Token"] {
+                #expect(second.header(name) == (keeps ? first.header(name) : nil))
+            }
+            #expect(second.header("Accept") == "text/plain")
+        }
+        #expect(server.requests.map { $0.header("Authorization") } == ["Bearer t", "Basic dTpw", nil])
+        #expect(server.requests[2].header("X-Odd-Token") == "v")
+        #expect(target.requests.count == 3)
+    }
+
+    @Test("another name for the same address is another origin, the same one is not")
+    func sameOrigin() async throws {
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/other":
+                Self.redirect(302, to: "http://localhost:\(request.header("Host")!.split(separator: ":")[1])/end")
+            case "/same": Self.redirect(302, to: "/end")
+            default: .status(200)
+            }
+        }
+        defer { server.stop() }
+        for path in ["/other", "/same"] {
+            _ = try await network.exchange(RequestDescription(url: server.url + path), decorators: [Bearer(token: "t")])
+        }
+        let ends = server.requests.filter { $0.target == "/end" }
+        #expect(ends.map { $0.header("Authorization") } == [nil, "Bearer t"])
+    }
+
+    @Test("a chain that is too long, and one that leads out of HTTP")
+    func limits() async throws {
+        let server = try LoopbackServer { request in
+            request.target == "/file" ? Self.redirect(302, to: "file:///etc/passwd") : Self.redirect(302, to: "/again")
+        }
+        defer { server.stop() }
+        let endless = await network.task(
+            RequestDescription(url: server.url), options: ExchangeOptions(redirects: 4)
+        ).result
+        #expect(endless.failure?.reason == .tooManyRedirects)
+        #expect(server.requests.count == 5)
+        let outside = await network.task(RequestDescription(url: server.url + "/file")).result
+        #expect(outside.failure?.reason == .protocolError)
+    }
+
+    @Test("a file sink sees only the final head")
+    func sink() async throws {
+        let server = try LoopbackServer {
+            $0.target == "/" ? Self.redirect(302, to: "/data") : .status(200, body: "data")
+        }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let answer = try await network.exchange(
+            RequestDescription(url: server.url),
+            options: ExchangeOptions(receive: .file(FileSink(path: folder.file("data")))))
+        #expect(answer.redirects == 1)
+        #expect(folder.bytes("data") == Array("data".utf8))
+    }
+
+    @Test("user and password in a URL become a credential and do not show in the answer")
+    func userInURL() async throws {
+        let server = try LoopbackServer { _ in .status(200) }
+        defer { server.stop() }
+        let url = "http://us%65r:pa%3As@127.0.0.1:\(server.port)/x"
+        let answer = try await network.exchange(RequestDescription(url: url))
+        #expect(answer.url == server.url + "/x")
+        #expect(server.requests[0].header("Authorization") == "Basic dXNlcjpwYTpz")
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+
+/// `openssl s_server` on a free port of 127.0.0.1, with certificates made for the test.
+final class TLSServer: Sendable {
+    struct ToolError: Error {
+        let text: String
+    }
+
+    let folder: TemporaryFolder
+    let port: Int
+    /// The pin of the server's public key: the base64 of the SHA-256 of its DER form (CURLOPT_PINNEDPUBLICKEY).
+    let pin: String
+    private let process: Process
+
+    /// - Parameters:
+    ///   - name: what the certificate is for.
+    ///   - isExpired: a certificate of the year 2020.
+    ///   - needsClientCertificate: refuses clients without one of the same authority.
+    static func start(
+        name: String = "localhost", isExpired: Bool = false, needsClientCertificate: Bool = false
+    ) async throws -> TLSServer {
+        try await withCheckedThrowingContinuation { continuation in
+            // Waiting for programs blocks, and the threads of Swift's tasks are few.
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        try TLSServer(name: name, isExpired: isExpired, needsClientCertificate: needsClientCertificate)
+                    })
+            }
+        }
+    }
+
+    private init(name: String, isExpired: Bool, needsClientCertificate: Bool) throws {
+        folder = try TemporaryFolder()
+        try Self.makeCertificate(in: folder, name: name, isExpired: isExpired)
+        pin = try Self.pin(in: folder)
+        process = Process()
+        let output = Pipe()
+        let verify =
+            needsClientCertificate ? ["-Verify", "1", "-verify_return_error", "-CAfile", folder.file("c.pem")] : []
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            [
+                "openssl", "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", folder.file("c.pem"), "-key",
+                folder.file("k.pem"),
+            ]
+            + verify
+        process.standardInput = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        port = try Self.port(from: output.fileHandleForReading)
+    }
+
+    deinit {
+        // Not SIGTERM: a process inherits the signals that its parent's thread has blocked.
+        kill(process.processIdentifier, SIGKILL)
+    }
+
+    var url: String { "https://localhost:\(port)/" }
+    var certificate: String { folder.file("c.pem") }
+    var key: String { folder.file("k.pem") }
+
+    private static func pin(in folder: TemporaryFolder) throws -> String {
+        let script =
+            "openssl x509 -in c.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | openssl base64"
+        return "sha256//" + (try run(script, in: folder)).filter { !$0.isWhitespace }
+    }
+
+    private static func makeCertificate(in folder: TemporaryFolder, name: String, isExpired: Bool) throws {
+        let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout k.pem"
+        let subject = "-subj /CN=\(name) -addext subjectAltName=DNS:\(name)"
+        guard isExpired else {
+            _ = try run("openssl req -x509 \(key) \(subject) -days 2 -out c.pem", in: folder)
+            return
+        }
+        let configuration = """
+            [ca]\ndefault_ca=d\n[d]\nnew_certs_dir=.\ndatabase=index\nserial=serial\ndefault_md=sha256\npolicy=p
+            [p]\ncommonName=supplied\n
+            """
+        try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder.file("ca.cnf")))
+        _ = try run("touch index; echo 01 > serial; openssl req -new \(key) \(subject) -out r.csr", in: folder)
+        let dates = "-startdate 20200101000000Z -enddate 20200102000000Z"
+        _ = try run(
+            "openssl ca -config ca.cnf -batch -selfsign -keyfile k.pem -in r.csr \(dates) -notext -out c.pem",
+            in: folder)
+    }
+
+    private static func run(_ command: String, in folder: TemporaryFolder) throws -> String {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", command]
+        process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw ToolError(text: command) }
+        return text
+    }
+
+    /// The server says `ACCEPT 127.0.0.1:PORT` when it listens.
+    private static func port(from output: FileHandle) throws -> Int {
+        var text = ""
+        while true {
+            let data = output.availableData
+            guard !data.isEmpty else { throw ToolError(text: text) }
+            text += String(decoding: data, as: UTF8.self)
+            guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("ACCEPT") }), text.hasSuffix("\n"),
+                let port = line.split(separator: ":").last.flatMap({ Int($0) })
+            else { continue }
+            return port
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import NetworkTasks
+import PipelineHTTP
+import Testing
+
+@Suite("TLS")
+struct TLSTests {
+    let network = Network(transport: CurlTransport())
+
+    func reason(_ url: String, _ tls: TLSOptions) async -> ExchangeFailure? {
+        await network.task(RequestDescription(url: url), options: ExchangeOptions(tls: tls, proxy: "")).result.failure
+    }
+
+    @Test("the system's roots do not know a certificate that was made here, and nothing is sent")
+    func unknownAuthority() async throws {
+        let server = try await TLSServer.start()
+        let failure = await reason(server.url, TLSOptions())
+        #expect(failure?.reason == .tls(.unknownAuthority))
+        #expect(failure?.connectionMade == false)
+        #expect(failure?.isRetryable == false)
+    }
+
+    @Test("with its own authority the same server is trusted")
+    func ownAuthority() async throws {
+        let server = try await TLSServer.start()
+        let answer = try await network.exchange(
+            RequestDescription(url: server.url), options: ExchangeOptions(tls: TLSOptions(ca: server.certificate)))
+        #expect(answer.status == 200)
+        #expect(answer.timings.tls > 0)
+        let newest = TLSOptions(ca: server.certificate, minimumVersion: .tls13)
+        #expect(await reason(server.url, newest) == nil)
+    }
+
+    @Test("a certificate for another host")
+    func wrongHost() async throws {
+        let server = try await TLSServer.start(name: "elsewhere.test")
+        let failure = await reason(server.url, TLSOptions(ca: server.certificate))
+        #expect(failure?.reason == .tls(.wrongHost))
+        #expect(failure?.connectionMade == false)
+    }
+
+    @Test("an expired certificate")
+    func expired() async throws {
+        let server = try await TLSServer.start(isExpired: true)
+        let failure = await reason(server.url, TLSOptions(ca: server.certificate))
+        #expect(failure?.reason == .tls(.expired))
+    }
+
+    @Test("one of the pinned keys must match")
+    func pins() async throws {
+        let server = try await TLSServer.start()
+        let other = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+        let mismatch = await reason(server.url, TLSOptions(ca: server.certificate, pinnedPublicKeys: [other]))
+        #expect(mismatch?.reason == .tls(.pinMismatch))
+        #expect(mismatch?.connectionMade == false)
+        let matching = TLSOptions(ca: server.certificate, pinnedPublicKeys: [other, server.pin])
+        #expect(await reason(server.url, matching) == nil)
+    }
+
+    @Test("a client certificate where the server wants one")
+    func clientCertificate() async throws {
+        let server = try await TLSServer.start(needsClientCertificate: true)
+        let without = await reason(server.url, TLSOptions(ca: server.certificate))
+        #expect(without?.reason == .tls(.other))
+        let with = TLSOptions(ca: server.certificate, certificate: server.certificate, key: server.key)
+        #expect(await reason(server.url, with) == nil)
+    }
+
+    @Test("files of authorities or certificates that are not there")
+    func localFiles() async throws {
+        let server = try await TLSServer.start()
+        #expect(await reason(server.url, TLSOptions(ca: "/none/such.pem"))?.reason == .tls(.localFile))
+        let certificate = TLSOptions(ca: server.certificate, certificate: "/none/such.pem")
+        #expect(await reason(server.url, certificate)?.reason == .tls(.localFile))
+    }
+}
