@@ -81,12 +81,30 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(name: "selfie-studio", dependencies: ["SelfieStudio", argumentParser], swiftSettings: settings),
 
+        // Measurements.
+        .executableTarget(
+            name: "pipeline-bench",
+            dependencies: [
+                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "JSONPath", argumentParser,
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: settings),
+
         // Tests.
         .target(
             name: "PipelineTestKit",
             dependencies: ["PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes],
             swiftSettings: settings),
         .testTarget(name: "JSONPathTests", dependencies: ["JSONPath"], swiftSettings: settings),
+        .testTarget(name: "PipelineCoreTests", dependencies: ["PipelineCore", "JSONPath"], swiftSettings: settings),
+        .testTarget(
+            name: "PipelineHTTPTests", dependencies: ["NetworkTasks", "PipelineHTTP", "PipelineTestKit", httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PipelineJournalTests",
+            dependencies: ["PipelineJournal", "PipelineTestKit", "PipelineCore", "JSONPath", grdb],
+            exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
             name: "SelfieStudioTests", dependencies: ["SelfieStudio", crypto, argumentParser],
             swiftSettings: settings),

@@ -95,6 +95,6 @@ struct RootCommand: ParsableCommand {
         subcommands: [
             RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, LogsCommand.self,
             CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, ValidateCommand.self,
-            PruneCommand.self,
+            WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self,
         ])
 }

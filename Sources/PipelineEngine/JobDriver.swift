@@ -53,8 +53,6 @@ actor JobDriver {
     }
 
     private func loop(_ group: inout TaskGroup<Void>) async throws(JournalFailure) -> JobEnd {
-        // What a person asked for before there was an owner to hear it.
-        try await readInbox()
         while true {
             // All that has come is taken in before anything new begins.
             while let message = mailbox.poll() { try await receive(message) }

@@ -25,6 +25,7 @@ extension SQLiteJournal {
                 try database.execute(sql: "VACUUM INTO ?", arguments: [path])
             }
             guard fsync(descriptor) == 0 else { throw StateFolder(path).systemRefusal("\(path) can't be written") }
+            folder.syncFolder(StateFolder.parent(of: path))
         } catch {
             unlink(path)
             throw error

@@ -23,11 +23,12 @@ public final class SQLiteJournal: Journal {
     ///   - owner: a name for ``owner``; by default one that no other process has.
     ///   - clock: what leases run by.
     ///   - leaseLength: how long an owner that is stopped, not dead, keeps its jobs.
+    ///   - busyTimeout: how long to wait for another process that is writing.
     public init(
         folder: String, owner: OwnerID? = nil, clock: any LeaseClock = BootLeaseClock(),
-        leaseLength: Duration = .seconds(30)
+        leaseLength: Duration = .seconds(30), busyTimeout: Duration = .seconds(10)
     ) throws(JournalFailure) {
-        let folder = StateFolder(folder)
+        let folder = StateFolder(folder, busyTimeout: busyTimeout)
         let database = try JournalDatabase.open(folder)
         let milliseconds = Int64(leaseLength / .milliseconds(1))
         let owners = Owners(folder: folder, clock: clock, length: milliseconds)

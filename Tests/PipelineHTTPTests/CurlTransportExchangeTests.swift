@@ -168,39 +168,41 @@ struct CurlTransportExchangeTests {
         #expect(server.connectionCount <= 512)
     }
 
-    @Test("exchanges beyond the limit wait for their turn, and waiting is no failure to connect")
-    func limit() async throws {
-        let (go, other) = (Gate(), Gate())
+    @Test("exchanges beyond the limit wait for their turn, and waiting is no failure to connect", arguments: [1, 512])
+    func limit(maximum: Int) async throws {
+        let go = Gate()
         let server = try LoopbackServer { request in
-            ScriptedAnswer([.open(other), .wait(go), .send(200, [], Array(request.target.utf8))])
+            ScriptedAnswer([.wait(go), .send(200, [], Array(request.target.utf8))])
         }
-        let second = try LoopbackServer { _ in .status(200) }
+        let silent = try LoopbackServer { _ in .silence }
         defer {
             server.stop()
-            second.stop()
+            silent.stop()
         }
-        for configuration in [
-            CurlConfiguration(maximumConnections: 1), CurlConfiguration(maximumConnectionsPerOrigin: 1),
-        ] {
-            let network = Network(transport: CurlTransport(configuration))
-            let options = ExchangeOptions(connectTimeout: .milliseconds(60))
-            let before = server.connectionCount
-            let tasks = (0..<5).map { network.task(RequestDescription(url: "\(server.url)/\($0)"), options: options) }
-            await other.wait()
-            if configuration.maximumConnections > 1 {
-                // Another origin is not held up, and takes longer than the time to connect.
-                let silent = try LoopbackServer { _ in .silence }
-                let slow = ExchangeOptions(totalTimeout: .milliseconds(150))
-                #expect(await network.task(RequestDescription(url: silent.url), options: slow).result.failure != nil)
-                silent.stop()
-                #expect(server.connectionCount == before + 1)
-            }
-            tasks[4].cancel()
-            #expect(await tasks[4].result.failure?.reason == .cancelled)
-            go.open()
-            for number in 0..<4 { #expect(try await tasks[number].value.body == Array("/\(number)".utf8)) }
-            #expect(server.connectionCount == before + 1)
+        let configuration = CurlConfiguration(
+            maximumConnections: maximum, maximumConnectionsPerOrigin: maximum > 1 ? 1 : 0)
+        let network = Network(transport: CurlTransport(configuration))
+        let tasks = (0..<5).map { number in
+            network.task(
+                RequestDescription(url: "\(server.url)/\(number)"),
+                options: ExchangeOptions(connectTimeout: .milliseconds(60)))
         }
+        _ = await server.requests(atLeast: 1)
+        // Takes longer than the others have for connecting; with a limit for each origin it is not held up.
+        let other = maximum > 1 ? network : Network(transport: CurlTransport())
+        let slow = ExchangeOptions(totalTimeout: .milliseconds(150))
+        let failure = await other.task(RequestDescription(url: silent.url), options: slow).result.failure
+        #expect(failure?.connectionMade == true)
+        #expect(server.requests.count == 1)
+        let late = server.requests[0].target == "/4" ? 3 : 4
+        tasks[late].cancel()
+        #expect(await tasks[late].result.failure?.reason == .cancelled)
+        go.open()
+        for number in 0..<5 where number != late {
+            #expect(try await tasks[number].value.body == Array("/\(number)".utf8))
+        }
+        #expect(server.connectionCount == 1)
+        #expect(server.requests.count == 4)
     }
 
     @Test("an answer too large for memory ends the exchange")

@@ -50,6 +50,24 @@ final class JobSession {
         }
     }
 
+    /// Stays with a job that another process drives, and shows its events, until that process lets it go.
+    func follow(_ job: OwnedJob, plan: Plan) async throws -> OwnedJob {
+        let view = view(of: plan)
+        defer { view.finish() }
+        let id = job.snapshot.record.id
+        var last = 0
+        while true {
+            // Looked at before the events, so that the last of them are shown too.
+            let latest = try await journal.jobs(JobQuery(prefix: id.text)).first ?? job
+            for event in try await journal.events(of: id, after: last) {
+                last = event.sequence ?? last
+                view.show(event)
+            }
+            if latest.owner == nil { return latest }
+            try await SystemClock().sleep(until: SystemClock().now + .milliseconds(200))
+        }
+    }
+
     /// Drives what `begin` gives until it ends, and shows it.
     func drive(
         job: JobID, plan: Plan, begin: (Engine) async throws(JournalFailure) -> Engine.OwnedDrive

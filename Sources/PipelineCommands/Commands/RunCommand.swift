@@ -119,7 +119,9 @@ struct RunCommand: WorkspaceCommand {
                 .invalid, "the key '\(record.key)' belongs to job \(record.id), whose input '\(name)' differs",
                 hint: "it was \(old), now it is \(new); choose another --key")
         }
-        if earlier.snapshot.ended != nil { return session.summarize(earlier.snapshot, isOwned: false) }
-        return try await session.resume(earlier, plan: draft.plan, secretInputs: draft.secretInputs, again: .nothing)
+        let latest = earlier.owner == nil ? earlier : try await session.follow(earlier, plan: draft.plan)
+        if latest.snapshot.ended != nil { return session.summarize(latest.snapshot, isOwned: false) }
+        if latest.snapshot.phase(isOwned: false) == .unknown { return session.refuseUnknown(latest.snapshot) }
+        return try await session.resume(latest, plan: draft.plan, secretInputs: draft.secretInputs, again: .nothing)
     }
 }

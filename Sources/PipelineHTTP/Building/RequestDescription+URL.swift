@@ -5,10 +5,10 @@ extension RequestDescription {
     ///   character: those come from values that were put in without encoding.
     public func absoluteURL() throws(RequestFailure) -> String {
         guard url.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) else {
-            throw RequestFailure("the URL contains a space or a control character: \(url.forDisplay)")
+            throw RequestFailure("the URL contains a space or a control character: \(withoutQuery)")
         }
         guard let parts = URLParts(url), !parts.authority.isEmpty else {
-            throw RequestFailure("not an absolute http or https URL: \(url.forDisplay)")
+            throw RequestFailure("not an absolute http or https URL: \(withoutQuery)")
         }
         var result = "\(parts.scheme)://\(parts.authority)"
         let path = PercentEncoding.nonASCII(parts.path)
@@ -19,5 +19,10 @@ extension RequestDescription {
         .compactMap { $0 }.filter { !$0.isEmpty }
         if !all.isEmpty { result += "?" + all.joined(separator: "&") }
         return result
+    }
+
+    /// What a message may show: queries can hold secrets.
+    private var withoutQuery: String {
+        String(url.prefix { $0 != "?" && $0 != "#" }).forDisplay
     }
 }

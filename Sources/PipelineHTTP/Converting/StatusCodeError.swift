@@ -38,6 +38,7 @@ public struct StatusCodeError: Error, Sendable, Equatable {
 
     private static func publicURL(_ url: String) -> String {
         guard let parts = URLParts(url) else { return "" }
-        return parts.origin + parts.path
+        let host = parts.authority.split(separator: "@").last ?? ""
+        return "\(parts.scheme)://\(host)\(parts.path)"
     }
 }

@@ -2,11 +2,11 @@
 public struct CurlConfiguration: Sendable {
     /// Sent as `User-Agent` when a request has none.
     public var userAgent: String
-    /// Connections at a time; further exchanges wait for one. Each costs a file descriptor.
+    /// Exchanges at a time; further ones wait for their turn. Each costs a file descriptor for its connection.
     public var maximumConnections: Int
-    /// Connections at a time to one origin; 0 for no limit of its own.
+    /// Exchanges at a time with one origin; 0 for no limit of its own.
     public var maximumConnectionsPerOrigin: Int
-    /// Size of one read from the network for bodies that go to a file. Twice the size of curl's own halves the CPU time.
+    /// Size of one read from the network for bodies that go to a file: larger than curl's own, for less CPU time.
     public var receiveBufferBytes: Int
     /// Size of one write to the network for large bodies, up to 2 MiB.
     public var sendBufferBytes: Int

@@ -1,5 +1,6 @@
 import CCurl
 import HTTPTypes
+import NetworkTasks
 
 extension CurlExchange {
     /// What follows the end of a hop.
@@ -31,6 +32,7 @@ extension CurlExchange {
         parser = ResponseHeadParser()
         receiver = ResponseReceiver(options.receive, maximumBodyBytes: options.maximumBodyBytes)
         reader = BodyReader(request.body.segments)
+        progress.sendTotal = request.body.length
         return .follow
     }
 

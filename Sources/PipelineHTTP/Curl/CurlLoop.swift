@@ -10,6 +10,9 @@ final class CurlLoop {
     private let multi: UnsafeMutableRawPointer
     private var exchanges: [UInt64: CurlExchange] = [:]
     private var spareHandles: [EasyHandle] = []
+    private var queue: ExchangeQueue
+    /// Those whose turn has come since the last round.
+    private var turns: [CurlExchange] = []
     private var idleWatch = IdleWatch()
     private var isStopping = false
 
@@ -21,8 +24,7 @@ final class CurlLoop {
         curl_global_init(ccurl_global_defaults())
         guard let multi = curl_multi_init() else { preconditionFailure("libcurl can't be initialised") }
         self.multi = multi
-        ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.maximumConnections)
-        ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerOrigin)
+        queue = ExchangeQueue(configuration)
         ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(configuration.maximumConnections, 1))
         let bell = Bell(multi: multi)
         mailbox.attach { bell.ring() }
@@ -40,11 +42,12 @@ final class CurlLoop {
         while true {
             for letter in mailbox.takeAll() { open(letter) }
             if isStopping { break }
+            beginTurns()
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             handleMessages()
             let wait = idleWatch.milliseconds(until: exchanges.values) { end($0, reason: .timedOut(.idle)) }
-            curl_multi_poll(multi, nil, 0, wait, nil)
+            curl_multi_poll(multi, nil, 0, turns.isEmpty ? wait : 0, nil)
         }
         stop()
     }
@@ -63,21 +66,31 @@ final class CurlLoop {
             exchange.completion.finish(.failure(.cancelled()))
             return
         }
-        guard let easy = spareHandles.popLast() ?? EasyHandle() else {
-            exchange.completion.finish(.failure(ExchangeFailure(.other(code: 27, text: ""), message: "Out of memory.")))
-            return
-        }
-        exchange.easy = easy
         exchange.startedAt = MachineClock.monotonic()
         exchanges[exchange.id] = exchange
+        if queue.enter(exchange.id, origin: URLParts(exchange.request.url)?.origin ?? "") { begin(exchange) }
+    }
+
+    private func beginTurns() {
+        while !turns.isEmpty {
+            let begun = turns
+            turns = []
+            for exchange in begun where exchanges[exchange.id] != nil { begin(exchange) }
+        }
+    }
+
+    private func begin(_ exchange: CurlExchange) {
+        guard let easy = spareHandles.popLast() ?? EasyHandle() else {
+            return release(exchange, .failure(exchange.failure(.other(code: 27, text: "out of memory"))))
+        }
+        exchange.easy = easy
         send(exchange)
     }
 
     /// Puts the exchange's current hop on its way.
     private func send(_ exchange: CurlExchange) {
         if let reason = exchange.prepare(configuration) {
-            end(exchange, reason: reason, wasAdded: false)
-            return
+            return release(exchange, .failure(exchange.failure(reason)))
         }
         guard let easy = exchange.easy else { return }
         curl_multi_add_handle(multi, easy.pointer)
@@ -105,8 +118,9 @@ final class CurlLoop {
         }
     }
 
-    private func end(_ exchange: CurlExchange, reason: ExchangeFailure.Reason, wasAdded: Bool = true) {
-        if wasAdded, let easy = exchange.easy { curl_multi_remove_handle(multi, easy.pointer) }
+    /// Ends an exchange that waits for its turn or is with libcurl.
+    private func end(_ exchange: CurlExchange, reason: ExchangeFailure.Reason) {
+        if let easy = exchange.easy { curl_multi_remove_handle(multi, easy.pointer) }
         release(exchange, .failure(exchange.failure(reason)))
     }
 
@@ -119,6 +133,7 @@ final class CurlLoop {
         exchange.easy = nil
         exchange.releaseResources()
         exchange.completion.finish(result)
+        if let next = queue.leave(exchange.id).flatMap({ exchanges[$0] }) { turns.append(next) }
     }
 
     private func stop() {

@@ -4,7 +4,8 @@ import Synchronization
 /// HTTP on libcurl: one thread owns a `curl_multi` and carries any number of exchanges.
 ///
 /// The thread starts with the first exchange, and libcurl is initialised on it, so that a program that sends nothing
-/// pays nothing. All callbacks of ``ExchangeOptions`` run on that thread.
+/// pays nothing. All callbacks of ``ExchangeOptions`` run on that thread. When the last reference to the transport goes,
+/// it shuts down.
 public final class CurlTransport: Transport {
     private struct State: Sendable {
         var lastID: UInt64 = 0

@@ -19,7 +19,7 @@ final class JournalDatabase: @unchecked Sendable {
     /// Connects to the database of a folder that has been prepared.
     convenience init(_ folder: StateFolder, isReading: Bool = false) throws(JournalFailure) {
         do {
-            let queue = try DatabaseQueue(path: folder.database, configuration: Self.configuration(isReading: isReading))
+            let queue = try DatabaseQueue(path: folder.database, configuration: Self.configuration(folder, isReading))
             let statements = try queue.inDatabase { database in
                 guard let handle = database.sqliteConnection else { throw JournalFailure.other("no connection") }
                 return SQLiteConnection(handle: handle, folder: folder.path, file: folder.database)
@@ -36,10 +36,13 @@ final class JournalDatabase: @unchecked Sendable {
         self.folder = folder
     }
 
-    /// Runs the body with the connection to itself; it leaves no transaction open.
+    /// Runs the body with the connection to itself; what it has not committed is rolled back.
     func access<Value>(_ body: (SQLiteConnection) throws(JournalFailure) -> Value) throws(JournalFailure) -> Value {
         do {
-            return try queue.inDatabase { _ in try body(statements) }
+            return try queue.inDatabase { _ in
+                defer { statements.endTransaction() }
+                return try body(statements)
+            }
         } catch {
             throw JournalFailure(error, folder: folder.path, file: folder.database)
         }
@@ -67,10 +70,12 @@ extension JournalDatabase {
     /// WAL: readers and one writer at the same time. FULL: a commit is on disk when it returns
     /// (sqlite.org/pragma.html#pragma_synchronous). GRDB's own WAL set-up is not used: it chooses NORMAL, and writes
     /// at each opening.
-    private static func configuration(isReading: Bool) -> Configuration {
+    private static func configuration(_ folder: StateFolder, _ isReading: Bool) -> Configuration {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(10)
+        configuration.busyMode = .timeout(folder.busyTimeout.seconds)
         configuration.foreignKeysEnabled = true
+        // Without it GRDB ends the process when a transaction can't be closed, e.g. after a failed read.
+        configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
             guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
                 throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "the file system has no shared memory for WAL")
@@ -101,7 +106,9 @@ extension JournalDatabase {
     /// Refuses a database of another program, and one with migrations that this program does not know.
     private func refuseForeign(_ migrator: DatabaseMigrator) throws(JournalFailure) {
         let (isEmpty, application, isNewer) = try administer { database in
-            let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+            // GRDB makes its own table before the first migration: a crash in between leaves that one alone.
+            let others = "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'"
+            let tables = try Int.fetchOne(database, sql: others) ?? 0
             let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
             return (tables == 0, application, try migrator.hasBeenSuperseded(database))
         }

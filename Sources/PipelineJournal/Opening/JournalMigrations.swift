@@ -69,6 +69,7 @@ enum JournalMigrations {
             resumes INTEGER NOT NULL CHECK (resumes >= 0),
             bytes_sent INTEGER NOT NULL CHECK (bytes_sent >= 0),
             bytes_received INTEGER NOT NULL CHECK (bytes_received >= 0),
+            tolerates_failure INTEGER NOT NULL CHECK (tolerates_failure IN (0, 1)),
             value TEXT,
             version INTEGER NOT NULL CHECK (version >= 0),
             PRIMARY KEY (job, stage, item),

@@ -15,7 +15,11 @@ struct StateFolder: Sendable {
     /// Absolute, without a slash at the end: with one, a symbolic link would be followed unseen.
     let path: String
 
-    init(_ path: String) {
+    /// How long a connection waits for another process that is writing.
+    let busyTimeout: Duration
+
+    init(_ path: String, busyTimeout: Duration = .seconds(10)) {
+        self.busyTimeout = busyTimeout
         var path = path
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         if !path.hasPrefix("/"), let current = getcwd(nil, 0) {
@@ -85,7 +89,7 @@ extension StateFolder {
     }
 
     /// A new name survives a power cut once its folder is on disk.
-    private func syncFolder(_ folder: String) {
+    func syncFolder(_ folder: String) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         fsync(descriptor)
@@ -131,7 +135,7 @@ extension StateFolder {
         guard chmod(file, 0o600) == 0 else { throw systemRefusal("\(file) can't be made private") }
     }
 
-    private static func parent(of folder: String) -> String {
+    static func parent(of folder: String) -> String {
         guard let slash = folder.lastIndex(of: "/") else { return "." }
         return slash == folder.startIndex ? "/" : String(folder[..<slash])
     }

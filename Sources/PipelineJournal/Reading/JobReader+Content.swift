@@ -18,7 +18,9 @@ extension JobReader {
         guard let state = StepState.Name(rawValue: name).flatMap({ StepState(name: $0, detail: detail) }) else {
             throw connection.damaged("the step \(key(query)) is \(name), and what belongs to it is missing")
         }
-        var step = StepRecord(state: state, value: query.isNull(12) ? nil : try query.json(12))
+        var step = StepRecord(state: state, toleratesFailure: query.int(12) != 0)
+        // Not in one expression: a nil literal beside a JSON value is JSON's null.
+        if !query.isNull(13) { step.value = try query.json(13) }
         step.checkpoint = query.blob(4)
         step.captures = try query.object(5)
         step.started = query.time(6)
@@ -27,7 +29,7 @@ extension JobReader {
         step.resumes = query.int(9)
         step.bytesSent = query.integer(10)
         step.bytesReceived = query.integer(11)
-        step.version = query.int(13)
+        step.version = query.int(14)
         return step
     }
 

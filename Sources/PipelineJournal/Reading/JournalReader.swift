@@ -57,7 +57,6 @@ final class JournalReader: @unchecked Sendable {
         if isClosed { throw .other("the journal is closed") }
         return try connected().access { (connection) throws(JournalFailure) in
             try connection.run(.beginReading)
-            defer { _ = Result { () throws(JournalFailure) in try connection.run(.commit) } }
             var reader = JobReader(connection: connection, owners: owners)
             return try body(&reader)
         }

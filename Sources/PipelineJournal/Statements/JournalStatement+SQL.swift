@@ -51,15 +51,16 @@ extension JournalStatement {
         case .insertStep:
             """
             INSERT INTO steps (job, stage, item, state, detail, checkpoint, captures, started, ended, attempts,
-                resumes, bytes_sent, bytes_received, value, version)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+                resumes, bytes_sent, bytes_received, tolerates_failure, value, version)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
             ON CONFLICT DO NOTHING
             """
         case .updateStep:
             """
             UPDATE steps SET state = ?4, detail = ?5, checkpoint = ?6, captures = ?7, started = ?8, ended = ?9,
-                attempts = ?10, resumes = ?11, bytes_sent = ?12, bytes_received = ?13, value = ?14, version = ?15
-            WHERE job = ?1 AND stage = ?2 AND item = ?3 AND version = ?15 - 1
+                attempts = ?10, resumes = ?11, bytes_sent = ?12, bytes_received = ?13, tolerates_failure = ?14,
+                value = ?15, version = ?16
+            WHERE job = ?1 AND stage = ?2 AND item = ?3 AND version = ?16 - 1
             """
         case .keepSubmit:
             """
@@ -90,7 +91,7 @@ extension JournalStatement {
         case .readSteps:
             """
             SELECT stage, item, state, detail, checkpoint, captures, started, ended, attempts, resumes, bytes_sent,
-                bytes_received, value, version
+                bytes_received, tolerates_failure, value, version
             FROM steps WHERE job = ?1
             """
         case .readSubmits:

@@ -39,6 +39,11 @@ final class SQLiteConnection {
     /// Whether a transaction is open. SQLite ends one by itself after a full disk or a failed read or write.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+    /// Rolls back what was begun and not committed. SQLite may have done so by itself.
+    func endTransaction() {
+        if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+    }
+
     /// The failure of the call that has just returned the code.
     func failure(_ code: Int32) -> JournalFailure {
         JournalFailure(

@@ -28,8 +28,7 @@ struct CommitGroup {
             try connection.run(isCommitted ? .commit : .rollback)
         } catch {
             isCommitted = false
-            // SQLite has already rolled back after some failures; then this one says so and is of no interest.
-            if connection.isInTransaction { _ = Result { () throws(JournalFailure) in try connection.run(.rollback) } }
+            connection.endTransaction()
             throw error
         }
     }

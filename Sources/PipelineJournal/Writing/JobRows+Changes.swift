@@ -57,8 +57,9 @@ extension JobRows {
         statement.bind(11, step.resumes)
         statement.bind(12, step.bytesSent)
         statement.bind(13, step.bytesReceived)
-        if let value = step.value { statement.bind(14, json: value) } else { statement.bindNull(14) }
-        statement.bind(15, step.version)
+        statement.bind(14, step.toleratesFailure)
+        if let value = step.value { statement.bind(15, json: value) } else { statement.bindNull(15) }
+        statement.bind(16, step.version)
     }
 
     func keep(_ submit: SubmitRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {

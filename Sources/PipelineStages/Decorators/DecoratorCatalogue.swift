@@ -35,7 +35,8 @@ public struct DecoratorCatalogue: Sendable {
             isLater
                 ? "the decorator '\(definition.name)' is not available in this version"
                 : "there is no decorator called '\(definition.name)'",
-            hint: isLater ? nil : guess.map { "did you mean '\($0)'?" } ?? "known decorators: " + names.joined(separator: ", "))
+            hint: isLater
+                ? nil : guess.map { "did you mean '\($0)'?" } ?? "known decorators: " + names.joined(separator: ", "))
         return nil
     }
 

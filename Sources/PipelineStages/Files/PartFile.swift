@@ -40,29 +40,31 @@ final class PartFile: Sendable {
 
     /// Opens and locks it; made if missing, with its folder. Never follows a symbolic link.
     ///
-    /// - Parameter isFresh: what is there belongs to another try and is replaced by a new, empty file, so that its
-    ///   owner can't take our bytes for its own.
-    static func open(_ path: String, isFresh: Bool) throws(OpenFailure) -> PartFile {
+    /// - Parameters:
+    ///   - isFresh: what is there belongs to another try and is replaced by a new, empty file, so
+    ///     that its owner can't take our bytes for its own.
+    ///   - creates: false to have a missing file be a failure.
+    static func open(_ path: String, isFresh: Bool, creates: Bool = true) throws(OpenFailure) -> PartFile {
         do {
-            try Folder.make(Folder.containing(path))
+            if creates { try Folder.make(Folder.containing(path)) }
         } catch {
             throw .file(error)
         }
         while true {
-            let part = try openOnce(path)
+            let part = try openOnce(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (creates ? O_CREAT : 0))
             guard part.isStillThere else { continue }
             guard isFresh, part.size > 0 else { return part }
             guard unlink(path) == 0 || errno == ENOENT else { throw .file(.last("replace", path)) }
         }
     }
 
-    private static func openOnce(_ path: String) throws(OpenFailure) -> PartFile {
+    private static func openOnce(_ path: String, _ flags: Int32) throws(OpenFailure) -> PartFile {
         #if canImport(Glibc)
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
+        let descriptor = Glibc.open(path, flags, 0o666)
         #elseif canImport(Musl)
-        let descriptor = Musl.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
+        let descriptor = Musl.open(path, flags, 0o666)
         #else
-        let descriptor = Darwin.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
+        let descriptor = Darwin.open(path, flags, 0o666)
         #endif
         guard descriptor >= 0 else { throw .file(.last("write", path)) }
         let part = PartFile(path: path, descriptor: descriptor)

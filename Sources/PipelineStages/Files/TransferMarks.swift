@@ -12,6 +12,9 @@ final class TransferMarks: Sendable {
         var markedAt: Timestamp
     }
 
+    /// How long a checkpoint of progress may be away while bytes move.
+    static let interval = Duration.milliseconds(1500)
+
     /// One element for each wake-up; ends with ``end()``.
     let wakeUps: AsyncStream<Void>
     private let source: AsyncStream<Void>.Continuation
@@ -20,7 +23,10 @@ final class TransferMarks: Sendable {
     private let interval: Duration
     private let now: @Sendable () -> Timestamp
 
-    init(from position: Int64, part: Int64, interval: Duration = .milliseconds(1500), now: @escaping @Sendable () -> Timestamp) {
+    init(
+        from position: Int64, part: Int64, interval: Duration = TransferMarks.interval,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
         (wakeUps, source) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         state = Mutex(State(position: position, marked: position, markedAt: now()))
         self.part = part

@@ -2,11 +2,11 @@ import JSONPath
 import PipelineCore
 
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// A local file that becomes the body of a request or a part of one: there, readable, and of this size just now.
@@ -39,6 +39,7 @@ struct LocalSource: Sendable {
 
     private static func failure(_ path: String, _ code: Int32, _ range: SourceRange) -> EvaluationFailure {
         let hint = code == EACCES ? "check its permissions" : "check the path"
-        return .wrong(message: "the file \(path) can't be read: \(String(cString: strerror(code)))", hint: hint, range: range)
+        return .wrong(
+            message: "the file \(path) can't be read: \(String(cString: strerror(code)))", hint: hint, range: range)
     }
 }

@@ -31,7 +31,8 @@ struct OnceDefinition: Sendable {
 }
 
 extension OnceDefinition {
-    private static let keyTypes = FieldType<String?>(schema: ["anyOf": [["type": "string"], ["const": true]]]) { place, findings in
+    private static let keyTypes = FieldType<String?>(schema: ["anyOf": [["type": "string"], ["const": true]]]) {
+        place, findings in
         switch place.node.content {
         case .bool(true): return .some(nil)
         case .string(let name):

@@ -12,6 +12,24 @@ struct RenderedRequest: Sendable {
     var key: String
     let definition: RequestDefinition
 
+    init(
+        description: RequestDescription, decorators: [any RequestDecorator], options: ExchangeOptions, key: String,
+        definition: RequestDefinition
+    ) {
+        self.description = description
+        self.decorators = decorators
+        self.options = options
+        self.key = key
+        self.definition = definition
+    }
+
+    /// A request that was answered, for messages only.
+    init(sent definition: RequestDefinition, to url: String) {
+        self.init(
+            description: RequestDescription(method: definition.method, url: url), decorators: [],
+            options: ExchangeOptions(), key: "", definition: definition)
+    }
+
     /// Method and URL for people, without the query, which may hold what nobody knows to be secret.
     var line: String {
         let url = description.url

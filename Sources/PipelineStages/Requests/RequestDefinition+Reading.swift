@@ -83,7 +83,9 @@ struct RequestFields: Sendable {
     }
 
     var all: [any AnyField] {
-        let common: [any AnyField] = [query, headers, with, capture, expect, fail, error, timeout, redirects, credentials]
+        let common: [any AnyField] = [
+            query, headers, with, capture, expect, fail, error, timeout, redirects, credentials,
+        ]
         let submit: [any AnyField] = once.map { [$0, onUnknown] } ?? []
         return methods + body.all + common + submit + refused
     }
@@ -172,7 +174,8 @@ enum HeaderName {
     static let mistake: @Sendable (String) -> String? = { name in
         guard let field = HTTPField.Name(name) else { return "\"\(name)\" is no name of a header" }
         switch field {
-        case .contentLength, .transferEncoding: return "\(name) cannot be set: a body is always sent with its exact length"
+        case .contentLength, .transferEncoding:
+            return "\(name) cannot be set: a body is always sent with its exact length"
         default: return nil
         }
     }

@@ -15,7 +15,8 @@ struct RequestRendering {
     func rendered(role: String?) throws(EvaluationFailure) -> RenderedRequest {
         let base = try service.map { service throws(EvaluationFailure) in try ServiceURL(service, in: scope) }
         let url = try absoluteURL(base)
-        let reach = CredentialReach(definition, hasService: service != nil, isServiceOrigin: base?.origin == URLParts(url)?.origin)
+        let reach = CredentialReach(
+            definition, hasService: service != nil, isServiceOrigin: base?.origin == URLParts(url)?.origin)
         var description = RequestDescription(method: definition.method, url: url)
         description.query = try table(definition.query, reach).pairs(in: scope)
         try addHeaders(to: &description, reach)
@@ -58,7 +59,9 @@ struct RequestRendering {
         reach.includesOwn ? table : ValueTable(table.entries.filter { !$0.isSecret })
     }
 
-    private func addHeaders(to description: inout RequestDescription, _ reach: CredentialReach) throws(EvaluationFailure) {
+    private func addHeaders(to description: inout RequestDescription, _ reach: CredentialReach)
+        throws(EvaluationFailure)
+    {
         for (name, value) in try table(definition.headers, reach).pairs(in: scope) {
             do throws(RequestFailure) {
                 try description.addHeader(name, value)

@@ -13,14 +13,14 @@ enum ShownText {
                 pendingSpace = !result.isEmpty
                 continue
             }
-            if count >= limit {
+            if count + (pendingSpace ? 1 : 0) >= limit {
                 result.append("…")
                 break
             }
             if pendingSpace { result.append(" ") }
+            count += pendingSpace ? 2 : 1
             pendingSpace = false
             result.append(isHarmless(scalar) ? scalar : "\u{FFFD}")
-            count += 1
         }
         return String(result)
     }

@@ -16,7 +16,7 @@ extension StageRequests {
         _ failure: ExchangeFailure, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) -> TryFailure {
         let name = name(of: rendered.description.url)
-        let detail = Self.clause(failure.message)
+        let detail = Self.clause(failure)
         let title = failure.isLocal ? detail : "\(name) gave no answer: \(detail)"
         let step = StepFailure(
             ShownText.excerpt(context.redact(title), limit: 600), hint: hint(for: failure, name),
@@ -50,7 +50,8 @@ extension StageRequests {
         case .unreachable: return "check the network and \(owner)"
         case .tls(.localFile): return "check \"tls\" of \(name)"
         case .tls(.unknownAuthority): return "name its authority in \"tls\": { \"ca\": … } if you trust it"
-        case .tls(.expired), .tls(.notYetValid): return "check the clock of this machine; otherwise its owner must renew it"
+        case .tls(.expired), .tls(.notYetValid):
+            return "check the clock of this machine; otherwise its owner must renew it"
         case .tls(.wrongHost): return "check \(owner)"
         case .tls(.pinMismatch): return "if the service has a new key, change \"pinnedPublicKeys\""
         case .timedOut(.total): return "a longer \"timeout\" may help"
@@ -61,9 +62,15 @@ extension StageRequests {
         }
     }
 
-    /// A sentence as a clause: without its full stop, and without the capital of an article.
-    private static func clause(_ sentence: String) -> String {
-        let bare = sentence.hasSuffix(".") ? sentence.dropLast() : Substring(sentence)
+    /// The sentence as a clause: without its full stop and the capital of an article, and without libcurl's words in
+    /// brackets where they say nothing more.
+    private static func clause(_ failure: ExchangeFailure) -> String {
+        var bare = failure.message.hasSuffix(".") ? failure.message.dropLast() : Substring(failure.message)
+        switch failure.reason {
+        case .connectionRefused, .nameNotResolved:
+            if let bracket = bare.firstRange(of: " (") { bare = bare[..<bracket.lowerBound] }
+        default: break
+        }
         for word in ["The ", "A ", "No ", "Nothing ", "Connecting "] where bare.hasPrefix(word) {
             return bare.prefix(1).lowercased() + bare.dropFirst()
         }

@@ -87,11 +87,10 @@ extension StageRequests {
     private func unexpected<Checkpoint>(
         _ answer: Answer, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) -> StepFailure {
-        let reason = HTTPResponse.Status(code: answer.status).reasonPhrase
-        let status = reason.isEmpty ? "\(answer.status)" : "\(answer.status) \(reason)"
         let message = ErrorMessage.find(in: answer, by: rendered.definition.error).map { ": \($0)" } ?? ""
         return failure(
-            "\(name(of: rendered.description.url)) answered \(status)\(message)", answer, of: rendered,
+            "\(name(of: rendered.description.url)) answered \(StatusText.describe(answer.status))\(message)", answer,
+            of: rendered,
             hint: hint(for: answer, rendered), in: context)
     }
 

@@ -36,7 +36,8 @@ extension FieldType where Value == ClosedRange<Int> {
             default: break
             }
             findings.report(
-                place, "\(place.node.json.text) is no status", hint: "write a number such as 200, or a class such as \"2xx\"")
+                place, "\(place.node.json.text) is no status",
+                hint: "write a number such as 200, or a class such as \"2xx\"")
             return nil
         }
     }

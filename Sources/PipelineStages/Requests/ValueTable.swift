@@ -32,7 +32,9 @@ struct ValueTable: Sendable {
     }
 
     /// The pairs of a value that an expression gives for the whole table.
-    static func pairs(of object: JSONObject, at range: SourceRange) throws(EvaluationFailure) -> [(name: String, value: String)] {
+    static func pairs(of object: JSONObject, at range: SourceRange) throws(EvaluationFailure) -> [(
+        name: String, value: String
+    )] {
         var pairs: [(name: String, value: String)] = []
         for (name, value) in object {
             let entry = Entry(name: name, value: JSONTemplate(constant: value), range: range, isSecret: false)

@@ -1,4 +1,5 @@
 import HTTPTypes
+import PipelineHTTP
 
 /// A request of an upload, as a change to the one that the author wrote.
 struct UploadRequest: Sendable, Equatable {
@@ -62,4 +63,51 @@ enum UploadFailure: Error, Sendable, Hashable {
     case tooLarge(Int64)
     /// The service wants larger files; the limit in bytes.
     case tooSmall(Int64)
+}
+
+/// The session of whichever protocol is spoken.
+enum UploadSession: Sendable, Equatable {
+    case whole(WholeSession)
+    case resumable(ResumableSession)
+
+    mutating func begin() -> UploadStep {
+        switch self {
+        case .whole(let session): return session.begin()
+        case .resumable(var session):
+            defer { self = .resumable(session) }
+            return session.begin()
+        }
+    }
+
+    /// The step after the answer to what was sent last.
+    mutating func next(after response: HTTPExchangeResponse) -> UploadStep {
+        switch self {
+        case .whole(let session): return session.next(after: response)
+        case .resumable(var session):
+            defer { self = .resumable(session) }
+            return session.next(after: response)
+        }
+    }
+
+    /// Takes an answer that came before the final one.
+    mutating func take(informational status: Int, _ headers: HTTPFields, from url: String) {
+        guard case .resumable(var session) = self else { return }
+        session.take(informational: status, headers, from: url)
+        self = .resumable(session)
+    }
+
+    /// What a restart needs of it.
+    func note(in checkpoint: inout UploadCheckpoint) {
+        guard case .resumable(let session) = self else { return }
+        if session.isVersionSettled || session.url != nil { checkpoint.version = session.version }
+        checkpoint.url = session.url
+        checkpoint.confirmed = session.confirmed
+        checkpoint.mayBeComplete = session.mayBeComplete
+    }
+
+    /// Whether the answer that is waited for was asked for again.
+    var isReplaying: Bool { if case .resumable(let session) = self { session.isReplaying } else { false } }
+
+    /// The request that ends the upload at the service; nil when there is nothing there.
+    var cancellation: UploadRequest? { if case .resumable(let session) = self { session.cancellation } else { nil } }
 }

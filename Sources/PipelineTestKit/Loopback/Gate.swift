@@ -39,6 +39,13 @@ public final class Gate: Sendable {
         semaphore.wait()
     }
 
+    /// Blocks the calling thread until this gate is open or the time is over.
+    func waitBlocking(milliseconds: Int) {
+        let semaphore = DispatchSemaphore(value: 0)
+        whenOpen { semaphore.signal() }
+        _ = semaphore.wait(timeout: .now() + .milliseconds(milliseconds))
+    }
+
     private func whenOpen(_ action: @escaping @Sendable () -> Void) {
         let isOpen = state.withLock { state in
             if !state.isOpen { state.waiters.append(action) }

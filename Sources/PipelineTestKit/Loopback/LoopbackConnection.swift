@@ -52,6 +52,11 @@ final class LoopbackConnection {
         case .inform(let status, let headers), .head(let status, let headers): try sendHead(status, headers)
         case .send(let status, let headers, let body): try send(status, headers, body)
         case .bytes(let bytes): try send(bytes)
+        case .slowly(let bytes, let milliseconds):
+            for byte in bytes {
+                server.stopped.waitBlocking(milliseconds: milliseconds)
+                try send([byte])
+            }
         case .filled(let count): try sendFilled(count)
         case .chunk(let bytes): try send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [13, 10])
         case .endOfChunks(let trailers):

@@ -15,6 +15,8 @@ public struct ScriptedAnswer: Sendable {
         /// Sends a status line and fields, nothing else.
         case head(Int, [(String, String)])
         case bytes([UInt8])
+        /// Sends one byte after the other, with a pause before each: a slow server.
+        case slowly([UInt8], milliseconds: Int)
         /// Sends that many bytes without holding them; byte i is i modulo 251.
         case filled(Int64)
         /// One chunk of a chunked body.

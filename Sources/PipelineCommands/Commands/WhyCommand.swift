@@ -1,0 +1,61 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// `pipeline why`: why a job isn't going on right now.
+struct WhyCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "why", abstract: "Say why a job isn't going on right now, and when it will.",
+        discussion: "Example: pipeline why last")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The job: an id, the start of one, a key, or 'last'.")
+    var job: String = "last"
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        guard let journal = try workspace.existingJournal() else {
+            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
+        }
+        let found = try await JobName(job).find(in: journal)
+        let isOwned = found.owner != nil
+        let phase = found.snapshot.phase(isOwned: isOwned)
+        let cause = found.snapshot.suspension(isOwned: isOwned)
+        let held =
+            phase == .succeeded || phase == .cancelled
+            ? [] : found.snapshot.standstills(in: try workspace.plan(of: found.snapshot.record), isOwned: isOwned)
+        if json {
+            let steps = held.map(Self.json)
+            console.data(
+                JSON.object([
+                    "job": .string(found.snapshot.record.id.text), "state": .string(phase.rawValue),
+                    "cause": JSON(cause?.rawValue), "steps": .array(steps),
+                ]).prettyText())
+        } else {
+            let why = cause.map { ": \($0.explanation)" } ?? ""
+            console.data("job \(found.snapshot.record.id) is \(phase.rawValue)\(why)")
+            for step in held { Self.lines(step).forEach { console.data(SafeText.line($0)) } }
+        }
+        return .succeeded
+    }
+
+    private static func json(_ held: Standstill) -> JSON {
+        [
+            "stage": .string(held.step.stage), "item": held.step.item.map { .number(JSONNumber($0)) } ?? .null,
+            "reason": .string(held.reason), "until": JSON(held.until?.description), "tried": JSON(held.tried),
+            "advice": JSON(held.advice),
+        ]
+    }
+
+    private static func lines(_ held: Standstill) -> [String] {
+        var lines = ["\(held.step): \(held.reason)"]
+        if let until = held.until { lines.append("  goes on at: \(until)") }
+        if let tried = held.tried { lines.append("  tried: \(tried)") }
+        if let advice = held.advice { lines.append("  do: \(advice)") }
+        return lines
+    }
+}

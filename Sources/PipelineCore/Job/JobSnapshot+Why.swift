@@ -1,0 +1,77 @@
+/// Why one step isn't going on right now, and when it will.
+public struct Standstill: Sendable, Hashable {
+    public let step: StepKey
+    /// One sentence.
+    public let reason: String
+    /// When it goes on by itself; nil when something else must happen first.
+    public let until: Timestamp?
+    /// What was tried last and how it went, one sentence; nil when nothing failed.
+    public let tried: String?
+    /// What a person can do about it; nil when nothing is needed.
+    public let advice: String?
+}
+
+extension JobSnapshot {
+    /// What holds each step that has not ended, in the order of the plan's stages; a running step is not held.
+    public func standstills(in plan: Plan, isOwned: Bool) -> [Standstill] {
+        plan.stages.flatMap { stage in
+            steps.filter { $0.key.stage == stage.id }.sorted { $0.key < $1.key }.compactMap { key, step in
+                standstill(of: key, step, stage, isOwned: isOwned)
+            }
+        }
+    }
+
+    private func standstill(
+        of key: StepKey, _ step: StepRecord, _ stage: PlannedStage, isOwned: Bool
+    ) -> Standstill? {
+        let resume = "pipeline resume \(record.id)"
+        switch step.state {
+        case .running, .succeeded, .cancelled, .skipped: return nil
+        case .pending: return pending(key, stage)
+        case .unknown(_, let submit):
+            return Standstill(
+                step: key, reason: "it is not known whether the service took the submit: \(submit.reason)", until: nil,
+                tried: "sent at \(submit.since) under the key \(submit.key)",
+                advice: "pipeline resolve \(record.id) --stage \(key.stage)")
+        case .failed(let failure):
+            return Standstill(
+                step: key, reason: "it failed: \(failure.title)", until: nil, tried: failure.request,
+                advice: failure.hint ?? resume)
+        case .waiting(let tries, let wake, let reason):
+            let count = tries.failures + tries.silences
+            let tried = count == 0 ? nil : "\(count) tries failed since \(tries.failingSince?.description ?? "a while")"
+            let needsPerson = wake == .resume || !isOwned
+            return Standstill(
+                step: key, reason: [reason.kind.sentence, reason.detail].compactMap { $0 }.joined(separator: ": "),
+                until: isOwned ? wake.time : nil, tried: tried, advice: needsPerson ? resume : nil)
+        }
+    }
+
+    private func pending(_ key: StepKey, _ stage: PlannedStage) -> Standstill {
+        let open = stage.needs.filter { steps[StepKey(stage: $0)]?.state.isEnded != true }
+        if let (failed, _) = failure {
+            return Standstill(
+                step: key, reason: "it does not begin because '\(failed)' failed", until: nil, tried: nil,
+                advice: "pipeline resume \(record.id)")
+        }
+        let reason = open.isEmpty ? "it is about to begin" : "it needs " + open.joined(separator: ", ")
+        return Standstill(step: key, reason: reason, until: nil, tried: nil, advice: nil)
+    }
+}
+
+extension WaitReason.Kind {
+    /// The reason as a clause.
+    public var sentence: String {
+        switch self {
+        case .poll: "the remote job has not ended; it is asked again"
+        case .retry: "a try failed; it is tried again"
+        case .refused: "the service asked to wait"
+        case .time: "it waits for a time"
+        case .callback: "it waits for a push"
+        case .settle: "it looks for its submit again"
+        case .interrupted: "it was interrupted"
+        case .noAnswer: "no answer came for as long as its retry policy allows"
+        case .secret: "a secret is missing"
+        }
+    }
+}

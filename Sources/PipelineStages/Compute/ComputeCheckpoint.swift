@@ -1,0 +1,13 @@
+/// Where the watching of a remote job stands. What the submit gave is in the ledger and the step's captures.
+struct ComputeCheckpoint: Codable, Sendable {
+    /// Whether the submit is known to be accepted.
+    var isSubmitted = false
+    /// Polls that were answered usefully.
+    var polls = 0
+    /// Polls in a row that were not.
+    var failures = 0
+    /// Without `poll`: the URL that a 202 named.
+    var monitor: String?
+    /// Without `poll`: whether the answer to the submit was the result.
+    var isEnded = false
+}

@@ -1,0 +1,70 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// The kind `compute`: submits a remote job, once, and watches it until it ends.
+enum ComputeKind {
+    static func make(network: Network, decorators: DecoratorCatalogue) -> StageKind {
+        let fields = ComputeFields(decorators)
+        return StageKind(
+            name: "compute", summary: "Submits a job to a service and watches it until it ends.", fields: fields.all,
+            defaultDeadline: .seconds(7 * 86_400), keepsOwnDeadline: true
+        ) { reading in
+            let requests = StageRequests(reading: reading, network: network, decorators: decorators)
+            return fields.stage(reading, requests).map { AnyStage($0, coding: .json) }
+        }
+    }
+}
+
+/// The table of a compute stage's own fields.
+private struct ComputeFields: Sendable {
+    let submit: Field<RequestDefinition>
+    let poll: Field<[PollDefinition]>
+    let cancel: Field<RequestDefinition>
+    let capture = Field("capture", FieldType<CaptureSet>.captures(), "Values from the last answer.")
+    let callback = Field(
+        "callback", FieldType<Never>.refused("'callback' is not available in this version: the service is polled"),
+        "A push that wakes the stage.")
+
+    init(_ decorators: DecoratorCatalogue) {
+        submit = Field(
+            "submit", RequestDefinition.type(decorators: decorators, options: .init(allowsOnce: true)),
+            "The request that starts the job; without it the stage watches what another one started.")
+        poll = Field("poll", PollDefinition.listType(decorators), "Asks how the job is; or a list of such requests.")
+        cancel = Field(
+            "cancel", RequestDefinition.type(decorators: decorators, options: .init(declaresCaptures: false)),
+            "Ends the job at the service when it is cancelled here.")
+    }
+
+    var all: [any AnyField] { [submit, poll, cancel, capture, callback] }
+
+    func stage(_ reading: StageReading, _ requests: StageRequests) -> ComputeStage? {
+        let reader = reading.reader
+        _ = reader.optional(callback)
+        let submitted = reader.optional(submit)
+        let polls = reader.value(poll, default: [])
+        let cancelled = reader.optional(cancel)
+        let captures = reader.value(capture, default: CaptureSet())
+        for request in [submitted, cancelled].compactMap(\.self) + polls.map(\.request) {
+            requests.check(request, reading.findings)
+        }
+        check(reader, polls)
+        let isWhole = (submitted != nil || !reader.has("submit")) && (!polls.isEmpty || !reader.has("poll"))
+        guard isWhole, submitted != nil || !polls.isEmpty else { return nil }
+        return ComputeStage(
+            requests: requests, submit: submitted, polls: polls, cancelRequest: cancelled, capture: captures)
+    }
+
+    private func check(_ reader: ObjectReader, _ polls: [PollDefinition]) {
+        if !reader.has("submit"), !reader.has("poll") {
+            reader.findings.report(
+                reader.place, "this stage has neither 'submit' nor 'poll'",
+                hint: "'submit' starts a job, 'poll' asks how it is")
+        }
+        if !polls.isEmpty, !polls.contains(where: \.knowsSuccess), let place = reader.place(of: "poll") {
+            reader.findings.report(
+                place, "this poll does not say when the job has succeeded",
+                hint: "add \"status\": \"$.state\" and \"succeeded\": [\"done\"], or \"until\": an expression")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+extension ComputeStage {
+    /// Judges an answer to a poll: `missing`, `fail`, `failWhen`, `until`, then the lists, in this order.
+    func judge(
+        _ response: HTTPExchangeResponse, _ poll: PollDefinition, _ rendered: RenderedRequest, in context: Context
+    ) async throws(StageFailure) -> PollFinding {
+        let answer = requests.answer(of: response)
+        let floor = response.retryAfter(now: context.now)
+        if try await isMissing(poll, answer, in: context) {
+            return .missing(missingFailure(answer, rendered, in: context))
+        }
+        switch try await requests.verdict(on: answer, of: rendered, in: context) {
+        case .ruledOut(let failure, let allowsRetry):
+            return allowsRetry ? .failedPoll(detail: failure.title, floor: floor) : .failed(failure)
+        case .unexpected(let failure):
+            // A server in trouble says nothing about the job, whatever its page looks like.
+            if Self.isTransient(response.status) { return .failedPoll(detail: failure.title, floor: floor) }
+            return try await rules(of: poll, answer, rendered, floor, onlyByStatus: true, in: context)
+                ?? .failed(failure)
+        case .expected:
+            if let finding = try await rules(of: poll, answer, rendered, floor, onlyByStatus: false, in: context) {
+                return finding
+            }
+            return byLists(of: poll, answer, rendered, floor, in: context)
+        }
+    }
+
+    /// 408, 425, 429 and 5xx never end a stage before its deadline.
+    static func isTransient(_ status: Int) -> Bool { [408, 425, 429].contains(status) || status >= 500 }
+
+    private func isMissing(
+        _ poll: PollDefinition, _ answer: Answer, in context: Context
+    ) async throws(StageFailure) -> Bool {
+        guard let missing = poll.missing else { return answer.status == 404 || answer.status == 410 }
+        return try await holds(missing, answer, in: context)
+    }
+
+    /// `failWhen` and `until`; nil when neither holds. Answers with an unexpected status are put only to those that
+    /// look at the status: an error page has none of the members that the others ask for.
+    private func rules(
+        of poll: PollDefinition, _ answer: Answer, _ rendered: RenderedRequest, _ floor: Duration?,
+        onlyByStatus: Bool, in context: Context
+    ) async throws(StageFailure) -> PollFinding? {
+        if let failWhen = poll.failWhen, !onlyByStatus || failWhen.readsStatus,
+            try await holds(failWhen, answer, in: context)
+        {
+            return .failed(jobFailure(poll, nil, answer, rendered, in: context))
+        }
+        if let until = poll.until, !onlyByStatus || until.readsStatus, try await holds(until, answer, in: context) {
+            return .succeeded(answer)
+        }
+        return nil
+    }
+
+    private func byLists(
+        of poll: PollDefinition, _ answer: Answer, _ rendered: RenderedRequest, _ floor: Duration?, in context: Context
+    ) -> PollFinding {
+        var report = PollReport(poll, answer)
+        report.floor = floor
+        guard let selector = poll.status else { return .running(report) }
+        let status = selector.lenientValue(in: answer)
+        switch poll.lists.meaning(of: status) {
+        case .running: return .running(report)
+        case .succeeded: return .succeeded(answer)
+        case .failed, .cancelled: return .failed(jobFailure(poll, status, answer, rendered, in: context))
+        case nil where poll.unknownStatus == .running: return .running(report)
+        case nil:
+            let shown = ShownText.excerpt(status.text, limit: 60)
+            return .failed(
+                requests.failure(
+                    "\(requests.name(of: rendered.description.url)) gave the job the state \(shown), "
+                        + "which is in none of the lists", answer, of: rendered,
+                    hint: "add it to \"running\", \"succeeded\", \"failed\" or \"cancelled\"", in: context))
+        }
+    }
+
+    /// The failure of the remote job itself.
+    func jobFailure(
+        _ poll: PollDefinition, _ status: JSON?, _ answer: Answer, _ rendered: RenderedRequest, in context: Context
+    ) -> StepFailure {
+        let name = requests.name(of: rendered.description.url)
+        let isCancelled = status.map { poll.lists.meaning(of: $0) == .cancelled } ?? false
+        let message =
+            (poll.message?.lenientValue(in: answer)).flatMap(ErrorMessage.text)
+            ?? ErrorMessage.find(in: answer, by: poll.request.error)
+        let what = isCancelled ? "the job was cancelled at \(name)" : "the job failed at \(name)"
+        return requests.failure(what + (message.map { ": \($0)" } ?? ""), answer, of: rendered, in: context)
+    }
+
+    private func missingFailure(
+        _ answer: Answer, _ rendered: RenderedRequest, in context: Context
+    ) -> StepFailure {
+        requests.failure(
+            "\(requests.name(of: rendered.description.url)) does not know the job (status \(answer.status))", answer,
+            of: rendered, hint: "it may have been deleted there, or kept for too short a time", in: context)
+    }
+}
+
+extension Expression {
+    /// Whether it looks at the status of the answer.
+    fileprivate var readsStatus: Bool { references.contains { $0.root == .response("status") } }
+}

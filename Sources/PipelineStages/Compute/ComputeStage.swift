@@ -1,0 +1,155 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// Submits a remote job through the ledger and watches it. Each call makes at most one submit and one round of polls;
+/// between them the stage is a row with a wake time.
+struct ComputeStage: Stage {
+    typealias Checkpoint = ComputeCheckpoint
+    typealias Context = StageContext<ComputeCheckpoint>
+    typealias Outcome = StageOutcome<ComputeCheckpoint>
+
+    let requests: StageRequests
+    /// Nil when the stage watches what another one started.
+    let submit: RequestDefinition?
+    /// Empty when the rules for 202 and `Location` apply.
+    let polls: [PollDefinition]
+    let cancelRequest: RequestDefinition?
+    /// Taken from the last answer.
+    let capture: CaptureSet
+
+    func resume(from saved: ComputeCheckpoint?, in context: Context) async throws(StageFailure) -> Outcome {
+        var checkpoint = saved ?? ComputeCheckpoint()
+        if let submit, !checkpoint.isSubmitted { return try await begin(submit, &checkpoint, in: context) }
+        if polls.isEmpty { return try await watchMonitor(checkpoint, in: context) }
+        return try await watch(checkpoint, in: context)
+    }
+
+    /// Tells the service, when the submit is known to be there. What is gone already is as good.
+    func cancel(from checkpoint: ComputeCheckpoint?, in context: Context) async throws(StageFailure) {
+        guard let cancelRequest, try await mayCancel(checkpoint, in: context) else { return }
+        let gone = StatusSet([200...299, 404...404, 409...410])
+        _ = try await requests.perform(cancelRequest, in: context, role: "cancel", expecting: gone)
+    }
+
+    /// Without a submit that was accepted there is nothing of ours to end. Its captures may be durable while the
+    /// checkpoint is not yet.
+    private func mayCancel(
+        _ checkpoint: ComputeCheckpoint?, in context: Context
+    ) async throws(StageFailure) -> Bool {
+        if submit == nil || checkpoint?.isSubmitted == true { return true }
+        guard let names = submit?.capture.names, !names.isEmpty else { return false }
+        return try await context.evaluate { scope throws(EvaluationFailure) in
+            names.allSatisfy { scope.own[$0] != nil }
+        }
+    }
+
+    // MARK: Beginning
+
+    private func begin(
+        _ submit: RequestDefinition, _ checkpoint: inout ComputeCheckpoint, in context: Context
+    ) async throws(StageFailure) -> Outcome {
+        var receipt: SubmitReceipt?
+        var state = checkpoint
+        var guarded = GuardedSubmit(requests: requests, definition: submit)
+        if polls.isEmpty { guarded.expected = StatusSet([200...299, 303...303]) }
+        let outcome = try await guarded.perform(in: context) { accepted async throws(StageFailure) in
+            receipt = accepted
+            return try await take(accepted, submit, &state, in: context)
+        }
+        switch outcome {
+        case .waiting(let time):
+            let reason = WaitReason(.settle, detail: "the submit's answer was lost; it is looked for again")
+            return .waiting(state, until: .at(time), reason)
+        case .unknown(let lost): return .unknown(state, lost)
+        case .submitted:
+            state.isSubmitted = true
+            checkpoint = state
+            return try await began(receipt, state, in: context)
+        }
+    }
+
+    /// The captures of an answer that accepts. Without `poll` the answer also says how it goes on, which is durable
+    /// before the ledger's entry is, so that no crash loses it.
+    private func take(
+        _ receipt: SubmitReceipt, _ submit: RequestDefinition, _ state: inout ComputeCheckpoint, in context: Context
+    ) async throws(StageFailure) -> Result<JSONObject, CaptureFailure> {
+        var wanted = submit.capture.entries
+        if polls.isEmpty {
+            state.monitor = receipt.isDirect ? Self.monitor(of: receipt.answer) : nil
+            let isLeftOpen = receipt.isDirect && receipt.answer.status == 202
+            state.isEnded = state.monitor == nil && !isLeftOpen
+            if state.isEnded { wanted += capture.entries }
+            try await context.commit(state)
+        }
+        return Result { () throws(CaptureFailure) in try CaptureSet(wanted).values(in: receipt.answer) }
+    }
+
+    private func began(
+        _ receipt: SubmitReceipt?, _ checkpoint: ComputeCheckpoint, in context: Context
+    ) async throws(StageFailure) -> Outcome {
+        if polls.isEmpty {
+            if let receipt, receipt.isDirect, receipt.answer.status == 202, checkpoint.monitor == nil {
+                throw .definite(
+                    StepFailure(
+                        "\(requests.name(of: receipt.answer.url)) accepted the job (202) and gave no Location, "
+                            + "so there is nothing to ask for its end",
+                        hint: "add \"poll\" to the stage", service: requests.service?.name, status: 202,
+                        place: context.facts.place))
+            }
+            if checkpoint.monitor == nil { return .finished([:]) }
+        } else if let receipt, receipt.isDirect, [200, 201].contains(receipt.answer.status),
+            let ended = try await firstPoll(receipt, in: context)
+        {
+            return .finished(ended)
+        }
+        let report = receipt.flatMap { receipt in polls.first.map { PollReport($0, receipt.answer) } }
+        return try await waiting(
+            checkpoint, secondsLeft: report?.secondsLeft, floor: receipt?.retryAfter, detail: nil, in: context)
+    }
+
+    /// Where a 202 or a 303 leads.
+    static func monitor(of answer: Answer) -> String? {
+        guard answer.status == 202 || answer.status == 303, let location = answer.header("Location").first else {
+            return nil
+        }
+        return URLReference.resolve(location, against: answer.url)
+    }
+
+    // MARK: Waiting
+
+    /// The wait for the next poll; one falls due at the deadline at the latest.
+    func waiting(
+        _ checkpoint: ComputeCheckpoint, secondsLeft: Double?, floor: Duration?, detail: String?, in context: Context
+    ) async throws(StageFailure) -> Outcome {
+        let pace = try await context.evaluate { scope throws(EvaluationFailure) in
+            let given = polls.first { $0.pace.isGiven }?.pace ?? PollPaceDefinition()
+            return try PollPace(given, in: scope)
+        }
+        var wait = pace.wait(afterPolls: checkpoint.polls, secondsLeft: secondsLeft, floor: floor)
+        if checkpoint.failures > 0 {
+            // Nobody waits for the spread of one poller's delays, so the whole delay is taken.
+            let grown = context.facts.retry.delay(afterFailures: checkpoint.failures, floor: floor, random: 1)
+            wait = max(wait, grown)
+        }
+        var time = context.now + wait
+        if let deadline = context.facts.deadline, deadline > context.now { time = min(time, deadline) }
+        return .waiting(checkpoint, until: .at(time), WaitReason(.poll, detail: detail))
+    }
+
+    /// Ends the stage by its deadline, at the service too.
+    func overdue(in context: Context) async throws(StageFailure) -> Never {
+        var failure = GuardedSubmit.tooLate(context)
+        failure.service = requests.service?.name
+        if let cancelRequest {
+            do throws(StageFailure) {
+                let gone = StatusSet([200...299, 404...404, 409...410])
+                _ = try await requests.perform(cancelRequest, in: context, role: "cancel", expecting: gone)
+            } catch {
+                guard case .failed(let failed) = error else { throw error }
+                failure.hint = "the service could not be told to stop the job: \(failed.failure.title)"
+            }
+        }
+        throw .definite(failure)
+    }
+}

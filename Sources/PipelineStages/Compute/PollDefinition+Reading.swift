@@ -1,0 +1,133 @@
+import JSONPath
+import PipelineCore
+
+extension PollDefinition {
+    /// One poll, or a list of which the first that finds the job decides.
+    static func listType(_ decorators: DecoratorCatalogue) -> FieldType<[PollDefinition]> {
+        let one = type(decorators)
+        return .either(.array(of: one, atLeast: 1), when: { $0.isArray }, or: one.map { [$0] })
+    }
+
+    static func type(_ decorators: DecoratorCatalogue) -> FieldType<PollDefinition> {
+        let fields = PollFields(decorators)
+        var schema = fields.request.schema.object ?? [:]
+        schema["properties"] = fields.all.objectSchema["properties"]
+        return FieldType(schema: .object(schema)) { place, findings in
+            guard let reader = ObjectReader(place, fields: fields.all, findings: findings) else { return nil }
+            let definition = fields.read(reader)
+            return reader.finish() ? definition : nil
+        }
+    }
+}
+
+/// The table of a poll's fields: a request's, and how its answer is read.
+private struct PollFields: Sendable {
+    let request: RequestFields
+    let status = Field("status", FieldType<Selector>.selector, "Where the job's state stands.")
+    let lists: [(meaning: StatusLists.Meaning, field: Field<[JSON]>)] = StatusLists.Meaning.allCases.map { meaning in
+        (meaning, Field(meaning.rawValue, .states, "States that mean: \(meaning.rawValue)."))
+    }
+    let ignoreCase = Field("ignoreCase", FieldType<Bool>.boolean, default: false, "Whether states differ by case.")
+    let unknownStatus = Field(
+        "unknownStatus", FieldType<PollDefinition.UnknownStatus>.word("meaning of an unknown state"),
+        default: "running",
+        "What a state in none of the lists means.")
+    let until = Field("until", FieldType<Expression>.expression(.judgement), "Holds when the job has succeeded.")
+    let failWhen = Field("failWhen", FieldType<Expression>.expression(.judgement), "Holds when the job has failed.")
+    let missing = Field(
+        "missing", FieldType<Expression>.expression(.judgement),
+        default: "response.status == 404 || response.status == 410", "Holds when there is no such job.")
+    let progress = Field("progress", FieldType<PollDefinition.Progress>.progress, "How far the job is.")
+    let remaining = Field("remaining", FieldType<Selector>.selector, "Seconds that the job still takes.")
+    let message = Field("message", FieldType<Selector>.selector, "What the service says about the job.")
+    let pace = PollPaceFields()
+
+    init(_ decorators: DecoratorCatalogue) {
+        request = RequestFields(.request, decorators: decorators, options: .init())
+    }
+
+    var all: [any AnyField] {
+        let states: [any AnyField] = [status] + lists.map(\.field) + [ignoreCase, unknownStatus]
+        let rules: [any AnyField] = [until, failWhen, missing, progress, remaining, message]
+        return request.all + states + rules + pace.all
+    }
+
+    func read(_ reader: ObjectReader) -> PollDefinition? {
+        let definition = request.read(reader)
+        let statusSelector = reader.optional(status)
+        let lists = readLists(reader)
+        let paceDefinition = pace.read(reader)
+        var poll = PollDefinition(request: definition ?? RequestDefinition(captured: ""))
+        poll.status = statusSelector
+        poll.lists = lists
+        poll.unknownStatus = reader.value(unknownStatus, default: .running)
+        poll.until = reader.optional(until)
+        poll.failWhen = reader.optional(failWhen)
+        poll.missing = reader.optional(missing)
+        poll.progress = reader.optional(progress)
+        poll.remaining = reader.optional(remaining)
+        poll.message = reader.optional(message)
+        poll.pace = paceDefinition
+        return definition == nil ? nil : poll
+    }
+
+    private func readLists(_ reader: ObjectReader) -> StatusLists {
+        var result = StatusLists()
+        for (meaning, field) in lists {
+            let values = reader.value(field, default: [])
+            switch meaning {
+            case .running: result.running = values
+            case .failed: result.failed = values
+            case .cancelled: result.cancelled = values
+            case .succeeded: result.succeeded = values
+            }
+            if reader.has(field.name), !reader.has("status"), let place = reader.place(of: field.name) {
+                reader.findings.report(
+                    place, "'\(field.name)' lists states, and 'status' does not say where the state stands",
+                    hint: "add \"status\": \"$.state\"")
+            }
+        }
+        result.ignoresCase = reader.value(ignoreCase, default: false)
+        return result
+    }
+}
+
+extension FieldType where Value == [JSON] {
+    /// States of a job: strings, numbers and booleans.
+    fileprivate static var states: FieldType {
+        let schema: JSON = ["type": "array", "items": ["type": ["string", "number", "boolean"]]]
+        return FieldType(schema: schema) { place, findings in
+            guard let elements = FieldType<[Place]>.array(of: FieldType<Place>.any).read(place, findings) else {
+                return nil
+            }
+            for element in elements {
+                switch element.node.content {
+                case .string, .number, .bool: break
+                case .null, .array, .object:
+                    findings.report(
+                        element, "a state is a string, a number, true or false, not \(element.node.json.kindName)")
+                }
+            }
+            return elements.map(\.node.json)
+        }
+    }
+}
+
+extension FieldType where Value == PollDefinition.Progress {
+    /// A selector of a percentage, or `{ "done": S, "total": S }`.
+    fileprivate static var progress: FieldType {
+        let done = Field("done", FieldType<Selector>.selector, required: true, "How much is done.")
+        let total = Field("total", FieldType<Selector>.selector, required: true, "How much there is.")
+        let ratio = FieldType.object([done, total]) { reader in
+            let done = reader.required(done)
+            let total = reader.required(total)
+            guard let done, let total else { return nil }
+            return .ratio(done: done, total: total)
+        }
+        let percentage = FieldType<Selector>.selector.map { PollDefinition.Progress.percentage($0) }
+        return FieldType(schema: ["anyOf": [percentage.schema, ratio.schema]]) { place, findings in
+            let members = place.node.content.isObject && place.node["select"] == nil
+            return members ? ratio.read(place, findings) : percentage.read(place, findings)
+        }
+    }
+}

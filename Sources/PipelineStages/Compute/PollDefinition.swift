@@ -1,0 +1,60 @@
+import JSONPath
+import PipelineCore
+
+/// A request that asks how a remote job is, and how its answer is read.
+struct PollDefinition: Sendable {
+    /// What a value of `status` that stands in no list means.
+    enum UnknownStatus: String, Sendable, CaseIterable { case running, fail }
+
+    /// Where the progress stands.
+    enum Progress: Sendable {
+        /// A percentage from 0 to 100.
+        case percentage(Selector)
+        case ratio(done: Selector, total: Selector)
+    }
+
+    let request: RequestDefinition
+    var status: Selector?
+    var lists = StatusLists()
+    var unknownStatus = UnknownStatus.running
+    var until: Expression?
+    var failWhen: Expression?
+    /// Whether the answer says that there is no such job; nil for status 404 and 410.
+    var missing: Expression?
+    var progress: Progress?
+    /// Seconds left.
+    var remaining: Selector?
+    var message: Selector?
+    var pace = PollPaceDefinition()
+
+    /// Whether it can tell that the job has succeeded.
+    var knowsSuccess: Bool { until != nil || !lists.succeeded.isEmpty }
+}
+
+/// The values of `status`, by what they mean.
+struct StatusLists: Sendable {
+    enum Meaning: String, Sendable, CaseIterable { case running, failed, cancelled, succeeded }
+
+    var running: [JSON] = []
+    var failed: [JSON] = []
+    var cancelled: [JSON] = []
+    var succeeded: [JSON] = []
+    var ignoresCase = false
+
+    /// What a status means; nil when it stands in no list. Of several states the first list that holds any decides,
+    /// in the order running, failed, cancelled, succeeded: a job of which a part still runs is running.
+    func meaning(of status: JSON) -> Meaning? {
+        let states = status.array ?? [status]
+        let lists: [(Meaning, [JSON])] = [
+            (.running, running), (.failed, failed), (.cancelled, cancelled), (.succeeded, succeeded),
+        ]
+        return lists.first { _, values in states.contains { state in values.contains { isSame($0, state) } } }?.0
+    }
+
+    private func isSame(_ value: JSON, _ state: JSON) -> Bool {
+        if ignoresCase, let first = value.string, let second = state.string {
+            return first.lowercased() == second.lowercased()
+        }
+        return value == state
+    }
+}

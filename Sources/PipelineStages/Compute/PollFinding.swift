@@ -1,0 +1,57 @@
+import JSONPath
+import PipelineCore
+
+/// What one poll brought to light.
+enum PollFinding: Sendable {
+    /// There is no such job, at least not here.
+    case missing(StepFailure)
+    case running(PollReport)
+    /// The poll failed, which says nothing about the job.
+    case failedPoll(detail: String, floor: Duration?)
+    case succeeded(Answer)
+    /// The job has failed, or will never be known to have succeeded.
+    case failed(StepFailure)
+}
+
+/// A poll that got no answer.
+struct LostPoll: Sendable {
+    let failure: StepFailure
+    /// Whether every further one would be lost in the same way.
+    let isDefinite: Bool
+}
+
+/// What a service says of a job that has not ended.
+struct PollReport: Sendable {
+    /// From 0 to 1.
+    var share: Double?
+    var secondsLeft: Double?
+    /// A server's Retry-After.
+    var floor: Duration?
+    var message: String?
+
+    init() {}
+
+    init(_ poll: PollDefinition, _ answer: Answer) {
+        switch poll.progress {
+        case .percentage(let selector): share = Self.number(selector.lenientValue(in: answer)).map { $0 / 100 }
+        case .ratio(let done, let total):
+            let whole = Self.number(total.lenientValue(in: answer)) ?? 0
+            if whole > 0 { share = Self.number(done.lenientValue(in: answer)).map { $0 / whole } }
+        case nil: break
+        }
+        share = share.map { min(max($0, 0), 1) }
+        secondsLeft = (poll.remaining?.lenientValue(in: answer)).flatMap(Self.number).map { max($0, 0) }
+        message = (poll.message?.lenientValue(in: answer)).flatMap(ErrorMessage.text)
+    }
+
+    /// Numbers also come as strings, percentages with their sign.
+    static func number(_ value: JSON) -> Double? {
+        let number: Double? =
+            switch value {
+            case .number(let number): number.double
+            case .string(let text): Double(text.hasSuffix("%") ? text.dropLast() : Substring(text))
+            default: nil
+            }
+        return number.flatMap { $0.isFinite ? $0 : nil }
+    }
+}

@@ -1,0 +1,41 @@
+import PipelineCore
+
+/// What a download needs to go on after a crash.
+struct DownloadCheckpoint: Codable, Sendable, Equatable {
+    /// A whole file that passed all checks.
+    struct Verified: Codable, Sendable, Equatable {
+        var bytes: Int64
+        /// SHA-256 in hex.
+        var sha256: String
+    }
+
+    /// The final path; nil while only the folder is known.
+    var target: String?
+    /// Bytes of the part that are on the disk.
+    var held: Int64 = 0
+    /// The SHA-256 of these bytes in hex: it tells whether the part is still ours.
+    var heldDigest: String?
+    var validator: Validator?
+    /// The length of the whole, where the service has said it.
+    var total: Int64?
+    /// What the service said that the digests of the whole are.
+    var stated: [StatedDigest] = []
+    /// How often a whole file had the wrong digest or size.
+    var mismatches = 0
+    /// Bytes received that are not yet counted as moved, because another try could not build on them.
+    var uncounted: Int64 = 0
+    /// Set once the part is whole and checked; what is left is its name.
+    var verified: Verified?
+
+    var partPath: String? { target.map { $0 + ".part" } }
+
+    /// The same without a byte of the file.
+    mutating func startAgain() {
+        held = 0
+        heldDigest = nil
+        validator = nil
+        total = nil
+        stated = []
+        verified = nil
+    }
+}

@@ -1,0 +1,90 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// The kind `download`: gets a file, verified and whole or not at all.
+enum DownloadKind {
+    /// The kind, sending over the network and knowing the decorators.
+    static func make(network: Network, decorators: DecoratorCatalogue) -> StageKind {
+        let fields = DownloadFields(decorators)
+        return StageKind(
+            name: "download", summary: "Gets a file from a service, verified and whole or not at all.", fields: fields.all
+        ) { reading in
+            let requests = StageRequests(reading: reading, network: network, decorators: decorators)
+            return fields.stage(reading, requests).map { AnyStage($0, coding: .json) }
+        }
+    }
+}
+
+/// The table of a download's own fields.
+private struct DownloadFields: Sendable {
+    let request: Field<RequestDefinition>
+    let to = Field(
+        "to", FieldType<Template>.template(), required: true,
+        "The file to write, or with a final / the folder: the name then comes from the answer.")
+    let verify = Field("verify", VerifyDefinition.type, "What the file must be.")
+    let overwrite = Field("overwrite", FieldType<Bool>.boolean, default: false, "Whether an existing file is replaced.")
+    let capture = Field(
+        "capture", FieldType<CaptureSet>.captures(),
+        "Values from the answer, beside path, bytes and sha256; of its body when it has at most 1 MiB.")
+    let parallel = Field("parallel", FieldType<Setting<Int>>.count(1...64), default: 1, "Ranges at a time.")
+    /// Keys that are not available.
+    let later: [Field<Never>] = ["select", "unpack"].map { name in
+        let message = "'\(name)' is not available in this version"
+        return Field(name, .refused(message), message)
+    }
+
+    init(_ decorators: DecoratorCatalogue) {
+        request = Field(
+            "request", RequestDefinition.type(decorators: decorators), required: true, "The request whose answer is the file.")
+    }
+
+    var all: [any AnyField] {
+        let own: [any AnyField] = [request, to, verify, overwrite, capture, parallel]
+        return own + later
+    }
+
+    func stage(_ reading: StageReading, _ requests: StageRequests) -> DownloadStage? {
+        let reader = reading.reader
+        reading.declare(["path", "bytes", "sha256"].map { CaptureDeclaration(name: $0) })
+        var definition = reader.required(request)
+        let place = reader.required(to)
+        let wanted = reader.value(verify, default: VerifyDefinition())
+        let replaces = reader.value(overwrite, default: false)
+        let captures = reader.value(capture, default: CaptureSet())
+        for field in later { _ = reader.optional(field) }
+        if let streams = reader.optional(parallel), streams.constant != 1, let place = reader.place(of: "parallel") {
+            reading.findings.report(
+                place, "'parallel' of more than 1 is not available in this version", hint: "leave it out")
+        }
+        if let own = definition?.capture { definition?.capture = CaptureSet(own.entries + captures.entries) }
+        guard let definition, let place else { return nil }
+        requests.check(definition, reading.findings)
+        return DownloadStage(
+            requests: requests, definition: definition, to: place, verify: wanted, overwrites: replaces)
+    }
+}
+
+extension VerifyDefinition {
+    private static let digestField = Field("sha256", FieldType<Template>.template(), "The SHA-256, in hex or base64.")
+    private static let sizeField = Field("size", FieldType<JSONTemplate>.json(), "The length in bytes.")
+    private static let headerField = Field(
+        "header", FieldType<String>.string, "A header of the answer that gives a digest, in hex or base64.")
+
+    static var type: FieldType<VerifyDefinition> {
+        .object([digestField, sizeField, headerField]) { reader in
+            var definition = VerifyDefinition()
+            definition.sha256 = reader.optional(digestField)
+            definition.size = reader.optional(sizeField)
+            definition.header = reader.optional(headerField)
+            let none = SourceRange(start: 0, end: 0)
+            definition.sha256Range = reader.place(of: "sha256")?.node.range ?? none
+            definition.sizeRange = reader.place(of: "size")?.node.range ?? none
+            if let name = definition.header, let mistake = HeaderName.mistake(name),
+                let place = reader.place(of: "header") {
+                reader.findings.report(place, mistake)
+            }
+            return definition
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Crypto
+import HTTPTypes
+import PipelineCore
+import PipelineHTTP
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The receiving end of one exchange of a download, on the transport's thread: decides by the head what becomes of the
+/// body, and keeps the digest running.
+final class DownloadReceiver: Sendable {
+    /// What the head led to.
+    enum Outcome: Sendable {
+        /// No head came.
+        case none
+        /// The body went to the part.
+        case received
+        /// What was held before is the whole file.
+        case nothingMore
+        /// What is held is of no use; why.
+        case restart(String)
+        /// It is no file: the answer is in memory.
+        case answer
+        /// A file has the name already, and may not be replaced.
+        case exists(path: String)
+        case busy(path: String)
+        case lackOfRoom(PartFile.LackOfRoom, path: String)
+        case failed(FileFailure)
+    }
+
+    private struct State: Sendable {
+        var part: PartFile?
+        var path: String?
+        var hasher = SHA256()
+        var start: Int64 = 0
+        var position: Int64 = 0
+        var validator: Validator?
+        var total: Int64?
+        var stated: [StatedDigest] = []
+        var outcome = Outcome.none
+    }
+
+    /// A consistent view: the digest is that of exactly the bytes before the position.
+    struct Snapshot: Sendable {
+        let part: PartFile?
+        /// The final path; nil while it is not known.
+        let path: String?
+        /// Where in the file the body began.
+        let start: Int64
+        let position: Int64
+        let digest: String
+        let validator: Validator?
+        let total: Int64?
+        let stated: [StatedDigest]
+        let outcome: Outcome
+    }
+
+    let marks: TransferMarks
+    private let session: DownloadSession
+    private let place: OutputPath
+    private let url: String
+    private let replaces: Bool
+    private let checksumHeader: String?
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - part: the file with the bytes held, if there are any; `hasher` has seen them.
+    ///   - checksumHeader: a header of the answer that gives a digest of the whole.
+    init(
+        _ session: DownloadSession, marks: TransferMarks, place: OutputPath, url: String, replaces: Bool,
+        checksumHeader: String?, checkpoint: DownloadCheckpoint, part: PartFile?, hasher: SHA256
+    ) {
+        self.session = session
+        self.marks = marks
+        self.place = place
+        self.url = url
+        self.replaces = replaces
+        self.checksumHeader = checksumHeader
+        state = Mutex(
+            State(
+                part: part, path: checkpoint.target, hasher: hasher, position: session.held,
+                validator: session.validator, total: session.total, stated: checkpoint.stated))
+    }
+
+    /// The sink that leads here.
+    func sink(report: @escaping @Sendable (_ received: Int64, _ total: Int64?) -> Void) -> ResponseSink {
+        .file(
+            FileSink(
+                onBytes: { bytes in
+                    let (position, total) = self.state.withLock { state in
+                        state.hasher.update(bufferPointer: bytes)
+                        state.position += Int64(bytes.count)
+                        return (state.position, state.total)
+                    }
+                    self.marks.move(to: position)
+                    report(position, total)
+                }, decide: { head in self.state.withLock { self.decide(head, &$0) } }))
+    }
+
+    var snapshot: Snapshot {
+        let state = state.withLock { $0 }
+        return Snapshot(
+            part: state.part, path: state.path, start: state.start, position: state.position,
+            digest: state.hasher.finalize().hex, validator: state.validator, total: state.total, stated: state.stated, outcome: state.outcome)
+    }
+
+    private func decide(_ head: HTTPResponse, _ state: inout State) -> SinkDecision {
+        switch session.verdict(on: head) {
+        case .answer:
+            state.outcome = .answer
+            return .memory
+        case .restart(let reason):
+            state.outcome = .restart(reason)
+            return .stop
+        case .nothingMore:
+            state.outcome = .nothingMore
+            return .discard
+        case .whole(let total):
+            state.validator = Validator(head.headerFields)
+            state.total = total
+            state.stated = stated(in: head.headerFields)
+            return receive(from: 0, head.headerFields, &state)
+        case .rest(_, let total):
+            state.total = total
+            for digest in StatedDigest.stated(in: head.headerFields, isWhole: false) where !state.stated.contains(digest) {
+                state.stated.append(digest)
+            }
+            return receive(from: session.held, head.headerFields, &state)
+        }
+    }
+
+    private func stated(in headers: HTTPFields) -> [StatedDigest] {
+        var stated = StatedDigest.stated(in: headers, isWhole: true)
+        if let name = checksumHeader.flatMap({ HTTPField.Name($0) }), let text = headers[name],
+            let digest = StatedDigest(text, source: name.rawName) {
+            stated.append(digest)
+        }
+        return stated
+    }
+
+    private func receive(from offset: Int64, _ headers: HTTPFields, _ state: inout State) -> SinkDecision {
+        let path = state.path ?? place.path(named: DownloadName.make(headers: headers, url: url))
+        state.path = path
+        if !replaces, access(path, F_OK) == 0 {
+            state.outcome = .exists(path: path)
+            return .stop
+        }
+        do throws(PartFile.OpenFailure) {
+            let part: PartFile
+            if let known = state.part { part = known } else { part = try PartFile.open(path + ".part", isFresh: true) }
+            state.part = part
+            return receive(into: part, from: offset, path, &state)
+        } catch {
+            switch error {
+            case .busy: state.outcome = .busy(path: path)
+            case .file(let failure): state.outcome = .failed(failure)
+            }
+            return .stop
+        }
+    }
+
+    private func receive(
+        into part: PartFile, from offset: Int64, _ path: String, _ state: inout State
+    ) -> SinkDecision {
+        do throws(FileFailure) {
+            if part.size != offset { try part.truncate(to: offset) }
+        } catch {
+            state.outcome = .failed(error)
+            return .stop
+        }
+        do throws(PartFile.LackOfRoom) {
+            if let total = state.total { try part.checkRoom(for: total) }
+        } catch {
+            state.outcome = .lackOfRoom(error, path: path)
+            return .stop
+        }
+        if offset == 0, state.position != 0 { state.hasher = SHA256() }
+        state.start = offset
+        state.position = offset
+        state.outcome = .received
+        return .writeToDescriptor(part.descriptor, offset: offset)
+    }
+}

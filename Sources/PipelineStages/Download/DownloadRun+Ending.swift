@@ -1,0 +1,196 @@
+import Crypto
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension DownloadRun {
+    // MARK: The whole file
+
+    /// Checks a whole file against everything that is known of it, then gives it its name.
+    mutating func verify(_ arrival: Arrival) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
+        if let complaint = try complaint(about: arrival) { throw try await reject(arrival, complaint) }
+        try checkHeader()
+        let verified = DownloadCheckpoint.Verified(bytes: arrival.bytes, sha256: arrival.sha256)
+        let own = try requests.captures(
+            stage.definition.capture, from: arrival.answer, of: arrival.rendered, in: context)
+        var captures = standardCaptures(arrival.path, verified)
+        for member in own { captures[member.name] = member.value }
+        try reading(arrival.part.path) { () throws(FileFailure) in
+            if arrival.part.size != arrival.bytes { try arrival.part.truncate(to: arrival.bytes) }
+            try arrival.part.sync()
+        }
+        checkpoint.verified = verified
+        try await commit(countsBytes: true, captures: captures)
+        context.pass(.downloadVerified)
+        try await name(arrival.part, arrival.path, verified)
+        return .finished(captures)
+    }
+
+    /// What every download gives to later stages.
+    func standardCaptures(_ path: String, _ verified: DownloadCheckpoint.Verified) -> JSONObject {
+        ["path": .string(path), "bytes": .number(JSONNumber(Int(verified.bytes))), "sha256": .string(verified.sha256)]
+    }
+
+    /// What is wrong with the file; nil when all that is known of it agrees.
+    private func complaint(about arrival: Arrival) throws(StageFailure) -> String? {
+        if let size = wanted.size, size != arrival.bytes {
+            return "it has \(arrival.bytes) bytes, and \"verify\" says \(size)"
+        }
+        for digest in (wanted.digest.map { [$0] } ?? []) + checkpoint.stated {
+            let actual =
+                digest.algorithm == .sha256
+                ? arrival.sha256
+                : try reading(arrival.part.path) { () throws(FileFailure) in try digest.actual(of: arrival.part.path) }
+            guard actual != digest.hex else { continue }
+            return "its \(digest.algorithm.title) is \(actual), and \(digest.source) says \(digest.hex)"
+        }
+        return nil
+    }
+
+    /// A header that the author counts on must be there.
+    private func checkHeader() throws(StageFailure) {
+        guard let header = wanted.header,
+            !checkpoint.stated.contains(where: { $0.source.lowercased() == header.lowercased() })
+        else { return }
+        throw definite(
+            "the answer has no digest in the header \(header), by which the file was to be verified",
+            hint: "the part is kept; change \"verify\" if the service gives none")
+    }
+
+    /// Throws a damaged file away. It may have been damaged on the way: it is fetched once more.
+    private mutating func reject(_ arrival: Arrival, _ complaint: String) async throws(StageFailure) -> StageFailure {
+        startAgain()
+        checkpoint.mismatches += 1
+        let isLast = checkpoint.mismatches > 1
+        if isLast { checkpoint.mismatches = 0 }
+        try await commit(countsBytes: false)
+        let title = "the downloaded file is not the one that was wanted: \(complaint)"
+        let failure = requests.failure(
+            isLast ? title : "\(title); it is fetched once more", arrival.answer, of: arrival.rendered,
+            hint: isLast ? "it came twice like that: the file at the service, or what is known of it, is wrong" : nil,
+            in: context)
+        return .failed(TryFailure(failure, kind: isLast ? .definite : .answered))
+    }
+
+    // MARK: The name
+
+    /// Gives a verified file its name, and keeps that it has it.
+    private func name(
+        _ part: PartFile, _ path: String, _ verified: DownloadCheckpoint.Verified
+    ) async throws(StageFailure) {
+        let renaming = try reading(path) { () throws(FileFailure) in try part.rename(to: path, replaces: replaces) }
+        if renaming == .nameTaken {
+            guard try isFile(path, verified) else {
+                throw definite(
+                    "a different file is at \(path) already, and is not replaced",
+                    hint: "what was downloaded is whole and waits as \(part.path): 'pipeline resume --overwrite' gives it "
+                        + "the name")
+            }
+            part.remove()
+        }
+        context.pass(.downloadRenamed)
+        try await context.commit(file: WrittenFile(path: path, bytes: verified.bytes, sha256: verified.sha256))
+    }
+
+    /// Goes on after a crash behind the verdict: what is left is the name, or not even that. Nil when the file is
+    /// nowhere; then it is fetched again.
+    mutating func resumeNaming(
+        _ verified: DownloadCheckpoint.Verified
+    ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
+        guard let path = checkpoint.target, let partPath = checkpoint.partPath else { return nil }
+        if let part = try openExisting(partPath), part.size == verified.bytes, try isFile(partPath, verified) {
+            try await name(part, path, verified)
+            return .finished(standardCaptures(path, verified))
+        }
+        if try isFile(path, verified) {
+            try await context.commit(file: WrittenFile(path: path, bytes: verified.bytes, sha256: verified.sha256))
+            return .finished(standardCaptures(path, verified))
+        }
+        checkpoint.startAgain()
+        checkpoint.target = path
+        return nil
+    }
+
+    /// Whether the very bytes that were verified are there.
+    private func isFile(_ path: String, _ verified: DownloadCheckpoint.Verified) throws(StageFailure) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, Int64(status.st_size) == verified.bytes else { return false }
+        let digest = try reading(path) { () throws(FileFailure) in try FileDigest.bytes(SHA256.self, of: path) }
+        return digest?.hex == verified.sha256
+    }
+
+    // MARK: Failures
+
+    func definite(_ title: String, hint: String? = nil) -> StageFailure {
+        .definite(
+            StepFailure(
+                context.redact(title), hint: hint, service: requests.service?.name, place: context.facts.place))
+    }
+
+    func local(_ failure: FileFailure) -> StageFailure {
+        let step = failure.stepFailure(place: context.facts.place)
+        // Room on a disk comes back: the step waits for it, for as long as for a network.
+        return .failed(TryFailure(step, kind: failure.isLackOfSpace ? .silent : .definite))
+    }
+
+    func reading<Value>(
+        _ path: String, _ work: () throws(FileFailure) -> Value
+    ) throws(StageFailure) -> Value {
+        do throws(FileFailure) {
+            return try work()
+        } catch {
+            throw local(error)
+        }
+    }
+
+    func busy(_ path: String) -> StageFailure {
+        .failed(
+            TryFailure(
+                StepFailure(
+                    "another download is writing to \(path)", hint: "let it end, or choose another \"to\" for one of them",
+                    place: context.facts.place), kind: .answered))
+    }
+
+    func noRoom(_ lack: PartFile.LackOfRoom, _ path: String) -> StageFailure {
+        .failed(
+            TryFailure(
+                StepFailure(
+                    "there is not enough room for \(path): it needs \(SizeText.describe(lack.needed)), and "
+                        + "\(SizeText.describe(lack.free)) are free",
+                    hint: "make room on that disk, or choose another with --output", place: context.facts.place),
+                kind: .silent))
+    }
+
+    /// An exchange that broke off; what arrived is kept.
+    func end(_ failure: ExchangeFailure, _ rendered: RenderedRequest, at path: String?) -> StageFailure {
+        if case .localWrite(let code, let written) = failure.reason {
+            let named = written.isEmpty ? (path.map { $0 + ".part" } ?? "the file") : written
+            return local(FileFailure(action: "write", path: named, code: code))
+        }
+        return requests.failure(failure, of: rendered, in: context)
+    }
+
+    /// An answer that is no file.
+    func refusal(_ response: HTTPExchangeResponse, _ rendered: RenderedRequest) async -> StageFailure {
+        do throws(StageFailure) {
+            let answer = try await requests.judge(response, of: rendered, in: context)
+            let hint =
+                response.status == 202
+                ? "it is not ready yet: a 'compute' stage with a poll waits for it" : "\"expect\" says which statuses bring a file"
+            return .definite(
+                requests.failure(
+                    "\(requests.name(of: rendered.description.url)) answered \(response.status), which brings no file",
+                    answer, of: rendered, hint: hint, in: context))
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// `download`: gets a file, goes on where it was after an interruption, and gives it its name when it is whole.
+struct DownloadStage: Stage {
+    let requests: StageRequests
+    let definition: RequestDefinition
+    let to: Template
+    let verify: VerifyDefinition
+    /// Whether an existing file may be replaced, by the document.
+    let overwrites: Bool
+
+    func resume(
+        from checkpoint: DownloadCheckpoint?, in context: StageContext<DownloadCheckpoint>
+    ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
+        let place = try await place(in: context)
+        var checkpoint = checkpoint ?? DownloadCheckpoint()
+        if case .file(let path) = place, checkpoint.target != path {
+            // Another place than before, or the first time.
+            checkpoint.startAgain()
+            checkpoint.target = path
+        }
+        var run = DownloadRun(
+            stage: self, context: context, place: place, checkpoint: checkpoint,
+            wanted: try await verify.values(in: context))
+        return try await run.perform()
+    }
+
+    private func place(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> OutputPath {
+        let text = try await context.evaluate(with: OutputPath.disarm) { scope throws(EvaluationFailure) in
+            try to.evaluateText(in: scope)
+        }
+        do throws(StepFailure) {
+            return try OutputPath(text, in: context.facts.folders.output)
+        } catch {
+            var failure = error
+            failure.place = context.facts.place
+            throw .definite(failure)
+        }
+    }
+}
+
+/// `verify`: what the author knows of the file beforehand.
+struct VerifyDefinition: Sendable {
+    var sha256: Template?
+    var sha256Range = SourceRange(start: 0, end: 0)
+    var size: JSONTemplate?
+    var sizeRange = SourceRange(start: 0, end: 0)
+    /// The name of a header of the answer that gives a digest.
+    var header: String?
+
+    /// The values, once they can be known.
+    struct Values: Sendable {
+        var digest: StatedDigest?
+        var size: Int64?
+        var header: String?
+    }
+
+    func values(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> Values {
+        try await context.evaluate { scope throws(EvaluationFailure) in
+            Values(
+                digest: try sha256.flatMap { template throws(EvaluationFailure) in
+                    try digest(try template.evaluate(in: scope))
+                },
+                size: try size.flatMap { template throws(EvaluationFailure) in
+                    try bytes(try template.evaluate(in: scope))
+                }, header: header)
+        }
+    }
+
+    /// Null means that there is nothing to compare with: not every service gives a digest each time.
+    private func digest(_ value: JSON) throws(EvaluationFailure) -> StatedDigest? {
+        if value.isNull { return nil }
+        if let text = value.string, let digest = StatedDigest(text, source: "\"verify\""), digest.algorithm == .sha256 {
+            return digest
+        }
+        throw .wrong(
+            message: "the value of \"sha256\" is no SHA-256: \(value.text)",
+            hint: "64 hexadecimal digits, or the same 32 bytes in base64", range: sha256Range)
+    }
+
+    private func bytes(_ value: JSON) throws(EvaluationFailure) -> Int64? {
+        switch value {
+        case .null: return nil
+        case .number(let number): if let count = number.int, count >= 0 { return Int64(count) }
+        case .string(let text):
+            if let count = Int64(text), count >= 0 { return count }
+            if let count = try? SizeText.parse(text) { return count }
+        default: break
+        }
+        throw .wrong(
+            message: "the value of \"size\" is no number of bytes: \(value.text)",
+            hint: "a number from a response, or a size such as \"8MiB\"", range: sizeRange)
+    }
+}

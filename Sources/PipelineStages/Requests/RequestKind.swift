@@ -1,0 +1,53 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// The kind `request`: sends one request and takes values out of its answer.
+enum RequestKind {
+    static func make(network: Network, decorators: DecoratorCatalogue) -> StageKind {
+        let fields = RequestStageFields(decorators)
+        return StageKind(
+            name: "request", summary: "Sends one request and takes values out of its answer.", fields: fields.all
+        ) { reading in
+            let requests = StageRequests(reading: reading, network: network, decorators: decorators)
+            return fields.stage(reading, requests).map { AnyStage($0, coding: .json) }
+        }
+    }
+}
+
+/// The table of a request stage's own fields.
+private struct RequestStageFields: Sendable {
+    let request: Field<RequestDefinition>
+    let to = Field("to", FieldType<Template>.template(), "The file that the body is written to.")
+    let capture = Field("capture", FieldType<CaptureSet>.captures(), "Values from the answer.")
+    let paginate = Field(
+        "paginate",
+        FieldType<Never>.refused("'paginate' is not available in this version: the stage sends one request"),
+        "Fetches all pages.")
+
+    init(_ decorators: DecoratorCatalogue) {
+        request = Field(
+            "request", RequestDefinition.type(decorators: decorators, options: .init(allowsOnce: true)), required: true,
+            "The request.")
+    }
+
+    var all: [any AnyField] { [request, to, capture, paginate] }
+
+    func stage(_ reading: StageReading, _ requests: StageRequests) -> RequestStage? {
+        let reader = reading.reader
+        _ = reader.optional(paginate)
+        let captures = reader.value(capture, default: CaptureSet())
+        let target = reader.optional(to)
+        guard let definition = reader.required(request) else { return nil }
+        requests.check(definition, reading.findings)
+        if definition.isIdempotent, definition.once != nil, let place = definition.place {
+            reading.findings.report(
+                place, "'once' has a meaning only with POST and PATCH",
+                hint: "\(definition.method.rawValue) is sent again without harm; leave \"once\" out")
+        }
+        return RequestStage(
+            requests: requests, definition: definition, to: target,
+            capture: CaptureSet(definition.capture.entries + captures.entries))
+    }
+}

@@ -1,0 +1,53 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// Sends one request. POST and PATCH go through the submit ledger, the rest is simply sent again when it fails.
+struct RequestStage: Stage {
+    /// There is nothing between before and after.
+    struct Checkpoint: Codable, Sendable {}
+    typealias Context = StageContext<Checkpoint>
+
+    let requests: StageRequests
+    let definition: RequestDefinition
+    /// The file that the body is written to.
+    let to: Template?
+    let capture: CaptureSet
+
+    func resume(from checkpoint: Checkpoint?, in context: Context) async throws(StageFailure) -> StageOutcome<
+        Checkpoint
+    > {
+        if definition.isIdempotent { return .finished(try await sent(in: context)) }
+        let guarded = GuardedSubmit(requests: requests, definition: definition)
+        let outcome = try await guarded.perform(in: context) { receipt async throws(StageFailure) in
+            let captures = Result { () throws(CaptureFailure) in try capture.values(in: receipt.answer) }
+            // Before the ledger's entry: a crash in between settles the request and writes the file again.
+            if case .success = captures { try await keep(receipt.answer.body, in: context) }
+            return captures
+        }
+        switch outcome {
+        case .submitted: return .finished([:])
+        case .unknown(let lost): return .unknown(nil, lost)
+        case .waiting(let time):
+            let reason = WaitReason(.settle, detail: "the answer was lost; what became of it is looked for again")
+            return .waiting(Checkpoint(), until: .at(time), reason)
+        }
+    }
+
+    private func sent(in context: Context) async throws(StageFailure) -> JSONObject {
+        let rendered = try await requests.render(definition, in: context)
+        switch await requests.send(rendered, in: context) {
+        case .failure(let failure): throw requests.failure(failure, of: rendered, in: context)
+        case .success(let response):
+            let answer = try await requests.judge(response, of: rendered, in: context)
+            let captures = try requests.captures(capture, from: answer, of: rendered, in: context)
+            try await keep(answer.body, in: context)
+            return captures
+        }
+    }
+
+    private func keep(_ body: [UInt8], in context: Context) async throws(StageFailure) {
+        guard let to else { return }
+        _ = try await ResultFile.write(body, to: try await context.outputFile(to), in: context)
+    }
+}

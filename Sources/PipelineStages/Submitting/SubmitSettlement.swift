@@ -1,0 +1,191 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// Finds out what became of a submit whose answer is lost, as its `once` says.
+struct SubmitSettlement: Sendable {
+    let requests: StageRequests
+    let definition: RequestDefinition
+
+    func settle<Checkpoint>(
+        _ record: SubmitRecord, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
+    ) async throws(StageFailure) -> Settlement {
+        guard let once = definition.once else {
+            return .unsettled(reason: "the answer is lost, and the request has no \"once\" to settle it by")
+        }
+        if once.resends { return .resend }
+        if let key = once.key {
+            let validity = try await value(of: key.validity, in: context)
+            let age = context.now - (record.firstSent ?? context.now)
+            if age <= validity { return .resend }
+            if once.lookUp == nil {
+                return .unsettled(
+                    reason: "the answer is lost, and the key, sent \(DurationText.describe(age)) ago, was valid for "
+                        + DurationText.describe(validity))
+            }
+        }
+        let look = Look(record: record, pause: try await value(of: once.settle, in: context))
+        switch once.lookUp {
+        case .name(let request, let ours, let missing):
+            return try await found(by: request, ours: ours, missing: missing, look, in: context, accept: accept)
+        case .match(let list, let items, let condition, let then):
+            return try await found(
+                in: list, items: items, where: condition, then: then, look, in: context, accept: accept)
+        case nil: return .unsettled(reason: "the answer is lost, and \"once\" has no way to settle it")
+        }
+    }
+
+    /// A look-up that finds nothing is believed at the second time.
+    private struct Look {
+        let record: SubmitRecord
+        let pause: Duration
+
+        var nothing: Settlement { record.misses == 0 ? .lookAgain(after: pause) : .resend }
+    }
+
+    private func value<Checkpoint>(
+        of setting: Setting<Duration>, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Duration {
+        try await context.evaluate { scope throws(EvaluationFailure) in try setting.value(in: scope) }
+    }
+
+    // MARK: By name
+
+    private func found<Checkpoint>(
+        by request: RequestDefinition, ours: Expression, missing: Expression?, _ look: Look,
+        in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
+    ) async throws(StageFailure) -> Settlement {
+        let rendered = try await requests.render(request, in: context, role: "look")
+        let response: HTTPExchangeResponse
+        switch await requests.send(rendered, in: context) {
+        case .success(let answered): response = answered
+        case .failure(let failure): return try unanswered(failure, rendered, in: context)
+        }
+        let answer = requests.answer(of: response)
+        let isMissing =
+            try await missing.asyncMap { expression throws(StageFailure) in
+                try await holds(expression, answer, in: context)
+            } ?? (response.status == 404)
+        if isMissing { return look.nothing }
+        if let failed = try await refusal(response, rendered, in: context) { return failed }
+        guard try await holds(ours, answer, in: context) else {
+            return .refused(
+                requests.failure(
+                    "the name is taken: \(requests.name(of: rendered.description.url)) has something of another owner",
+                    answer, of: rendered, hint: "choose another name, for example with 'pipeline run --key'", in: context))
+        }
+        return try await adopt(answer, rendered, in: context, accept: accept)
+    }
+
+    // MARK: In a list
+
+    private func found<Checkpoint>(
+        in list: RequestDefinition, items: Selector, where condition: Expression, then: RequestDefinition?,
+        _ look: Look, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
+    ) async throws(StageFailure) -> Settlement {
+        let rendered = try await requests.render(list, in: context, role: "look")
+        let response: HTTPExchangeResponse
+        switch await requests.send(rendered, in: context) {
+        case .success(let answered): response = answered
+        case .failure(let failure): return try unanswered(failure, rendered, in: context)
+        }
+        if let failed = try await refusal(response, rendered, in: context) { return failed }
+        let answer = requests.answer(of: response)
+        var matches: [JSON] = []
+        for item in Self.entries(items.lenientValue(in: answer)) {
+            let isIt = try await context.evaluate(with: { $0.item = item }) { scope throws(EvaluationFailure) in
+                try condition.evaluateCondition(in: scope)
+            }
+            if isIt { matches.append(item) }
+        }
+        guard let item = matches.first else { return look.nothing }
+        guard matches.count == 1 else {
+            return .unsettled(reason: "the answer is lost, and \(matches.count) entries of the list match")
+        }
+        guard let then else {
+            var body: [UInt8] = []
+            item.write(into: &body)
+            return try await adopt(
+                Answer(status: answer.status, url: answer.url, body: body), rendered, in: context, accept: accept)
+        }
+        return try await fetched(then, item, in: context, accept: accept)
+    }
+
+    private func fetched<Checkpoint>(
+        _ then: RequestDefinition, _ item: JSON, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
+    ) async throws(StageFailure) -> Settlement {
+        let rendered = try await requests.render(then, in: context, role: "look") { $0.item = item }
+        switch await requests.send(rendered, in: context) {
+        case .failure(let failure): return try unanswered(failure, rendered, in: context)
+        case .success(let response):
+            if let failed = try await refusal(response, rendered, in: context) { return failed }
+            return try await adopt(requests.answer(of: response), rendered, in: context, accept: accept)
+        }
+    }
+
+    /// One entry that is no array counts as a list of one.
+    private static func entries(_ value: JSON) -> [JSON] {
+        switch value {
+        case .null: []
+        case .array(let elements): elements
+        default: [value]
+        }
+    }
+
+    // MARK: Outcomes
+
+    private func holds<Checkpoint>(
+        _ expression: Expression, _ answer: Answer, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Bool {
+        try await context.evaluate(with: { $0.response = answer.responseValue }) { scope throws(EvaluationFailure) in
+            try expression.evaluateCondition(in: scope)
+        }
+    }
+
+    private func adopt<Checkpoint>(
+        _ answer: Answer, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>,
+        accept: GuardedSubmit.Accept
+    ) async throws(StageFailure) -> Settlement {
+        switch try await accept(SubmitReceipt(answer: answer, isDirect: false, retryAfter: nil)) {
+        case .success(let captures): return .adopted(captures)
+        case .failure(let failure):
+            let found = requests.failure(failure, answer, of: rendered, in: context)
+            return .unsettled(reason: "it was found, but not what is needed of it: \(found.title)")
+        }
+    }
+
+    /// A look-up that was answered with an error; nil when it was not.
+    private func refusal<Checkpoint>(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Settlement? {
+        do throws(StageFailure) {
+            _ = try await requests.judge(response, of: rendered, in: context)
+            return nil
+        } catch {
+            guard case .failed(let failed) = error else { throw error }
+            return Self.settlement(of: failed)
+        }
+    }
+
+    private func unanswered<Checkpoint>(
+        _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) -> Settlement {
+        guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
+        return Self.settlement(of: failed)
+    }
+
+    /// A look-up that can't work proves nothing about the submit: a person must tell.
+    private static func settlement(of failed: TryFailure) -> Settlement {
+        guard failed.kind == .definite else { return .failed(failed) }
+        return .unsettled(reason: "the answer is lost, and the look-up failed: \(failed.failure.title)")
+    }
+}
+
+extension Optional {
+    fileprivate func asyncMap<Result, Failure: Error>(
+        _ transform: (Wrapped) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result? {
+        guard case .some(let value) = self else { return nil }
+        return try await transform(value)
+    }
+}

@@ -1,0 +1,29 @@
+import PipelineCore
+
+/// What an upload needs to go on after a crash.
+struct UploadCheckpoint: Codable, Sendable, Equatable {
+    /// The file as it was when the upload began; nil when the next try begins anew, with whatever is there then.
+    var source: SourceFingerprint?
+    /// The interop version that the service answered in. It holds for the whole upload.
+    var version: InteropVersion?
+    /// Where the upload is; nil before it was created. Whoever knows it can write to the upload.
+    var url: String?
+    /// Bytes that the service is known to have.
+    var confirmed: Int64 = 0
+    /// True from before the request was begun whose answer ends the upload.
+    var mayBeComplete = false
+    /// Bytes that were handed to the network and are not yet counted as moved, because nothing came of them so far:
+    /// only what stays makes a try count as progress.
+    var uncounted: Int64 = 0
+    /// How often the service has lost an upload of this file.
+    var losses = 0
+    /// How often a look-up of a complete upload found nothing in a row.
+    var misses = 0
+
+    /// The same without an upload: the next try creates one.
+    mutating func forgetUpload() {
+        url = nil
+        confirmed = 0
+        mayBeComplete = false
+    }
+}

@@ -1,0 +1,30 @@
+/// How a file gets to its service, as the document says it.
+enum UploadProtocol: String, Sendable, CaseIterable {
+    /// One request with the file as its body, repeated whole after an interruption.
+    case put
+    /// One form with fields and the file, likewise.
+    case multipart
+    /// The IETF's resumable uploads.
+    case resumable
+    /// tus 1.0.0.
+    case tus
+    /// Multipart uploads of S3.
+    case s3
+    /// Resumable uploads of Google Cloud Storage.
+    case gcs
+    /// Parts by requests that the author describes.
+    case parts
+    /// Whichever the service speaks.
+    case auto
+
+    /// Whether this version of the program speaks it.
+    var isAvailable: Bool {
+        switch self {
+        case .put, .multipart, .resumable: true
+        case .tus, .s3, .gcs, .parts, .auto: false
+        }
+    }
+
+    /// Whether an interrupted upload begins again at its first byte.
+    var startsAgain: Bool { self == .put || self == .multipart }
+}

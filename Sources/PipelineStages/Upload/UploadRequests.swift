@@ -1,0 +1,123 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// Puts the requests of an upload together: the author's, and those that the protocol adds to it.
+struct UploadRequests: Sendable {
+    let requests: StageRequests
+    /// The author's request, with the stage's captures.
+    let definition: RequestDefinition
+    /// The fields of a form before the file.
+    let fields: JSONTemplate?
+    let fieldsRange: SourceRange
+    /// The name of the file's own field.
+    let fileField: Template
+
+    /// What is to be sent for a step of the session, its values put in.
+    func render(
+        _ request: UploadRequest, of source: SourceFile, in context: StageContext<UploadCheckpoint>
+    ) async throws(StageFailure) -> RenderedRequest {
+        var rendered = try await requests.render(
+            definition(for: request), in: context, role: request.purpose.role)
+        // A later value of a name replaces the author's: these fields are what the protocol is made of.
+        for field in request.headers { rendered.description.headers[field.name] = field.value }
+        try await addBody(request, source, to: &rendered, in: context)
+        keepDecoratorsFit(for: request, in: &rendered)
+        if request.purpose != .create, request.purpose != .whole { rendered.options.redirects = 0 }
+        // A repetition that nobody asked for would put the same bytes behind themselves.
+        if request.purpose != .ask, rendered.description.method != .put { rendered.options.freshConnection = true }
+        return rendered
+    }
+
+    private func definition(for request: UploadRequest) -> RequestDefinition {
+        var definition = definition
+        if let url = request.url { definition.url = URLTemplate(captured: url) }
+        if let method = request.method { definition.method = method }
+        guard request.purpose != .create, request.purpose != .whole else { return definition }
+        definition.query = ValueTable()
+        definition.headers = ValueTable(definition.headers.entries.filter { !Self.isAboutContent($0.name) })
+        return definition
+    }
+
+    /// Fields of the author's request that say something of the file or of the answer to it, and nothing to the
+    /// requests about the upload.
+    private static func isAboutContent(_ name: String) -> Bool {
+        let name = name.lowercased()
+        let others = ["repr-digest", "digest", "prefer", "expect", "accept", "idempotency-key", "last-modified"]
+        return name.hasPrefix("content-") || name.hasPrefix("if-") || others.contains(name)
+    }
+
+    private func addBody(
+        _ request: UploadRequest, _ source: SourceFile, to rendered: inout RenderedRequest,
+        in context: StageContext<UploadCheckpoint>
+    ) async throws(StageFailure) {
+        switch request.body {
+        case .none: return
+        case .empty: rendered.description.body = .bytes([])
+        case .file(let offset, let count):
+            rendered.description.body = .file(path: source.path, offset: offset, length: count)
+        case .form:
+            rendered.description.body = .multipart(try await form(source, in: context))
+            return
+        }
+        if request.purpose == .create { describe(source, in: &rendered.description.headers) }
+        if request.purpose == .whole, rendered.description.headers[.contentType] == nil {
+            rendered.description.headers[.contentType] = "application/octet-stream"
+        }
+    }
+
+    /// What the file is: the creation of an upload speaks for all its bytes (draft, section 4.2.1).
+    private func describe(_ source: SourceFile, in headers: inout HTTPFields) {
+        if headers[.contentType] == nil { headers[.contentType] = "application/octet-stream" }
+        guard headers[.contentDisposition] == nil else { return }
+        headers[.contentDisposition] = "inline; \(Self.fileNameParameter(PathName.last(of: source.path)))"
+    }
+
+    /// RFC 6266, appendix D: plain where it can be, else in the form of RFC 8187.
+    static func fileNameParameter(_ name: String) -> String {
+        let isPlain = name.utf8.allSatisfy { (32...126).contains($0) && $0 != 34 && $0 != 92 }
+        return isPlain ? "filename=\"\(name)\"" : "filename*=UTF-8''\(PipelineCore.PercentEncoding.encode(name))"
+    }
+
+    private func form(
+        _ source: SourceFile, in context: StageContext<UploadCheckpoint>
+    ) async throws(StageFailure) -> MultipartBody {
+        var parts = try await context.evaluate { scope throws(EvaluationFailure) -> [MultipartBody.Part] in
+            guard let value = try fields?.evaluate(in: scope), !value.isNull else { return [] }
+            guard case .object(let members) = value else {
+                throw .wrong(
+                    message: "\"fields\" is \(value.kindName), and a form is made of an object", hint: nil,
+                    range: fieldsRange)
+            }
+            return try ValueTable.pairs(of: members, at: fieldsRange).map { .field($0.name, $0.value) }
+        }
+        let name = try await context.evaluate { scope throws(EvaluationFailure) in
+            try fileField.evaluateText(in: scope)
+        }
+        parts.append(.file(name, path: source.path, length: source.size))
+        let boundary = "pipeline-" + requests.network.context.randomHex(bytes: 16)
+        return MultipartBody(boundary: boundary, parts: parts)
+    }
+
+    /// Requests about an upload carry no form, no preference and no key of the request that made it; with a protocol
+    /// that describes the file itself, none of its requests is a form.
+    private func keepDecoratorsFit(for request: UploadRequest, in rendered: inout RenderedRequest) {
+        guard request.purpose != .whole else { return }
+        let isCreation = request.purpose == .create
+        rendered.decorators.removeAll { decorator in
+            decorator is Multipart || (!isCreation && (decorator is Prefer || decorator is IdempotencyKey))
+        }
+    }
+}
+
+extension UploadRequest.Purpose {
+    /// Tells the idempotency keys of one upload's requests apart.
+    fileprivate var role: String? { self == .create || self == .whole ? nil : "upload" }
+}
+
+/// The parts of local paths.
+enum PathName {
+    /// The last component.
+    static func last(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "file" }
+}

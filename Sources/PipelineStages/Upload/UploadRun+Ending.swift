@@ -1,0 +1,197 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+extension UploadRun {
+    /// Takes the answer that ended the upload: judges it, and takes the captures out.
+    mutating func finish(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        let answer: Answer
+        do throws(StageFailure) {
+            answer = try await requests.judge(response, of: rendered, in: context)
+        } catch {
+            // The upload is over, whatever was said to it: another try is another upload.
+            checkpoint.forgetUpload()
+            try await keep()
+            throw error
+        }
+        let captures: JSONObject
+        do throws(StageFailure) {
+            captures = try requests.captures(stage.requests.definition.capture, from: answer, of: rendered, in: context)
+        } catch {
+            // An answer that was asked for again need not be the one that was lost.
+            guard session.isReplaying else { throw error }
+            return try await settleLost()
+        }
+        try await commit(countsBytes: true)
+        return .finished(captures)
+    }
+
+    /// A session that can't go on, as a failure of the try or an end by other means.
+    mutating func end(
+        _ failure: UploadFailure, _ response: HTTPExchangeResponse?, _ rendered: RenderedRequest?
+    ) async throws(StageFailure) -> StageFailure {
+        guard let response, let rendered else { return .definite(StepFailure("the upload can't begin")) }
+        try await keep()
+        let name = requests.name(of: rendered.description.url)
+        switch failure {
+        case .refused: return await refusal(response, rendered)
+        case .busy:
+            let step = requests.failure(
+                "\(name) still holds the upload for another request", requests.answer(of: response), of: rendered,
+                in: context)
+            return .failed(
+                TryFailure(step, kind: .answered, retryAfter: response.retryAfter(now: context.now) ?? .seconds(2)))
+        case .gone: return try await endAsGone(response, rendered)
+        case .unsupported:
+            return definite(
+                "\(name) does not speak resumable uploads (interop versions 8, 6, 5 and 3 of the IETF's draft)",
+                hint: "use \"protocol\": \"put\" or \"multipart\"", response, rendered)
+        case .wrong(let complaint): return definite("\(name) contradicts itself: \(complaint)", response, rendered)
+        case .tooLarge(let limit):
+            return definite(
+                "the file has \(SizeText.describe(source.size)), and \(name) takes \(SizeText.describe(limit)) at most",
+                hint: "send a smaller file", response, rendered)
+        case .tooSmall(let limit):
+            return definite(
+                "the file has \(SizeText.describe(source.size)), and \(name) takes \(SizeText.describe(limit)) at least",
+                hint: "send a larger file", response, rendered)
+        }
+    }
+
+    /// An exchange without a whole answer. What was sent is kept in mind; the next try asks for the offset.
+    mutating func end(_ failure: ExchangeFailure, _ rendered: RenderedRequest) async -> StageFailure {
+        do throws(StageFailure) {
+            try await keep()
+        } catch {
+            return error
+        }
+        return requests.failure(failure, of: rendered, in: context)
+    }
+
+    /// The file is no longer the one of which a part was sent. What is at the service is removed there, and the next
+    /// try, which only a person can order, begins anew.
+    mutating func endAsChanged() async -> StageFailure {
+        session.note(in: &checkpoint)
+        if let request = session.cancellation, !Task.isCancelled,
+            let rendered = try? await stage.requests.render(request, of: source, in: context) {
+            _ = await requests.send(rendered, in: context) { $0.totalTimeout = .seconds(10) }
+        }
+        checkpoint.forgetUpload()
+        checkpoint.source = nil
+        do throws(StageFailure) {
+            try await commit(countsBytes: true)
+        } catch {
+            return error
+        }
+        return .definite(
+            StepFailure(
+                "the file changed while it was being uploaded: \(source.path)",
+                hint: "when it is as it should be, 'pipeline retry' sends it from the beginning",
+                service: requests.service?.name, place: context.facts.place))
+    }
+
+    /// Keeps what the journal does not yet have.
+    mutating func keep() async throws(StageFailure) {
+        if checkpoint != committed { try await commit(countsBytes: false) }
+    }
+
+    private func definite(
+        _ title: String, hint: String? = nil, _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+    ) -> StageFailure {
+        .definite(requests.failure(title, requests.answer(of: response), of: rendered, hint: hint, in: context))
+    }
+
+    private func refusal(_ response: HTTPExchangeResponse, _ rendered: RenderedRequest) async -> StageFailure {
+        do throws(StageFailure) {
+            _ = try await requests.judge(response, of: rendered, in: context)
+            return definite("the upload can't go on after this answer", response, rendered)
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: Lost uploads
+
+    /// The service no longer has the upload. A new one is made by the next try, a bounded number of times.
+    private mutating func endAsGone(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> StageFailure {
+        let name = requests.name(of: rendered.description.url)
+        let sent = max(checkpoint.confirmed, min(checkpoint.uncounted, source.size))
+        var title = "\(name) no longer has the upload; \(SizeText.describe(sent)) are lost and sent again"
+        // Handed to the network is not taken by the service; but it can't be told apart.
+        let wasWhole = checkpoint.mayBeComplete && checkpoint.uncounted + checkpoint.confirmed >= source.size
+        if wasWhole {
+            title = "\(name) no longer has the upload, which may have been complete; the file is sent again"
+        }
+        checkpoint.forgetUpload()
+        checkpoint.losses += 1
+        let isLast = checkpoint.losses >= context.facts.retry.attempts
+        try await commit(countsBytes: false)
+        let answer = requests.answer(of: response)
+        if isLast {
+            return definite(
+                "\(name) lost the upload \(checkpoint.losses) times",
+                hint: "does the service keep uploads long enough? \"protocol\": \"put\" needs no such memory", response,
+                rendered)
+        }
+        let hint = wasWhole ? "it may be there twice; \"once\" says how such an upload is found again" : nil
+        return .failed(TryFailure(requests.failure(title, answer, of: rendered, hint: hint, in: context), kind: .answered))
+    }
+
+    /// The answer to a complete upload is lost: found again as `once` says, else the file is sent again.
+    mutating func settleLost() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        let definition = stage.requests.definition
+        guard definition.once != nil else {
+            throw try await lost("the answer to the upload is lost, and the service does not give it again")
+        }
+        var record = SubmitRecord(
+            key: SubmitKey.text(jobKey: context.facts.jobKey, step: context.facts.step, generation: 1), generation: 1,
+            digest: "", phase: .sending)
+        record.firstSent = context.facts.started
+        record.misses = checkpoint.misses
+        let settlement = try await SubmitSettlement(requests: requests, definition: definition)
+            .settle(record, in: context) { receipt in taken(from: receipt) }
+        switch settlement {
+        case .adopted(let captures):
+            try await commit(countsBytes: true)
+            return .finished(captures)
+        case .resend:
+            throw try await lost("the answer to the upload is lost, and nothing of it is at the service")
+        case .lookAgain(let delay):
+            checkpoint.misses += 1
+            return .waiting(checkpoint, until: .at(context.now + delay), WaitReason(.settle))
+        case .refused(let failure): throw .definite(failure)
+        case .failed(let failed): throw .failed(failed)
+        case .unsettled(let reason):
+            throw .definite(
+                StepFailure(
+                    "it is unknown whether the upload was accepted: \(reason)",
+                    hint: "look at the service; 'pipeline retry' sends the file again", service: requests.service?.name,
+                    place: context.facts.place))
+        }
+    }
+
+    func taken(from receipt: SubmitReceipt) -> Result<JSONObject, CaptureFailure> {
+        do throws(CaptureFailure) {
+            return .success(try stage.requests.definition.capture.values(in: receipt.answer))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private mutating func lost(_ title: String) async throws(StageFailure) -> StageFailure {
+        checkpoint.forgetUpload()
+        checkpoint.losses += 1
+        try await commit(countsBytes: false)
+        let isLast = checkpoint.losses >= context.facts.retry.attempts
+        return .failed(
+            TryFailure(
+                StepFailure(
+                    isLast ? title : "\(title); the file is sent again, and may be there twice",
+                    hint: "\"once\" says how such an upload is found again", service: requests.service?.name,
+                    place: context.facts.place), kind: isLast ? .definite : .answered))
+    }
+}

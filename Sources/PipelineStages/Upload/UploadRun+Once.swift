@@ -1,0 +1,87 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+extension UploadRun {
+    /// An upload of one request that must not be sent twice: it goes through the submit ledger, like a submit.
+    mutating func performOnce() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        guard case .send(let request) = session.begin() else {
+            throw .definite(StepFailure("the upload can't begin"))
+        }
+        let definition = stage.requests.definition
+        let input = Array("\(definition.method.rawValue) \(source.path) \(source.size) \(source.fingerprint.modified)".utf8)
+        let (requests, context) = (requests, context)
+        let outcome = try await context.submit(
+            body: input,
+            send: { record async throws(StageFailure) in try await send(request, record) },
+            settle: { record async throws(StageFailure) in
+                try await SubmitSettlement(requests: requests, definition: definition)
+                    .settle(record, in: context) { receipt in taken(from: receipt) }
+            })
+        switch outcome {
+        case .submitted:
+            try await commit(countsBytes: true)
+            return .finished([:])
+        case .waiting(let time): return .waiting(checkpoint, until: .at(time), WaitReason(.settle))
+        case .unknown(let submit):
+            guard definition.onUnknown == .fail else { return .unknown(checkpoint, submit) }
+            throw .definite(
+                StepFailure(
+                    "it is unknown whether the upload was accepted: \(submit.reason)",
+                    hint: "look at the service; 'pipeline retry' sends the file again", service: requests.service?.name,
+                    place: context.facts.place))
+        }
+    }
+
+    private mutating func send(
+        _ request: UploadRequest, _ record: SubmitRecord
+    ) async throws(StageFailure) -> SubmitAnswer {
+        try await commitBeforeSending(request)
+        var rendered = try await stage.requests.render(request, of: source, in: context)
+        rendered.options.freshConnection = true
+        if let key = stage.requests.definition.once?.key, let header = key.header {
+            rendered.decorators.insert(IdempotencyKey(record.key, header: header, quoted: key.isQuoted), at: 0)
+        }
+        switch try await outcome(of: request, rendered) {
+        case .success(let response): return try await judged(response, rendered)
+        case .failure(let failure):
+            try await keep()
+            let failed = requests.tryFailure(failure, of: rendered, in: context)
+            // Without its last byte no service can have accepted it: the length stands in its head.
+            if !failure.connectionMade || failure.requestBytesSent < rendered.description.body.length {
+                if failure.reason == .cancelled || Task.isCancelled {
+                    return .notSent(TryFailure(failed.failure, kind: .silent))
+                }
+                return .notSent(failed)
+            }
+            if failure.reason == .cancelled || Task.isCancelled { throw .stopped }
+            return .uncertain(failed.failure)
+        }
+    }
+
+    private func judged(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> SubmitAnswer {
+        let answer = requests.answer(of: response)
+        switch try await requests.verdict(on: answer, of: rendered, in: context) {
+        case .expected:
+            switch taken(from: SubmitReceipt(answer: answer, isDirect: true, retryAfter: nil)) {
+            case .success(let captures): return .accepted(captures)
+            case .failure(let failure):
+                return .uncertain(requests.failure(failure, answer, of: rendered, in: context))
+            }
+        case .ruledOut(let failure, let allowsRetry):
+            guard allowsRetry else { return .refused(failure) }
+            return .notAccepted(
+                TryFailure(failure, kind: .answered, retryAfter: response.retryAfter(now: context.now)))
+        case .unexpected(let failure):
+            switch response.status {
+            case 429, 503: return .notAccepted(requests.tryFailure(failure, of: response, in: context))
+            case 408, 409, 425: return .uncertain(failure)
+            case 400..<500: return .refused(failure)
+            default: return .uncertain(failure)
+            }
+        }
+    }
+}

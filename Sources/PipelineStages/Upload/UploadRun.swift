@@ -1,0 +1,196 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// One try of an upload: the loop around its session.
+struct UploadRun {
+    let stage: UploadStage
+    let context: StageContext<UploadCheckpoint>
+    let source: SourceFile
+    let partSize: Int64
+    var checkpoint: UploadCheckpoint
+    var session: UploadSession
+    /// What the journal has; nil when nothing of this try.
+    private(set) var committed: UploadCheckpoint?
+    private var committedAt: Timestamp
+    private var hasPassedCreation: Bool
+
+    var requests: StageRequests { stage.requests.requests }
+
+    init(
+        stage: UploadStage, context: StageContext<UploadCheckpoint>, source: SourceFile, partSize: Int64,
+        checkpoint: UploadCheckpoint, session: UploadSession
+    ) {
+        self.stage = stage
+        self.context = context
+        self.source = source
+        self.partSize = partSize
+        self.checkpoint = checkpoint
+        self.session = session
+        committedAt = context.now
+        hasPassedCreation = checkpoint.url != nil
+    }
+
+    /// Sends what the session wants until it has an end.
+    mutating func perform() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        if stage.mode.startsAgain, stage.requests.definition.once != nil { return try await performOnce() }
+        var step = session.begin()
+        var last: (response: HTTPExchangeResponse, rendered: RenderedRequest)?
+        while true {
+            switch step {
+            case .send(let request):
+                try await commitBeforeSending(request)
+                let rendered = try await stage.requests.render(request, of: source, in: context)
+                let response = try await exchange(request, rendered)
+                last = (response, rendered)
+                step = session.next(after: response)
+                try await commitFacts()
+            case .done:
+                guard let last else { throw .definite(StepFailure("the upload ended before it began")) }
+                return try await finish(last.response, last.rendered)
+            case .fail(.gone) where isAnswerLost:
+                return try await settleLost()
+            case .fail(let failure):
+                throw try await end(failure, last?.response, last?.rendered)
+            }
+        }
+    }
+
+    /// Whether an upload that is gone may be one that was complete, and `once` can tell.
+    private var isAnswerLost: Bool { checkpoint.mayBeComplete && stage.requests.definition.once != nil }
+
+    // MARK: Commits
+
+    /// What must be on the disk before a request goes out: the fingerprint, before any byte of the file; and that the
+    /// answer may be the last, so that a restart knows.
+    ///
+    /// An upload of one small request is spared its own commit: nothing can be spliced there.
+    mutating func commitBeforeSending(_ request: UploadRequest) async throws(StageFailure) {
+        session.note(in: &checkpoint)
+        if !isSparing { try await commitFacts() }
+    }
+
+    private var isSparing: Bool { stage.mode.startsAgain && source.size <= partSize }
+
+    /// Commits what a restart rests on, if that has changed.
+    mutating func commitFacts() async throws(StageFailure) {
+        let before = checkpoint.confirmed
+        session.note(in: &checkpoint)
+        guard checkpoint != committed, !isSparing else { return }
+        let hasProgress = checkpoint.confirmed > max(before, committed?.confirmed ?? 0)
+        try await commit(countsBytes: hasProgress)
+        if checkpoint.url != nil, !hasPassedCreation {
+            hasPassedCreation = true
+            context.pass(.uploadCreated)
+        }
+    }
+
+    mutating func commit(countsBytes: Bool) async throws(StageFailure) {
+        let moved = countsBytes ? BytesMoved(sent: checkpoint.uncounted) : BytesMoved()
+        if countsBytes { checkpoint.uncounted = 0 }
+        try await context.commit(checkpoint, moved: moved)
+        committed = checkpoint
+        committedAt = context.now
+    }
+
+    // MARK: One request
+
+    mutating func exchange(
+        _ request: UploadRequest, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> HTTPExchangeResponse {
+        switch try await outcome(of: request, rendered) {
+        case .success(let response): return response
+        case .failure(let failure): throw await end(failure, rendered)
+        }
+    }
+
+    /// Sends one request, keeps on the way what a restart rests on, and notices a file that changes meanwhile.
+    mutating func outcome(
+        of request: UploadRequest, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> Result<HTTPExchangeResponse, ExchangeFailure> {
+        let watch = watch(request, rendered)
+        let url = rendered.description.url
+        var passage = Passage(request, total: source.size, uncounted: checkpoint.uncounted)
+        let (requests, context) = (requests, context)
+        let result = try await watch.marks.during {
+            await requests.send(rendered, in: context) { watch.attach(to: &$0) }
+        } onWakeUp: { () async throws(StageFailure) in
+            try await look(at: watch, url, &passage)
+        }
+        try await look(at: watch, url, &passage)
+        guard passage.sendsFile else { return result }
+        switch result {
+        case .success(let response): checkpoint.uncounted = passage.uncounted(at: response.bytesSent)
+        case .failure(let failure):
+            checkpoint.uncounted = passage.uncounted(at: failure.requestBytesSent)
+            if case .sourceChanged = failure.reason { throw await endAsChanged() }
+        }
+        if !source.isUnchanged { throw await endAsChanged() }
+        return result
+    }
+
+    /// How far one request has come: for its marks, and for the bytes that it adds.
+    private struct Passage {
+        let sendsFile: Bool
+        /// Whether the file's last byte is in it.
+        let isLast: Bool
+        private var base: Int64
+        private var start: Int64 = 0
+        var parts: Int64 = 0
+        var hasPassedEnd = false
+
+        init(_ request: UploadRequest, total: Int64, uncounted: Int64) {
+            sendsFile = request.purpose == .append || request.purpose == .whole
+            if case .file(let offset, let count) = request.body { isLast = offset + count == total } else { isLast = true }
+            base = uncounted
+        }
+
+        /// Bytes not yet counted when this request has come to a position.
+        func uncounted(at position: Int64) -> Int64 { base + max(0, position - start) }
+
+        /// What was handed over up to a position has been counted.
+        mutating func count(to position: Int64) {
+            base = 0
+            start = position
+        }
+    }
+
+    private func watch(_ request: UploadRequest, _ rendered: RenderedRequest) -> UploadWatch {
+        let (context, total) = (context, source.size)
+        let marks = TransferMarks(from: 0, part: partSize) { context.now }
+        var shift: Int64 = 0
+        switch request.body {
+        case .none, .empty: return UploadWatch(marks: marks) { _ in }
+        case .file(let offset, _): shift = offset
+        case .form: shift = total - rendered.description.body.length
+        }
+        return UploadWatch(marks: marks) { [shift] sent in
+            context.report(.transfer(sent: min(total, max(0, sent + shift)), received: 0, total: total))
+        }
+    }
+
+    /// Takes in what the transport saw, keeps what a restart rests on, and passes the marks behind it.
+    private mutating func look(
+        at watch: UploadWatch, _ url: String, _ passage: inout Passage
+    ) async throws(StageFailure) {
+        for (status, headers) in watch.takeInformed() { session.take(informational: status, headers, from: url) }
+        guard passage.sendsFile else { return }
+        let position = watch.marks.position
+        session.note(in: &checkpoint)
+        checkpoint.uncounted = passage.uncounted(at: position)
+        if checkpoint != committed, !isSparing, context.now - committedAt >= TransferMarks.interval {
+            let counts = checkpoint.confirmed > committed?.confirmed ?? 0
+            try await commit(countsBytes: counts)
+            if counts { passage.count(to: position) }
+        }
+        while passage.parts + partSize <= position {
+            passage.parts += partSize
+            context.pass(.uploadPart)
+        }
+        if watch.isSent, passage.isLast, !passage.hasPassedEnd {
+            passage.hasPassedEnd = true
+            if position > passage.parts { context.pass(.uploadPart) }
+            context.pass(.uploadSent)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import JSONPath
+import PipelineCore
+
+/// The kind `wait`: lets time pass, without a task, a connection or memory.
+enum WaitKind {
+    static func make() -> StageKind {
+        let duration = Field("for", FieldType<Setting<Duration>>.duration(), "How long, from the stage's start.")
+        let until = Field("until", FieldType<Template>.template(), "Until when, a time in RFC 3339.")
+        let callback = Field(
+            "callback", FieldType<Never>.refused("'callback' is not available in this version"),
+            "A push that ends the wait.")
+        return StageKind(name: "wait", summary: "Lets time pass.", fields: [duration, until, callback]) { reading in
+            let reader = reading.reader
+            _ = reader.optional(callback)
+            let length = reader.optional(duration)
+            let time = reader.optional(until)
+            guard reader.has("for") != reader.has("until") else {
+                if !reader.has("callback") {
+                    reader.findings.report(
+                        reader.place, "a wait has either \"for\", a duration, or \"until\", a time",
+                        hint: "for example \"for\": \"5m\"")
+                }
+                return nil
+            }
+            guard length != nil || time != nil else { return nil }
+            Self.check(time, reader)
+            return AnyStage(WaitStage(length: length, until: time), coding: .json)
+        }
+    }
+
+    private static func check(_ time: Template?, _ reader: ObjectReader) {
+        guard let text = time?.constant, let place = reader.place(of: "until") else { return }
+        do throws(ValueSyntaxError) {
+            _ = try Timestamp.parse(text)
+        } catch {
+            reader.findings.report(place, error.message, hint: error.hint)
+        }
+    }
+}
+
+/// Waits for a moment that is known when the stage begins.
+struct WaitStage: Stage {
+    /// The moment, kept so that an expression is evaluated once.
+    struct Checkpoint: Codable, Sendable { var end: Timestamp }
+
+    /// Of the two exactly one is given.
+    let length: Setting<Duration>?
+    let until: Template?
+
+    func resume(
+        from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> StageOutcome<Checkpoint> {
+        let end = if let checkpoint { checkpoint.end } else { try await end(in: context) }
+        if context.now >= end { return .finished([:]) }
+        return .waiting(Checkpoint(end: end), until: .at(end), WaitReason(.time))
+    }
+
+    private func end(in context: StageContext<Checkpoint>) async throws(StageFailure) -> Timestamp {
+        if let length {
+            let duration = try await context.evaluate { scope throws(EvaluationFailure) in try length.value(in: scope) }
+            return context.facts.started + duration
+        }
+        let text = try await context.evaluate { scope throws(EvaluationFailure) in
+            try until?.evaluateText(in: scope) ?? ""
+        }
+        do throws(ValueSyntaxError) {
+            return try Timestamp.parse(text)
+        } catch {
+            throw .definite(StepFailure("'until': \(error.message)", hint: error.hint, place: context.facts.place))
+        }
+    }
+}

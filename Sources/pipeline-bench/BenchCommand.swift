@@ -1,0 +1,8 @@
+import ArgumentParser
+
+/// Measures the program against its peers: whole processes side by side, and many jobs in one process.
+@main struct BenchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pipeline-bench", abstract: "Measures pipeline; ratios count, not seconds.",
+        subcommands: [CompareCommand.self, JobsCommand.self, WaitingCommand.self, ServeCommand.self])
+}

@@ -1,0 +1,69 @@
+import Glibc
+
+/// What one run of a process cost, as the kernel accounts for it (getrusage(2)).
+struct Measured {
+    /// Seconds of user and system time.
+    var cpu: Double
+    var wall: Double
+    /// Peak resident memory in MiB.
+    var memory: Double
+    var status: Int32
+
+    /// Runs a shell command to its end, its output thrown away.
+    static func run(_ command: String) -> Measured {
+        let started = now()
+        let process = fork_exec(command)
+        var status: Int32 = 0
+        var usage = rusage()
+        while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
+        return Measured(
+            cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime), wall: now() - started,
+            memory: Double(usage.ru_maxrss) / 1024, status: status)
+    }
+
+    /// What this process has cost so far.
+    static var ofThisProcess: Measured {
+        var usage = rusage()
+        getrusage(RUSAGE_SELF, &usage)
+        return Measured(
+            cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime), wall: now(),
+            memory: Double(usage.ru_maxrss) / 1024, status: 0)
+    }
+
+    private static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+
+    private static func fork_exec(_ command: String) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
+            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
+        }
+        var arguments: [UnsafeMutablePointer<CChar>?] = ["sh", "-c", "exec \(command)"].map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var process: pid_t = 0
+        posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ)
+        return process
+    }
+}
+
+extension [Double] {
+    /// The middle value; 0 of none.
+    var median: Double {
+        let sorted = sorted()
+        return isEmpty ? 0 : sorted[count / 2]
+    }
+}
+
+/// A number with so many digits after the point.
+func text(_ value: Double, _ digits: Int = 2) -> String {
+    let factor = (0..<digits).reduce(1.0) { result, _ in result * 10 }
+    let scaled = (value * factor).rounded() / factor
+    return digits == 0 ? "\(Int(scaled))" : "\(scaled)"
+}
