@@ -102,6 +102,13 @@ let package = Package(
             name: "PipelineHTTPTests", dependencies: ["NetworkTasks", "PipelineHTTP", "PipelineTestKit", httpTypes],
             swiftSettings: settings),
         .testTarget(
+            name: "PipelineStagesTests",
+            dependencies: [
+                "PipelineStages", "PipelineCore", "PipelineHTTP", "PipelineTestKit", "NetworkTasks", "JSONPath",
+                httpTypes, crypto,
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "PipelineJournalTests",
             dependencies: ["PipelineJournal", "PipelineTestKit", "PipelineCore", "JSONPath", grdb],
             exclude: ["Fixtures"], swiftSettings: settings),

@@ -69,18 +69,15 @@ extension SQLiteJournal {
         _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
     ) async throws(JournalFailure) -> Lease {
         let presence = try await enter(owner)
-        let lease = try await writer.write { (rows) throws(JournalFailure) in
-            try rows.insert(job, events, for: owner)
-        }
-        presence.add(lease.job)
-        return lease
+        let insert = { @Sendable (rows: JobRows) throws(JournalFailure) in try rows.insert(job, events, for: owner) }
+        // Before the writer waits again: it renews leases only for owners with jobs.
+        return try await writer.write(onCommit: { presence.add(job.record.id) }, insert)
     }
 
     public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
         let presence = try await enter(owner)
-        let lease = try await writer.write { (rows) throws(JournalFailure) in try rows.acquire(job, for: owner) }
-        presence.add(job)
-        return lease
+        let acquire = { @Sendable (rows: JobRows) throws(JournalFailure) in try rows.acquire(job, for: owner) }
+        return try await writer.write(onCommit: { presence.add(job) }, acquire)
     }
 
     public func release(_ lease: Lease) async throws(JournalFailure) {

@@ -24,7 +24,7 @@ struct Measured {
     /// What this process has cost so far.
     static var ofThisProcess: Measured {
         var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return Measured(
             cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime), wall: now(),
             memory: Double(usage.ru_maxrss) / 1024, status: 0)
@@ -45,7 +45,7 @@ struct Measured {
         for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
         }
-        var arguments: [UnsafeMutablePointer<CChar>?] = ["sh", "-c", "exec \(command)"].map { strdup($0) } + [nil]
+        var arguments: [UnsafeMutablePointer<CChar>?] = ["sh", "-c", "exec \(command)"].map { (text: String) in strdup(text) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var process: pid_t = 0
         posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ)

@@ -20,14 +20,16 @@ extension JobSnapshot {
             inputs: ["video": "/videos/ä \"quoted\".mp4", "big": .number(JSONNumber(literal: "12345678901234567890"))],
             environment: ["HOME": "/home/a", "UNSET": .null],
             folders: JobFolders(document: "/pipelines", output: "/out"), overwrites: number % 2 == 0)
-        let item = StepRecord(toleratesFailure: true, value: ["name": "three", "ratio": .number(JSONNumber(literal: "1.50"))])
+        let item = StepRecord(
+            toleratesFailure: true, value: ["name": "three", "ratio": .number(JSONNumber(literal: "1.50"))])
         return JobSnapshot(record: record, steps: [.upload: StepRecord(), .model: item], mode: .attached)
     }
 
     func event(_ sequence: Int?, _ kind: JobEvent.Kind = .stageStarted, step: StepKey? = .upload) -> JobEvent {
         JobEvent(
             sequence: sequence, time: .at(Int64(sequence ?? 0)), kind: kind, job: record.id,
-            pipeline: record.pipeline, step: step, attempt: step == nil ? nil : 1, data: ["n": .number(JSONNumber(sequence ?? 0))])
+            pipeline: record.pipeline, step: step, attempt: step == nil ? nil : 1,
+            data: ["n": .number(JSONNumber(sequence ?? 0))])
     }
 
     /// The row of a step after one more transition.
@@ -79,7 +81,8 @@ extension SnapshotEssence {
     /// The fields in which two snapshots differ, for messages that can be read.
     static func differences(_ read: JobSnapshot?, _ expected: JobSnapshot) -> [String] {
         guard let read else { return ["there is no job"] }
-        let pairs = zip(Mirror(reflecting: SnapshotEssence(read)).children, Mirror(reflecting: SnapshotEssence(expected)).children)
+        let pairs = zip(
+            Mirror(reflecting: SnapshotEssence(read)).children, Mirror(reflecting: SnapshotEssence(expected)).children)
         if SnapshotEssence(read) == SnapshotEssence(expected) { return [] }
         return pairs.compactMap { read, expected in
             let (found, wanted) = ("\(read.value)", "\(expected.value)")

@@ -82,7 +82,10 @@ struct JournalConformanceTests {
             [.submit(.model, SubmitRecord(key: "key-2", generation: 2, digest: "", phase: .submitted))],
             [.fact(.size("/a"), 5), .fact(.now(place: "1:2"), "2026"), .fact(.jsonLines("/l"), [1, ["a": .null]])],
             [.fact(.size("/a"), 6), .step(StepKey(stage: "model", item: 0), empty)],
-            [.file(WrittenFile(path: "/x", bytes: 1, sha256: "1")), .file(WrittenFile(path: "/y", bytes: 2, sha256: "2"))],
+            [
+                .file(WrittenFile(path: "/x", bytes: 1, sha256: "1")),
+                .file(WrittenFile(path: "/y", bytes: 2, sha256: "2")),
+            ],
             [.file(WrittenFile(path: "/x", bytes: 3, sha256: "3"))],
             [.requested(.pause), .released(.paused), .event(job.event(2, .jobSuspended, step: nil))],
             [.taken(.background)], [.requested(nil)], [.ended(.at(50))], [.reopened],

@@ -19,7 +19,9 @@ struct JournalOwnershipConformanceTests {
         await #expect(throws: JournalFailure.owned(by: owner)) { _ = try await theirs.acquire(id, for: other) }
         await #expect(throws: JournalFailure.owned(by: owner)) { _ = try await mine.acquire(id, for: owner) }
         #expect(try await theirs.jobs(JobQuery()).map(\.owner) == [owner])
-        await #expect(throws: JournalFailure.noSuchJob(JobID("x"))) { _ = try await mine.acquire(JobID("x"), for: owner) }
+        await #expect(throws: JournalFailure.noSuchJob(JobID("x"))) {
+            _ = try await mine.acquire(JobID("x"), for: owner)
+        }
     }
 
     @Test("hand a job over with a higher epoch", arguments: JournalKind.allCases)

@@ -120,7 +120,8 @@ struct SQLiteJournalOpeningTests {
         defer { world.remove() }
         try await world.openSQLite().close()
         switch how {
-        case "text": try Data(String(repeating: "no database ", count: 500).utf8).write(to: URL(filePath: world.database))
+        case "text":
+            try Data(String(repeating: "no database ", count: 500).utf8).write(to: URL(filePath: world.database))
         case "truncated": truncate(world.database, 3 * 4_096 + 100)
         default:
             try FileManager.default.removeItem(atPath: world.database)

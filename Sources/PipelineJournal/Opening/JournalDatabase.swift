@@ -78,7 +78,8 @@ extension JournalDatabase {
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
             guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
-                throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "the file system has no shared memory for WAL")
+                throw DatabaseError(
+                    resultCode: .SQLITE_CANTOPEN, message: "the file system has no shared memory for WAL")
             }
             try database.execute(sql: "PRAGMA synchronous = FULL")
             try database.execute(sql: "PRAGMA journal_size_limit = 4194304")
@@ -90,8 +91,21 @@ extension JournalDatabase {
     /// Whether the schema is the one that this program makes. Throws `.newer` or `.damaged` for one that it can't use.
     func isCurrent() throws(JournalFailure) -> Bool {
         let migrator = JournalMigrations.migrator
-        try refuseForeign(migrator)
-        return try administer { database in try migrator.hasCompletedMigrations(database) }
+        // In one transaction: another process may be making the schema at this moment.
+        let (isOurs, isNewer, isCurrent) = try administer { database in
+            var facts = (true, false, false)
+            try database.inTransaction(.deferred) {
+                facts = (
+                    try Self.isOurs(database), try migrator.hasBeenSuperseded(database),
+                    try migrator.hasCompletedMigrations(database)
+                )
+                return .commit
+            }
+            return facts
+        }
+        guard isOurs else { throw .damaged(file: folder.database, reason: "it is not a journal of this program") }
+        if isNewer { throw .newer(file: folder.database) }
+        return isCurrent
     }
 
     /// Brings the schema up to date, each step in a transaction of its own.
@@ -103,19 +117,11 @@ extension JournalDatabase {
         }
     }
 
-    /// Refuses a database of another program, and one with migrations that this program does not know.
-    private func refuseForeign(_ migrator: DatabaseMigrator) throws(JournalFailure) {
-        let (isEmpty, application, isNewer) = try administer { database in
-            // GRDB makes its own table before the first migration: a crash in between leaves that one alone.
-            let others = "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'"
-            let tables = try Int.fetchOne(database, sql: others) ?? 0
-            let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-            return (tables == 0, application, try migrator.hasBeenSuperseded(database))
-        }
-        if isEmpty { return }
-        guard application == JournalMigrations.applicationID else {
-            throw .damaged(file: folder.database, reason: "it is not a journal of this program")
-        }
-        if isNewer { throw .newer(file: folder.database) }
+    /// Whether the database is empty or one of this program's.
+    private static func isOurs(_ database: Database) throws -> Bool {
+        if try Int32.fetchOne(database, sql: "PRAGMA application_id") == JournalMigrations.applicationID { return true }
+        // GRDB makes its own table before the first migration: a crash in between leaves that one alone.
+        let others = "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'"
+        return try Int.fetchOne(database, sql: others) == 0
     }
 }

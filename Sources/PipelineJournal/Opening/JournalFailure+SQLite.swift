@@ -22,7 +22,8 @@ extension JournalFailure {
             self = .notWritable(folder: folder, reason: Self.reason(message, system))
         case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged(file: file, reason: message)
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
-        case SQLITE_IOERR: self = .other("the journal \(file) can't be read or written: \(Self.reason(message, system))")
+        case SQLITE_IOERR:
+            self = .other("the journal \(file) can't be read or written: \(Self.reason(message, system))")
         default: self = .other("the journal's database refused: \(message) (SQLite code \(code))")
         }
     }

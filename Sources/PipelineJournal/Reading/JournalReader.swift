@@ -32,7 +32,9 @@ final class JournalReader: @unchecked Sendable {
     func readBlocking<Value: Sendable>(
         _ body: @escaping @Sendable (inout JobReader) throws(JournalFailure) -> Value
     ) throws(JournalFailure) -> Value {
-        let result: Result<Value, JournalFailure> = queue.sync { Result { () throws(JournalFailure) in try reading(body) } }
+        let result: Result<Value, JournalFailure> = queue.sync {
+            Result { () throws(JournalFailure) in try reading(body) }
+        }
         return try result.get()
     }
 

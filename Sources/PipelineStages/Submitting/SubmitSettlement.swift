@@ -72,7 +72,8 @@ struct SubmitSettlement: Sendable {
             return .refused(
                 requests.failure(
                     "the name is taken: \(requests.name(of: rendered.description.url)) has something of another owner",
-                    answer, of: rendered, hint: "choose another name, for example with 'pipeline run --key'", in: context))
+                    answer, of: rendered, hint: "choose another name, for example with 'pipeline run --key'",
+                    in: context))
         }
         return try await adopt(answer, rendered, in: context, accept: accept)
     }

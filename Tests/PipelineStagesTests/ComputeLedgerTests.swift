@@ -1,0 +1,380 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+import Testing
+
+@Suite("A submit through the ledger")
+struct ComputeLedgerTests {
+    private func bench(
+        _ service: ScriptedService, once: String = "", extra: String = "", submit: String = "",
+        captures: String = #""capture": { "id": "$.id" },"#
+    ) throws -> StageBench {
+        let settling = once.isEmpty ? "" : "\"once\": \(once),"
+        return try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api", \(extra)
+              "submit": { "POST": "/jobs", \(settling) \(submit) \(captures) "json": { "a": 1 } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"] } }
+            """, network: service.network)
+    }
+
+    @Test("commits intent, sending and submitted in this order, and the captures with the last")
+    func order() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try bench(service)
+        #expect(await bench.resume().isWaiting)
+        let state = bench.host.read { $0 }
+        #expect(state.phases == [.intent, .sending, .submitted])
+        #expect(
+            state.points == [.submitIntent, .submitSending, .submitSent, .submitAnswered, .submitCommitted])
+        #expect(bench.captures["id"] == "j1")
+        #expect(service.sentOptions[0].freshConnection)
+        #expect(service.requests[0].header("Content-Type") == "application/json")
+        #expect(service.requests[0].text == #"{"a":1}"#)
+    }
+
+    @Test("that was accepted is not sent again after a restart without a checkpoint")
+    func restart() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        service.on("GET /v1/jobs/j1", 200, #"{"state": "done"}"#)
+        let bench = try bench(service)
+        await bench.resume()
+        bench.checkpoint = nil
+        #expect(await bench.run().isFinished)
+        #expect(service.lines.filter { $0 == "POST /v1/jobs" }.count == 1)
+    }
+
+    @Test("goes back to intent when no connection was made")
+    func notSent() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionRefused, connectionMade: false)
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try bench(service)
+        let failure = await bench.resume().tryFailure
+        #expect(failure?.kind == .silent)
+        #expect(failure?.failure.hint == "is the service running? check the url of service 'api'")
+        #expect(bench.host.read { $0.record?.phase } == .intent)
+        #expect(bench.host.read { $0.record?.sends } == 0)
+        #expect(await bench.resume().isWaiting)
+        #expect(service.lines.count == 2)
+    }
+
+    @Test("is sent again after 429 and 503, with Retry-After as floor", arguments: [429, 503])
+    func notAccepted(status: Int) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", status, "", headers: ["Retry-After": "7"])
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try bench(service)
+        let failure = await bench.resume().tryFailure
+        #expect(failure?.kind == .answered)
+        #expect(failure?.retryAfter == .seconds(7))
+        #expect(bench.host.read { $0.record?.phase } == .intent)
+        #expect(await bench.resume().isWaiting)
+    }
+
+    @Test("is refused for good by any other 4xx", arguments: [400, 401, 403, 404, 422])
+    func refused(status: Int) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", status, #"{"error": {"message": "no such thing"}}"#)
+        let bench = try bench(service)
+        #expect(await bench.resume().definite?.hasPrefix("service 'api' answered \(status)") == true)
+        #expect(bench.host.read { $0.record?.phase } == .refused)
+    }
+
+    @Test(
+        "without once is unknown when its answer is lost or says nothing",
+        arguments: [408, 409, 425, 500, 502, 504, 302])
+    func unknown(status: Int) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", status)
+        let bench = try bench(service)
+        let unknown = try #require(await bench.resume().unknown)
+        #expect(unknown.reason.contains("no \"once\""))
+        #expect(bench.host.read { $0.record?.phase } == .unknown)
+        #expect(service.lines.count == 1)
+    }
+
+    @Test("without once is unknown when the connection is lost after it was made")
+    func lost() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        #expect(try await bench(service).resume().unknown != nil)
+    }
+
+    @Test("is unknown when its answer lacks what is captured")
+    func captureFails() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"name": "j1"}"#)
+        let bench = try bench(service)
+        #expect(await bench.resume().unknown != nil)
+    }
+
+    @Test("with onUnknown fail fails instead")
+    func onUnknownFails() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 500)
+        let bench = try bench(service, submit: #""onUnknown": "fail","#)
+        #expect(await bench.resume().definite?.contains("it is unknown whether the submit was accepted") == true)
+    }
+
+    // MARK: Crashes
+
+    @Test("found in sending after a crash is never sent again blindly")
+    func crashWhileSending() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try bench(service)
+        bench.host.read { $0.crashPoint = .submitAnswered }
+        guard case .failure(.journal) = await bench.resume() else {
+            Issue.record("the crash was not seen")
+            return
+        }
+        bench.host.read { state in
+            state.journalFailure = nil
+            state.crashPoint = nil
+        }
+        #expect(await bench.resume().unknown != nil)
+        #expect(service.lines.count == 1)
+    }
+
+    @Test("found in sending after a crash goes out again with the same key")
+    func crashWithKey() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try bench(service, once: #"{ "key": "Idempotency-Key", "quoted": true }"#)
+        bench.host.read { $0.crashPoint = .submitAnswered }
+        await bench.resume()
+        bench.host.read { state in
+            state.journalFailure = nil
+            state.crashPoint = nil
+        }
+        #expect(await bench.resume().isWaiting)
+        let keys = service.requests.compactMap { $0.header("Idempotency-Key") }
+        #expect(keys.count == 2)
+        #expect(keys[0] == keys[1])
+        #expect(keys[0].hasPrefix("\"") && keys[0].hasSuffix("\""))
+    }
+
+    // MARK: Key
+
+    @Test("with a key is repeated by the engine's policy, not at once")
+    func keyResends() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 502)
+        service.on("POST /v1/jobs", 409)
+        service.on("POST /v1/jobs", 200, #"{"id": "j1"}"#)
+        let bench = try bench(service, once: #"{ "key": "X-Key" }"#)
+        #expect(await bench.resume().tryFailure?.kind == .answered)
+        #expect(await bench.resume().tryFailure?.kind == .answered)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "j1")
+        #expect(Set(service.requests.compactMap { $0.header("X-Key") }).count == 1)
+    }
+
+    @Test("with a key that is too old is unknown")
+    func keyExpires() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 502)
+        let bench = try bench(service, once: #"{ "key": "X-Key", "valid": "1m" }"#)
+        #expect(await bench.resume().tryFailure != nil)
+        bench.host.read { $0.now += .seconds(61) }
+        let unknown = try #require(await bench.resume().unknown)
+        #expect(unknown.reason == "the answer is lost, and the key, sent 1m1s ago, was valid for 1m")
+        #expect(service.lines.count == 1)
+    }
+
+    @Test("is sent at most as often as retry.attempts says")
+    func sendsAreBounded() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 502)
+        let bench = try bench(service, once: #"{ "key": "X-Key" }"#, extra: #""retry": { "attempts": 2 },"#)
+        #expect(await bench.resume().tryFailure != nil)
+        #expect(await bench.resume().tryFailure != nil)
+        #expect(await bench.resume().unknown != nil)
+        #expect(service.lines.count == 2)
+    }
+
+    @Test("puts self.key into the body where the author wants it")
+    func keyInBody() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "json": { "key": "${{ self.key }}" }, "once": { "key": true } } }
+            """, network: service.network)
+        #expect(await bench.resume().isFinished)
+        let key = SubmitKey.text(jobKey: "key1", step: StepKey(stage: "model"), generation: 1)
+        #expect(service.requests[0].text == #"{"key":"\#(key)"}"#)
+    }
+
+    @Test("with resend goes out again after a lost answer")
+    func resend() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/jobs", 201, #"{"id": "j2"}"#)
+        let bench = try bench(service, once: #"{ "resend": true }"#)
+        #expect(await bench.resume().tryFailure?.kind == .silent)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "j2")
+    }
+
+    // MARK: Name
+
+    private let name =
+        #"{ "name": { "GET": "/jobs/by-name/${{ job.key }}" }, "ours": "response.body.owner == job.key" }"#
+
+    @Test("found by its name and ours is adopted with the captures of the look-up")
+    func nameAdopted() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .timedOut(.total))
+        service.on("GET /v1/jobs/by-name/key1", 200, #"{"id": "j7", "owner": "key1"}"#)
+        let bench = try bench(service, once: name)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "j7")
+        #expect(service.lines == ["POST /v1/jobs", "GET /v1/jobs/by-name/key1"])
+    }
+
+    @Test("found by its name and another's is refused")
+    func nameTaken() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 409)
+        service.on("GET /v1/jobs/by-name/key1", 200, #"{"id": "j7", "owner": "somebody"}"#)
+        let bench = try bench(service, once: name)
+        #expect(await bench.resume().definite?.contains("the name is taken") == true)
+    }
+
+    @Test("not found by its name is looked for once more after settle, then sent again")
+    func nameMissing() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 500)
+        service.on("POST /v1/jobs", 201, #"{"id": "j9"}"#)
+        service.on("GET /v1/jobs/by-name/key1", 404)
+        let bench = try bench(service, once: name)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.reason?.kind == .settle)
+        #expect(bench.wait == 10)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "j9")
+        #expect(
+            service.lines == [
+                "POST /v1/jobs", "GET /v1/jobs/by-name/key1", "GET /v1/jobs/by-name/key1", "POST /v1/jobs",
+            ])
+    }
+
+    @Test("whose look-up is answered with trouble waits, and with a refusal is unknown")
+    func lookUpFails() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 500)
+        service.on("GET /v1/jobs/by-name/key1", 503)
+        service.on("GET /v1/jobs/by-name/key1", 403)
+        let bench = try bench(service, once: name)
+        #expect(await bench.resume().tryFailure?.kind == .answered)
+        let unknown = try #require(await bench.resume().unknown)
+        #expect(unknown.reason.contains("the look-up failed: service 'api' answered 403"))
+        #expect(service.lines.filter { $0.hasPrefix("POST") }.count == 1)
+    }
+
+    @Test("refused at its second send is looked up once more, as a late first one may have won")
+    func secondRefusal() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset)
+        service.on("POST /v1/jobs", 422)
+        service.on("GET /v1/jobs/by-name/key1", 404)
+        service.on("GET /v1/jobs/by-name/key1", 404)
+        service.on("GET /v1/jobs/by-name/key1", 200, #"{"id": "j3", "owner": "key1"}"#)
+        let bench = try bench(service, once: name)
+        #expect(await bench.resume().isWaiting)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "j3")
+    }
+
+    // MARK: Match
+
+    private let match = """
+        { "match": { "list": { "GET": "/jobs" }, "items": "$.data[*]", "where": "item.tag == job.key" } }
+        """
+
+    @Test("found in a list is adopted from the entry")
+    func matchAdopted() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .closedEarly)
+        service.on("GET /v1/jobs", 200, #"{"data": [{"id": "a", "tag": "other"}, {"id": "b", "tag": "key1"}]}"#)
+        let bench = try bench(service, once: match)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "b")
+    }
+
+    @Test("found in a list is fetched where 'then' says so")
+    func matchThen() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .closedEarly)
+        service.on("GET /v1/jobs", 200, #"{"data": [{"id": "b", "tag": "key1"}]}"#)
+        service.on("GET /v1/jobs/b", 200, #"{"id": "b-long"}"#)
+        let bench = try bench(
+            service,
+            once: """
+                { "match": { "list": { "GET": "/jobs" }, "items": "$.data[*]", "where": "item.tag == job.key",
+                             "then": { "GET": "/jobs/${{ item.id }}" } } }
+                """)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "b-long")
+    }
+
+    @Test("found twice in a list is unknown, and not found at all sent again after a second look")
+    func matchAmbiguous() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .closedEarly)
+        service.on("POST /v1/jobs", 201, #"{"id": "n"}"#)
+        service.on("GET /v1/jobs", 200, #"{"data": []}"#)
+        let bench = try bench(service, once: match)
+        #expect(await bench.resume().isWaiting)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.captures["id"] == "n")
+
+        let twice = ScriptedService()
+        twice.on("POST /v1/jobs", fails: .closedEarly)
+        twice.on("GET /v1/jobs", 200, #"{"data": [{"id": "a", "tag": "key1"}, {"id": "b", "tag": "key1"}]}"#)
+        #expect(try await self.bench(twice, once: match).resume().unknown?.reason.contains("2 entries") == true)
+    }
+
+    // MARK: Rules
+
+    @Test("is refused by a fail rule even when the status is 200")
+    func failRule() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 200, #"{"errors": ["bad partition"], "id": null}"#)
+        let bench = try bench(
+            service,
+            submit: """
+                "fail": [ { "when": "len(response.body.errors) > 0", "message": "slurm says: ${{ response.body.errors[0] }}" } ],
+                """)
+        #expect(await bench.resume().definite == "slurm says: bad partition")
+        #expect(bench.host.read { $0.record?.phase } == .refused)
+    }
+
+    @Test("is not accepted by a fail rule that allows a retry")
+    func failRuleWithRetry() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 200, #"{"busy": true}"#)
+        service.on("POST /v1/jobs", 200, #"{"id": "j1"}"#)
+        let bench = try bench(
+            service, submit: #""fail": [ { "when": "response.body.busy == true", "message": "busy", "retry": true } ],"#
+        )
+        #expect(await bench.resume().tryFailure?.kind == .answered)
+        #expect(bench.host.read { $0.record?.phase } == .intent)
+        #expect(await bench.resume().isWaiting)
+    }
+
+    @Test("is not begun past the deadline")
+    func deadline() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        let bench = try bench(service)
+        bench.host.read { $0.deadline = $0.now - .seconds(1) }
+        #expect(await bench.resume().definite?.contains("did not end before its deadline") == true)
+        #expect(service.lines.isEmpty)
+    }
+}

@@ -1,0 +1,394 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+import Testing
+
+@Suite("Watching a remote job")
+struct ComputePollTests {
+    /// A stage that watches job 7; `poll` are the members of its poll beside the request.
+    private func watch(
+        _ service: ScriptedService, _ poll: String, stage: String = "", request: String = #""GET": "/jobs/7","#
+    ) throws -> StageBench {
+        try StageBench(
+            #"{ "id": "model", "kind": "compute", "service": "api", \#(stage) "poll": { \#(request) \#(poll) } }"#,
+            network: service.network)
+    }
+
+    private func firstOutcome(
+        _ poll: String, _ status: Int, _ body: String, headers: [String: String] = [:]
+    ) async throws -> Result<StageOutcome<[UInt8]>, StageFailure> {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", status, body, headers: headers)
+        return await (try watch(service, poll)).resume()
+    }
+
+    private let states = #""status": "$.state", "succeeded": ["done"], "failed": ["error"], "cancelled": ["gone"]"#
+
+    // MARK: States
+
+    @Test("a state in a list means what the list says")
+    func lists() async throws {
+        #expect(try await firstOutcome(states, 200, #"{"state": "done"}"#).isFinished)
+        #expect(try await firstOutcome(states, 200, #"{"state": "busy"}"#).isWaiting)
+        #expect(try await firstOutcome(states, 200, #"{"state": "Done"}"#).isWaiting)
+        #expect(try await firstOutcome(states + #", "ignoreCase": true"#, 200, #"{"state": "Done"}"#).isFinished)
+        #expect(
+            try await firstOutcome(states, 200, #"{"state": "error", "message": "no memory"}"#).definite
+                == "the job failed at service 'api': no memory")
+        #expect(
+            try await firstOutcome(states, 200, #"{"state": "gone"}"#).definite
+                == "the job was cancelled at service 'api'")
+    }
+
+    @Test("states are numbers and booleans too")
+    func otherTypes() async throws {
+        let numbers = #""status": "$.code", "succeeded": [3], "failed": [4]"#
+        #expect(try await firstOutcome(numbers, 200, #"{"code": 3.0}"#).isFinished)
+        #expect(try await firstOutcome(numbers, 200, #"{"code": 4}"#).definite != nil)
+        #expect(try await firstOutcome(numbers, 200, #"{"code": "3"}"#).isWaiting)
+        #expect(try await firstOutcome(#""status": "$.done", "succeeded": [true]"#, 200, #"{"done": false}"#).isWaiting)
+        #expect(try await firstOutcome(#""status": "$.done", "succeeded": [true]"#, 200, #"{"done": true}"#).isFinished)
+    }
+
+    @Test("of several states the first list that holds one decides: running, failed, cancelled, succeeded")
+    func arrays() async throws {
+        let lists = #""status": "$.jobs[*].state", "running": ["R"], "failed": ["F"], "succeeded": ["S"]"#
+        func body(_ states: String...) -> String {
+            #"{"jobs": [\#(states.map { #"{"state": "\#($0)"}"# }.joined(separator: ","))]}"#
+        }
+        #expect(try await firstOutcome(lists, 200, body("S", "R", "F")).isWaiting)
+        #expect(try await firstOutcome(lists, 200, body("S", "F")).definite != nil)
+        #expect(try await firstOutcome(lists, 200, body("S", "S")).isFinished)
+        #expect(
+            try await firstOutcome(#""status": "$.state", "succeeded": ["S"]"#, 200, #"{"state": ["S"]}"#).isFinished)
+    }
+
+    @Test("an unknown state is running, or fails when told to")
+    func unknownStatus() async throws {
+        #expect(try await firstOutcome(states, 200, #"{"nothing": 1}"#).isWaiting)
+        #expect(try await firstOutcome(states, 200, "<html>").isWaiting)
+        let strict = states + #", "unknownStatus": "fail", "running": ["busy"]"#
+        #expect(try await firstOutcome(strict, 200, #"{"state": "busy"}"#).isWaiting)
+        #expect(
+            try await firstOutcome(strict, 200, #"{"state": "odd"}"#).definite
+                == #"service 'api' gave the job the state "odd", which is in none of the lists"#)
+    }
+
+    @Test("until and failWhen decide by expressions, in the order missing, fail, failWhen, until, lists")
+    func order() async throws {
+        let rules = #""until": "response.body.n >= 3", "failWhen": "response.body.n == 5""#
+        #expect(try await firstOutcome(rules, 200, #"{"n": 2}"#).isWaiting)
+        #expect(try await firstOutcome(rules, 200, #"{"n": 3}"#).isFinished)
+        #expect(try await firstOutcome(rules, 200, #"{"n": 5}"#).definite != nil)
+        let fail = #""fail": [{ "when": "response.body.n == 5", "message": "five" }], \#(rules)"#
+        #expect(try await firstOutcome(fail, 200, #"{"n": 5}"#).definite == "five")
+        let missing = #""missing": "response.body.n == 5", \#(fail)"#
+        #expect(
+            try await firstOutcome(missing, 200, #"{"n": 5}"#).definite
+                == "service 'api' does not know the job (status 200)")
+        let both = #""until": "response.body.state == 'error'", \#(states)"#
+        #expect(try await firstOutcome(both, 200, #"{"state": "error"}"#).isFinished)
+    }
+
+    @Test("an error page never fulfils until, unless until looks at the status")
+    func untilAndErrorPages() async throws {
+        let negative = #""until": "response.body.state != 'running'""#
+        #expect(try await firstOutcome(negative, 502, "<html>").isWaiting)
+        #expect(try await firstOutcome(negative, 403, "<html>").definite != nil)
+        let byStatus = #""until": "response.status == 404", "missing": "false""#
+        #expect(try await firstOutcome(byStatus, 404, "").isFinished)
+        #expect(try await firstOutcome(byStatus, 200, "{}").isWaiting)
+    }
+
+    @Test("a job that is missing fails the stage", arguments: [404, 410])
+    func missing(status: Int) async throws {
+        #expect(
+            try await firstOutcome(states, status, "").definite
+                == "service 'api' does not know the job (status \(status))")
+    }
+
+    @Test("of a list of polls the first that finds the job decides")
+    func listOfPolls() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/queue/7", 200, #"{"state": "busy"}"#)
+        service.on("GET /v1/queue/7", 404)
+        service.on("GET /v1/history/7", 200, #"{"state": "done", "url": "http://x/1"}"#)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api", "poll": [
+                { "GET": "/queue/7", "status": "$.state", "running": ["busy"] },
+                { "GET": "/history/7", "status": "$.state", "succeeded": ["done"], "capture": { "url": "$.url" } } ] }
+            """, network: service.network)
+        #expect(await bench.run().isFinished)
+        #expect(service.lines == ["GET /v1/queue/7", "GET /v1/queue/7", "GET /v1/history/7"])
+        #expect(bench.captures["url"] == "http://x/1")
+    }
+
+    // MARK: Failed polls
+
+    @Test(
+        "a poll that fails is no failed job", arguments: [408, 425, 429, 500, 502, 503, 504, 599])
+    func failedPoll(status: Int) async throws {
+        let service = ScriptedService()
+        for _ in 0..<20 { service.on("GET /v1/jobs/7", status, "<html>") }
+        service.on("GET /v1/jobs/7", 200, #"{"state": "done"}"#)
+        let bench = try watch(service, states, stage: #""retry": { "attempts": 2 },"#)
+        #expect(await bench.run().isFinished)
+        #expect(service.lines.count == 21)
+    }
+
+    @Test("a poll without an answer is no failed job, and its delay grows")
+    func noAnswer() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", fails: .connectionRefused, connectionMade: false)
+        let bench = try watch(service, states)
+        var waits: [Double] = []
+        for _ in 0..<12 {
+            #expect(await bench.resume().isWaiting)
+            waits.append(bench.wait ?? 0)
+        }
+        #expect(waits[0] == 1)
+        #expect(waits == waits.sorted())
+        #expect(waits.last == 300)
+        #expect(bench.reason?.kind == .poll)
+        #expect(bench.reason?.detail?.contains("service 'api' gave no answer") == true)
+    }
+
+    @Test("a poll answered with 401, 403 or another 4xx fails the stage", arguments: [400, 401, 403, 422])
+    func refusedPoll(status: Int) async throws {
+        #expect(try await firstOutcome(states, status, "").definite?.contains("answered \(status)") == true)
+    }
+
+    @Test("a poll that is stopped stops the stage")
+    func stopped() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", fails: .cancelled)
+        guard case .failure(.stopped) = await (try watch(service, states)).resume() else {
+            Issue.record("not stopped")
+            return
+        }
+    }
+
+    // MARK: Pace
+
+    @Test("the adaptive pace begins with a second and grows by a quarter up to a minute")
+    func adaptivePace() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"state": "busy"}"#)
+        let bench = try watch(service, states)
+        var waits: [Double] = []
+        for _ in 0..<25 {
+            await bench.resume()
+            waits.append(bench.wait ?? 0)
+        }
+        #expect(waits[0] == 1.25)
+        #expect(abs(waits[1] - 1.5625) < 0.01)
+        #expect(waits.last == 60)
+    }
+
+    @Test("a fixed pace stays as it is, and one with first, factor and max grows between them")
+    func fixedPace() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"state": "busy"}"#)
+        let fixed = try watch(service, states + #", "every": "5s""#)
+        for _ in 0..<3 {
+            await fixed.resume()
+            #expect(fixed.wait == 5)
+        }
+        let growing = try watch(service, states + #", "first": "10s", "factor": 2, "max": "30s""#)
+        var waits: [Double] = []
+        for _ in 0..<3 {
+            await growing.resume()
+            waits.append(growing.wait ?? 0)
+        }
+        #expect(waits == [20, 30, 30])
+    }
+
+    @Test("Retry-After is a floor, in seconds and as a date counted from the answer's Date")
+    func retryAfter() async throws {
+        for value in ["90", "Fri, 15 Jan 2027 07:01:30 GMT"] {
+            for status in [200, 503] {
+                let service = ScriptedService()
+                service.on(
+                    "GET /v1/jobs/7", status, #"{"state": "busy"}"#,
+                    headers: ["Retry-After": value, "Date": "Fri, 15 Jan 2027 07:00:00 GMT"])
+                let bench = try watch(service, states)
+                await bench.resume()
+                let wait = try #require(bench.wait)
+                #expect(wait >= 90 && wait < 92)
+            }
+        }
+    }
+
+    @Test("the service's own seconds left choose the next poll, within bounds")
+    func remaining() async throws {
+        for (left, expected) in [("17", 17.0), ("\"17\"", 17), ("400", 60), ("0", 1), ("null", 1.25)] {
+            let service = ScriptedService()
+            service.on("GET /v1/jobs/7", 200, #"{"state": "busy", "eta": \#(left)}"#)
+            let bench = try watch(service, states + #", "remaining": "$.eta?""#)
+            await bench.resume()
+            #expect(bench.wait == expected, "for \(left)")
+        }
+    }
+
+    @Test("seconds left in the submit's answer choose the first poll")
+    func remainingAtTheSubmit() async throws {
+        for (answer, expected) in [(#"{"eta": 9}"#, 9.0), ("{}", 1)] {
+            let service = ScriptedService()
+            service.on("POST /v1/jobs", 201, answer)
+            let bench = try StageBench(
+                """
+                { "id": "model", "kind": "compute", "service": "api", "submit": { "POST": "/jobs" },
+                  "poll": { "GET": "/jobs/7", "remaining": "$.eta", \(states) } }
+                """, network: service.network)
+            await bench.resume()
+            #expect(bench.wait == expected)
+        }
+    }
+
+    @Test("progress is reported as a share, from a percentage or from two numbers")
+    func progress() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"state": "busy", "percent": "40%", "n": 3, "of": 4, "eta": 5}"#)
+        for (selector, share) in [(#""$.percent""#, 0.4), (#"{ "done": "$.n", "total": "$.of" }"#, 0.75)] {
+            let bench = try watch(service, states + #", "progress": \#(selector), "remaining": "$.eta""#)
+            await bench.resume()
+            #expect(bench.host.read { $0.progress } == [.remote(share: share, secondsLeft: 5)])
+        }
+    }
+
+    // MARK: Deadline
+
+    @Test("a deadline ends the stage only after one more poll past it, and then the job is cancelled")
+    func deadline() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"state": "busy"}"#)
+        service.on("DELETE /v1/jobs/7", 204)
+        let bench = try watch(
+            service, states + #", "every": "50s""#, stage: #""cancel": { "DELETE": "/jobs/7" },"#)
+        bench.host.read { $0.deadline = $0.now + .seconds(60) }
+        #expect(await bench.resume().isWaiting)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.wait == 10)
+        #expect(await bench.resume().definite == "the stage did not end before its deadline, 1m after its start")
+        #expect(service.lines.suffix(2) == ["GET /v1/jobs/7", "DELETE /v1/jobs/7"])
+    }
+
+    @Test("a poll past the deadline that finds the job done ends it well")
+    func doneAtTheDeadline() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"state": "done"}"#)
+        let bench = try watch(service, states)
+        bench.host.read { $0.deadline = $0.now - .seconds(1000) }
+        #expect(await bench.resume().isFinished)
+    }
+
+    @Test("a poll past the deadline that gets no answer ends the stage")
+    func lostAtTheDeadline() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 503)
+        let bench = try watch(service, states)
+        bench.host.read { $0.deadline = $0.now - .seconds(1) }
+        #expect(await bench.resume().definite?.contains("deadline") == true)
+    }
+
+    @Test("a compute stage has seven days and keeps its own deadline")
+    func defaultDeadline() throws {
+        let plan = try StageBench.plan(
+            #"{ "id": "a", "kind": "compute", "service": "api", "submit": { "POST": "/jobs" } }"#,
+            network: ScriptedService().network)
+        #expect(plan.stages[0].deadline?.constant == .seconds(7 * 86_400))
+        #expect(plan.stages[0].keepsOwnDeadline)
+    }
+
+    // MARK: The end
+
+    @Test("captures of submit, poll and stage share one name space, and the later wins")
+    func captures() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": "7", "state": "queued"}"#)
+        service.on("GET /v1/jobs/7", 200, #"{"id": "seven", "state": "done", "a": 1, "b": 2}"#)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"],
+                        "capture": { "id": "$.id", "x": "$.a" } },
+              "capture": { "x": "$.b" } }
+            """, network: service.network)
+        #expect(await bench.run().isFinished)
+        #expect(bench.captures["id"] == "seven")
+        #expect(bench.captures["x"] == 2)
+    }
+
+    @Test("a job that is done without what is captured fails with what was found instead")
+    func missingCapture() async throws {
+        let outcome = try await firstOutcome(
+            states + #", "capture": { "url": "$.result.url" }"#, 200, #"{"state": "done"}"#)
+        let failure = try #require(outcome.tryFailure)
+        #expect(failure.kind == .definite)
+        #expect(failure.failure.title.hasPrefix(#"the capture "url": $.result.url matches nothing"#))
+        #expect(failure.failure.hint == #"write "$.result.url?" if it may be missing"#)
+    }
+
+    @Test("a terminal state in the submit's answer is the first poll")
+    func terminalSubmit() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 200, #"{"id": "7", "state": "done", "url": "u"}"#)
+        let stage = """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "capture": { "url": "$.url" }, \(states) } }
+            """
+        let bench = try StageBench(stage, network: service.network)
+        #expect(await bench.resume().isFinished)
+        #expect(bench.captures["url"] == "u")
+        #expect(service.lines == ["POST /v1/jobs"])
+
+        let failing = ScriptedService()
+        failing.on("POST /v1/jobs", 201, #"{"id": "7", "state": "error", "message": "bad"}"#)
+        #expect(
+            try await StageBench(stage, network: failing.network).resume().definite
+                == "the job failed at service 'api': bad")
+
+        let accepted = ScriptedService()
+        accepted.on("POST /v1/jobs", 202, #"{"id": "7", "state": "done", "url": "u"}"#)
+        #expect(try await StageBench(stage, network: accepted.network).resume().isWaiting)
+    }
+
+    // MARK: Cancelling
+
+    @Test("cancelling tells the service, and what is gone already is as good", arguments: [204, 404, 410, 409])
+    func cancelling(status: Int) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": "7"}"#)
+        service.on("DELETE /v1/jobs/7", status)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", \(states) },
+              "cancel": { "DELETE": "/jobs/${{ self.id }}" } }
+            """, network: service.network)
+        #expect(await bench.cancel() == nil)
+        #expect(service.lines.isEmpty)
+        await bench.resume()
+        #expect(await bench.cancel() == nil)
+        // The process may end after the ledger's commit and before the checkpoint's.
+        bench.checkpoint = nil
+        #expect(await bench.cancel() == nil)
+        #expect(service.lines.filter { $0 == "DELETE /v1/jobs/7" }.count == 2)
+    }
+
+    @Test("a cancellation that the service refuses is told")
+    func cancellationFails() async throws {
+        let service = ScriptedService()
+        service.on("DELETE /v1/jobs/7", 500)
+        let bench = try watch(service, states, stage: #""cancel": { "DELETE": "/jobs/7" },"#)
+        guard case .failed(let failed)? = await bench.cancel() else {
+            Issue.record("no failure")
+            return
+        }
+        #expect(failed.failure.title == "service 'api' answered 500 Internal Server Error")
+    }
+}

@@ -1,0 +1,124 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+import Testing
+
+@Suite("Decorators of a document")
+struct DecoratorTests {
+    private func sent(
+        own: String = "[]", stage: String = "[]", service decorators: String = "[]", pipeline: String = "[]",
+        request: String = #""json": {}"#, folder: String = "/tmp"
+    ) async throws -> RequestDescription {
+        let service = ScriptedService()
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "compute", "service": "api", "with": \(stage),
+              "submit": { "POST": "/jobs", \(request), "with": \(own) } }
+            """, network: service.network, secrets: ["T": "sesame"], header: #""with": \#(pipeline),"#,
+            with: decorators,
+            folders: JobFolders(document: folder, output: folder))
+        await bench.resume()
+        return try #require(service.requests.first)
+    }
+
+    @Test("inside a phase the inner one wins: request, stage, service, pipeline")
+    func order() async throws {
+        func add(_ value: String) -> String {
+            #"[ { "headers": { "X-\#(value)": "\#(value)", "X-All": "\#(value)" } } ]"#
+        }
+        let request = try await sent(
+            own: add("own"), stage: add("stage"), service: add("service"), pipeline: add("pipeline"))
+        #expect(request.header("X-All") == "own")
+        #expect(request.header("X-pipeline") == "pipeline")
+        let outer = try await sent(service: add("service"), pipeline: add("pipeline"))
+        #expect(outer.header("X-All") == "service")
+    }
+
+    @Test("of several credentials only the innermost applies")
+    func credentials() async throws {
+        let request = try await sent(
+            own: #"[ { "basic": { "user": "u", "password": "p" } } ]"#,
+            service: #"[ { "bearer": "${{ secrets.T }}" } ]"#,
+            pipeline: #"[ { "apiKey": { "header": "X-Key", "value": "k" } } ]"#)
+        #expect(request.header("Authorization") == "Basic dTpw")
+        #expect(request.header("X-Key") == nil)
+    }
+
+    @Test("an API key stands in a header or in the query")
+    func apiKey() async throws {
+        let header = try await sent(own: #"[ { "apiKey": { "header": "X-Key", "value": "${{ secrets.T }}" } } ]"#)
+        #expect(header.header("X-Key") == "sesame")
+        let query = try await sent(own: #"[ { "apiKey": { "query": "key", "value": "${{ secrets.T }}" } } ]"#)
+        #expect(query.url == "http://api.test/v1/jobs?key=sesame")
+    }
+
+    @Test("query and prefer add to what is there")
+    func shape() async throws {
+        let request = try await sent(
+            own: #"[ { "query": { "a": 1, "b": [2, 3] } }, { "prefer": ["respond-async", "wait=10"] } ]"#,
+            request: #""query": { "a": 0 }"#)
+        #expect(request.url == "http://api.test/v1/jobs?a=0&b=2&b=3")
+        #expect(request.header("Prefer") == "respond-async, wait=10")
+    }
+
+    @Test("the idempotency key is the step's own, and only on requests that change something")
+    func idempotencyKey() async throws {
+        let key = SubmitKey.text(jobKey: "key1", step: StepKey(stage: "a"), generation: 1)
+        let request = try await sent(service: #"[ { "idempotencyKey": { "quoted": true } } ]"#)
+        #expect(request.header("Idempotency-Key") == "\"\(key)\"")
+
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, "{}")
+        service.on("DELETE /v1/jobs/7", 204)
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "compute", "service": "api", "poll": { "GET": "/jobs/7", "until": "false" },
+              "cancel": { "DELETE": "/jobs/7" } }
+            """, network: service.network, with: #"[ { "idempotencyKey": { "header": "X-Key" } } ]"#)
+        await bench.resume()
+        _ = await bench.cancel()
+        #expect(service.requests[0].header("X-Key") == nil)
+        #expect(service.requests[1].header("X-Key") == "\(key)-cancel")
+    }
+
+    @Test("a form has its fields in their order and its files after them")
+    func multipart() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a.txt", "hello")
+        let request = try await sent(
+            own: """
+                [ { "multipart": { "files": [ { "name": "f", "file": "a.txt", "contentType": "text/x" },
+                      { "name": "t", "text": "inline", "filename": "t.txt" } ],
+                    "fields": { "z": "1", "a": ["2", "3"], "n": null } } } ]
+                """, request: #""expect": ["2xx"]"#, folder: folder.path)
+        guard case .multipart(let body) = request.body else {
+            Issue.record("no form")
+            return
+        }
+        #expect(body.parts.map(\.name) == ["z", "a", "a", "f", "t"])
+        #expect(body.parts[3].content == .file(path: "\(folder.path)/a.txt", offset: 0, length: 5))
+        #expect(body.parts[3].filename == "a.txt")
+        #expect(body.parts[3].contentType == "text/x")
+        #expect(body.parts[4].filename == "t.txt")
+    }
+
+    @Test(
+        "mistakes in a configuration are told where they stand",
+        arguments: [
+            (#"{ "basic": { "user": "u" } }"#, "'password' is missing"),
+            (#"{ "basic": { "user": "u", "password": "p", "x": 1 } }"#, "unknown key 'x'"),
+            (#"{ "apiKey": { "value": "k" } }"#, #"stands either in a "header" or in the "query""#),
+            (#"{ "apiKey": { "header": "a b", "value": "k" } }"#, #""a b" is no name of a header"#),
+            (#"{ "bearer": 5 }"#, "this must be a string, not a number"),
+            (#"{ "bearer": "${{ nope }}" }"#, "nope"),
+            (#"{ "multipart": { "files": [ { "name": "f" } ] } }"#, #"either "file" or "text""#),
+            (#"{ "bearer": "x", "basic": {} }"#, "exactly one key"),
+        ])
+    func mistakes(decorator: String, message: String) {
+        let report = StageBench.report(
+            #"{ "id": "a", "kind": "compute", "service": "api", "submit": { "POST": "/a", "with": [ \#(decorator) ] } }"#
+        )
+        #expect(report.contains(message))
+    }
+}

@@ -1,0 +1,116 @@
+import JSONPath
+import PipelineCore
+import Synchronization
+
+/// The engine's side of a stage's context in memory: a ledger, captures, a clock that moves by hand.
+final class MemoryStageHost: StageHost {
+    struct State {
+        var now = Timestamp(milliseconds: 1_800_000_000_000)
+        var scope: Scope
+        var record: SubmitRecord?
+        /// The phases that the ledger went through, and what was committed with them.
+        var phases: [SubmitRecord.Phase] = []
+        var checkpoint: [UInt8]?
+        var captures = JSONObject()
+        var files: [WrittenFile] = []
+        var points: [CrashPoint] = []
+        var progress: [StageProgress] = []
+        var deadline: Timestamp?
+        var facts: [Fact: JSON] = [:]
+        /// Commits fail with this from now on.
+        var journalFailure: JournalFailure?
+        /// The process dies, as far as the journal is concerned, when it passes this.
+        var crashPoint: CrashPoint?
+    }
+
+    private let state: Mutex<State>
+    private let step: StepKey
+    private let retry: RetryPolicy
+    private let redactor: Redactor
+    private let folders: JobFolders
+    let started = Timestamp(milliseconds: 1_800_000_000_000)
+
+    init(
+        stage: String, retry: RetryPolicy, inputs: JSONObject = [:], secrets: [String: String] = [:],
+        stages: [String: JSON] = [:], folders: JobFolders = JobFolders(document: "/tmp", output: "/tmp")
+    ) {
+        step = StepKey(stage: stage)
+        self.retry = retry
+        self.folders = folders
+        redactor = Redactor(secrets)
+        let scope = Scope(
+            inputs: inputs, secrets: secrets, stages: stages,
+            job: Scope.Job(id: "01job", key: "key1", started: Timestamp(milliseconds: 0)), baseFolder: folders.document)
+        state = Mutex(State(scope: scope))
+    }
+
+    /// Reads or changes what a test wants to see.
+    @discardableResult func read<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+        state.withLock { state in body(&state) }
+    }
+
+    var facts: StageFacts {
+        StageFacts(
+            job: JobID("01job"), jobKey: "key1", pipeline: "test", step: step, attempt: 1, started: started,
+            deadline: state.withLock(\.deadline), folders: folders, overwrites: false, retry: retry,
+            place: "test.json:1:1")
+    }
+
+    var now: Timestamp { state.withLock(\.now) }
+
+    func scope() async throws(StageFailure) -> Scope {
+        state.withLock { state in
+            var scope = state.scope
+            scope.own = state.captures
+            scope.ownKey = state.record?.key ?? SubmitKey.text(jobKey: "key1", step: step, generation: 1)
+            scope.facts = state.facts
+            return scope
+        }
+    }
+
+    func obtain(_ fact: Fact) async throws(StageFailure) -> JSON {
+        let value: JSON = "fact"
+        state.withLock { $0.facts[fact] = value }
+        return value
+    }
+
+    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
+        try change { state in
+            state.checkpoint = checkpoint ?? state.checkpoint
+            for member in captures ?? [:] { state.captures[member.name] = member.value }
+        }
+    }
+
+    func submitRecord() async -> SubmitRecord? { state.withLock(\.record) }
+
+    func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure) {
+        try change { state in
+            state.record = submit
+            state.phases.append(submit.phase)
+            for member in captures ?? [:] { state.captures[member.name] = member.value }
+        }
+    }
+
+    func commit(file: WrittenFile) async throws(StageFailure) { try change { $0.files.append(file) } }
+
+    private func change(_ change: (inout State) -> Void) throws(StageFailure) {
+        let failure = state.withLock { state in
+            if state.journalFailure == nil { change(&state) }
+            return state.journalFailure
+        }
+        if let failure { throw .journal(failure) }
+    }
+
+    func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
+
+    func pass(_ point: CrashPoint) {
+        state.withLock { state in
+            state.points.append(point)
+            if state.crashPoint == point { state.journalFailure = .stale }
+        }
+    }
+
+    func digest(_ bytes: [UInt8]) -> String { "digest-\(bytes.count)" }
+
+    func redact(_ text: String) -> String { redactor.redact(text) }
+}

@@ -1,0 +1,121 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+import Testing
+
+@Suite("What is said of an answer")
+struct JudgementTests {
+    /// The failure of a poll, which is judged as every request is.
+    private func failure(
+        _ status: Int, _ body: String, request: String = "", headers: [String: String] = [:],
+        secrets: [String: String] = [:], url: String = "http://api.test/v1"
+    ) async throws -> StepFailure? {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", status, body, headers: headers)
+        let bench = try StageBench(
+            #"{ "id": "a", "kind": "compute", "service": "api", "submit": { "POST": "/jobs", \#(request) "json": {} } }"#,
+            network: service.network, secrets: secrets, url: url)
+        return await bench.resume().tryFailure?.failure
+    }
+
+    @Test(
+        "the message of an error body is found in the usual places",
+        arguments: [
+            (#"{"title": "Bad", "detail": "the disk is full"}"#, "the disk is full"),
+            (#"{"title": "Out of credit"}"#, "Out of credit"),
+            (#"{"error": {"message": "no quota", "code": 3}}"#, "no quota"),
+            (#"{"error": "plain"}"#, "plain"), (#"{"message": "hello"}"#, "hello"),
+        ])
+    func messages(body: String, message: String) async throws {
+        let failure = try #require(try await failure(422, body))
+        #expect(failure.title == "service 'api' answered 422 Unprocessable Content: \(message)")
+        #expect(failure.request == "POST http://api.test/v1/jobs")
+        #expect(failure.status == 422)
+        #expect(failure.service == "api")
+        #expect(failure.body == body)
+        #expect(failure.place == "test.json:1:1")
+    }
+
+    @Test("or where the author says")
+    func authorsMessage() async throws {
+        let failure = try await failure(
+            400, #"{"fault": {"why": ["a", "b"]}}"#, request: #""error": "$.fault.why[*]","#)
+        #expect(failure?.title == "service 'api' answered 400 Bad Request: a; b")
+    }
+
+    @Test("bodies are cut, on one line and without control characters")
+    func safeBodies() async throws {
+        let failure = try #require(
+            try await failure(400, "\u{1B}[31mred\r\n  next\u{202E}" + String(repeating: "x", count: 1000)))
+        let body = try #require(failure.body)
+        #expect(body.hasPrefix("\u{FFFD}[31mred next\u{FFFD}xxx"))
+        #expect(body.hasSuffix("…"))
+        #expect(body.count <= 301)
+        #expect(!failure.title.unicodeScalars.contains { $0.value < 32 })
+    }
+
+    @Test("secrets that a server echoes are shown by their names")
+    func redaction() async throws {
+        let failure = try #require(
+            try await failure(
+                401, #"{"error": "the token sesame-12345 is wrong"}"#,
+                request: #""query": { "k": "1" }, "headers": { "X": "${{ secrets.T }}" },"#,
+                secrets: ["T": "sesame-12345"]))
+        #expect(failure.title == "service 'api' answered 401 Unauthorized: the token ‹secret:T› is wrong")
+        #expect(failure.body?.contains("sesame-12345") == false)
+        #expect(failure.hint == "check the credentials of service 'api'")
+        #expect(failure.request == "POST http://api.test/v1/jobs?…")
+    }
+
+    @Test("statuses that the author expects are successes")
+    func expect() async throws {
+        #expect(try await failure(409, "{}", request: #""expect": [200, "4xx"],"#) == nil)
+        #expect(try await failure(200, "{}", request: #""expect": [201], "once": { "resend": true },"#)?.status == 200)
+    }
+
+    @Test("a rule's message is a template of the answer")
+    func rule() async throws {
+        let failure = try await failure(
+            200, #"{"errors": [{"text": "full"}]}"#,
+            request: """
+                "fail": [ { "when": "response.headers['x-ok'] == null && len(response.body.errors) > 0",
+                            "message": "the cluster says: ${{ response.body.errors[0].text }} (${{ response.status }})" } ],
+                """)
+        #expect(failure?.title == "the cluster says: full (200)")
+    }
+
+    @Test("a redirect that is not followed says how to follow it")
+    func redirect() async throws {
+        let failure = try await failure(
+            302, "", request: #""once": { "resend": true },"#, headers: ["Location": "/login"])
+        #expect(failure?.title == "service 'api' answered 302 Found")
+        #expect(failure?.hint?.contains("\"redirects\"") == true)
+    }
+
+    @Test(
+        "failures without an answer say what happened and what to do",
+        arguments: [
+            (
+                ExchangeFailure.Reason.connectionRefused, TryFailure.Kind.silent,
+                "is the service running? check the url of service 'api'"
+            ),
+            (.nameNotResolved, .silent, "check the network and the url of service 'api'"),
+            (.timedOut(.connect), .silent, ""),
+            (.tls(.unknownAuthority), .definite, #"name its authority in "tls": { "ca": … } if you trust it"#),
+            (.tls(.pinMismatch), .definite, "if the service has a new key, change \"pinnedPublicKeys\""),
+            (.tls(.other), .silent, ""),
+            (.invalidRequest("x"), .definite, ""),
+        ])
+    func unanswered(reason: ExchangeFailure.Reason, kind: TryFailure.Kind, hint: String) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: reason, connectionMade: false)
+        let bench = try StageBench(
+            #"{ "id": "a", "kind": "compute", "service": "api", "submit": { "POST": "/jobs" } }"#,
+            network: service.network)
+        let failed = try #require(await bench.resume().tryFailure)
+        #expect(failed.kind == kind)
+        #expect((failed.failure.hint ?? "") == hint)
+        #expect(failed.failure.service == "api")
+        #expect(failed.failure.request == "POST http://api.test/v1/jobs")
+    }
+}

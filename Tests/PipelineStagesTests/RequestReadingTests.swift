@@ -1,0 +1,147 @@
+import JSONPath
+import PipelineCore
+import Testing
+
+@Suite("Mistakes in a request")
+struct RequestReadingTests {
+    private func report(_ request: String, stage: String = "", with: String = "[]", header: String = "") -> String {
+        StageBench.report(
+            #"{ "id": "a", "kind": "compute", "service": "api", \#(stage) "submit": { \#(request) } }"#, header: header,
+            with: with)
+    }
+
+    @Test(
+        "are told with their place and a hint",
+        arguments: [
+            (#""json": 1"#, "this request has no method", #"add one as a key, for example "GET": "/path""#),
+            (#""GET": "/a", "POST": "/b""#, "this request has 2 methods", "keep one of GET, POST"),
+            (#""POTS": "/a""#, "unknown key 'POTS'", "did you mean 'POST'?"),
+            (#""POST": "jobs""#, "begins with / or with http:// or https://", #"write "/jobs" for a path"#),
+            (#""POST": "ftp://x/y""#, "begins with / or with http:// or https://", ""),
+            (#""POST": """#, "this request has no URL", #"write "/""#),
+            (#""POST": 5"#, "this must be a string, not a number", ""),
+            (
+                #""POST": "/a", "json": 1, "text": "x""#, "a request has one body, and this one has 2",
+                #"keep one of "json", "text""#
+            ),
+            (#""POST": "/a", "expect": ["2x"]"#, #""2x" is no status"#, #"a class such as "2xx""#),
+            (#""POST": "/a", "expect": [700]"#, "700 is no status", ""),
+            (#""POST": "/a", "headers": { "Content-Length": "1" }"#, "Content-Length cannot be set", ""),
+            (#""POST": "/a", "headers": { "bad name": "1" }"#, #""bad name" is no name of a header"#, ""),
+            (#""POST": "/a", "query": { "o": {} }"#, "not an object", "json(…)"),
+            (#""POST": "/a", "timeout": 30"#, "must be a duration", ""),
+            (#""POST": "/a", "redirects": -1"#, "-1 is out of bounds", ""),
+            (
+                #""POST": "/a", "credentials": "all""#, "'all' is not a way of sending credentials",
+                "service, none, any-origin"
+            ),
+            (#""POST": "/a", "capture": { "id": "id" }"#, #""id" is no selector"#, #"did you mean "$.id"?"#),
+            (#""POST": "/a", "fail": [ { "message": "x" } ]"#, "'when' is missing", ""),
+            (#""POST": "/a${{ self.nope }}""#, "there is no capture of this stage called 'nope'", ""),
+            (#""POST": "/a", "once": {}"#, "'once' does not say how a lost answer is settled", ""),
+            (#""POST": "/a", "once": { "key": true }"#, "${{ self.key }} stands nowhere in this request", ""),
+            (#""POST": "/a", "once": { "key": 5 }"#, "the key is the name of a header, or true, not a number", ""),
+            (#""POST": "/a", "once": { "key": "K", "resend": true }"#, "'once' has more than one way: key, resend", ""),
+            (
+                #""POST": "/a", "once": { "resend": true, "valid": "1h" }"#, "'valid' has a meaning only beside 'key'",
+                ""
+            ),
+            (#""POST": "/a", "once": { "name": { "GET": "/b" } }"#, "'ours' is missing", "response.body"),
+            (
+                #""POST": "/a", "once": { "match": { "list": { "GET": "/b", "paginate": {} }, "items": "$", "where": "true" } }"#,
+                "a list of more than one page is not available in this version", ""
+            ),
+            (
+                #""POST": "/a", "once": { "key": "K" }, "with": [ { "idempotencyKey": {} } ]"#,
+                "the key would be sent twice", "remove the decorator"
+            ),
+        ])
+    func mistakes(request: String, message: String, hint: String) {
+        let report = report(request)
+        #expect(report.contains(message))
+        #expect(report.contains(hint))
+        #expect(report.hasPrefix("test.json:"))
+    }
+
+    @Test("idempotencyKey at the service is found beside once.key too")
+    func outerIdempotencyKey() {
+        let report = report(
+            #""POST": "/a", "once": { "key": "K" }"#, with: #"[ { "idempotencyKey": {} } ]"#)
+        #expect(report.contains("the key would be sent twice"))
+    }
+
+    @Test("a path without a service is an error")
+    func noService() {
+        let report = StageBench.report(#"{ "id": "a", "kind": "compute", "submit": { "POST": "/jobs" } }"#)
+        #expect(report.contains("the stage names no service"))
+        #expect(
+            StageBench.report(#"{ "id": "a", "kind": "compute", "submit": { "POST": "http://h/jobs" } }"#).isEmpty)
+    }
+
+    @Test(
+        "decorators that come later or are unknown are told apart",
+        arguments: [
+            ("oauth2", "the decorator 'oauth2' is not available in this version"),
+            ("sigv4", "is not available in this version"), ("gzip", "is not available in this version"),
+            ("digest", "is not available in this version"), ("cache", "is not available in this version"),
+            ("baerer", "there is no decorator called 'baerer'"),
+        ])
+    func decorators(name: String, message: String) {
+        for report in [
+            report(#""POST": "/a", "with": [ { "\#(name)": {} } ]"#),
+            report(#""POST": "/a""#, stage: #""with": [ { "\#(name)": {} } ],"#),
+            report(#""POST": "/a""#, with: #"[ { "\#(name)": {} } ]"#),
+            report(#""POST": "/a""#, header: #""with": [ { "\#(name)": {} } ],"#),
+        ] {
+            #expect(report.contains(message))
+        }
+        #expect(report(#""POST": "/a", "with": [ { "baerer": "x" } ]"#).contains("did you mean 'bearer'?"))
+    }
+
+    @Test("a service that no stage uses has its decorators read too")
+    func unusedService() {
+        let report = StageBench.report(
+            #"{ "id": "a", "kind": "compute", "submit": { "POST": "http://h/jobs" } }"#, with: #"[ { "berer": "x" } ]"#)
+        #expect(report.contains("there is no decorator called 'berer'"))
+    }
+
+    @Test(
+        "a compute stage says what it lacks",
+        arguments: [
+            (#""capture": {}"#, "this stage has neither 'submit' nor 'poll'"),
+            (#""poll": { "GET": "/a", "status": "$.s" }"#, "does not say when the job has succeeded"),
+            (#""poll": { "GET": "/a", "succeeded": ["x"] }"#, "'status' does not say where the state stands"),
+            (
+                #""poll": { "GET": "/a", "status": "$.s", "succeeded": [null] }"#,
+                "a state is a string, a number, true or false, not null"
+            ),
+            (#""poll": { "GET": "/a", "status": "$.s", "succeeded": "x" }"#, "this must be an array, not a string"),
+            (#""poll": { "GET": "/a", "until": "true", "every": "often" }"#, "is no duration"),
+            (#""poll": { "GET": "/a", "until": "true", "untill": "x" }"#, "did you mean 'until'?"),
+            (
+                #""poll": { "GET": "/a", "until": "true" }, "callback": {}"#,
+                "'callback' is not available in this version"
+            ),
+            (#""poll": { "GET": "/a", "until": "true", "once": {} }"#, "unknown key 'once'"),
+        ])
+    func compute(members: String, message: String) {
+        let report = StageBench.report(#"{ "id": "a", "kind": "compute", "service": "api", \#(members) }"#)
+        #expect(report.contains(message))
+    }
+
+    @Test("all mistakes of a stage are told at once")
+    func allAtOnce() {
+        let report = report(#""POTS": "/a", "expect": ["x"], "with": [ { "gzip": {} } ], "tiemout": "1s""#)
+        #expect(report.components(of: ": error: ") == 5)
+    }
+
+    @Test("a request may hold x- keys, and headers of that name count")
+    func extensionKeys() {
+        #expect(report(#""POST": "/a", "x-note": 1, "headers": { "x-api-key": "k" }"#).isEmpty)
+    }
+}
+
+extension String {
+    /// How often a text stands in this one.
+    fileprivate func components(of text: String) -> Int { ranges(of: text).count }
+}

@@ -1,0 +1,171 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+import Testing
+
+@Suite("A request stage")
+struct RequestStageTests {
+    private func bench(
+        _ service: ScriptedService, _ request: String, extra: String = "", captures: [String: JSON] = [:],
+        folder: String = "/tmp", before: String = ""
+    ) throws -> StageBench {
+        try StageBench(
+            before + #"{ "id": "a", "kind": "request", "service": "api", \#(extra) "request": { \#(request) } }"#,
+            network: service.network, captures: captures, folders: JobFolders(document: folder, output: folder))
+    }
+
+    @Test("takes captures out of the answer")
+    func captures() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/me", 200, #"{"name": "soroush", "age": 3}"#)
+        let bench = try bench(
+            service, #""GET": "/me", "capture": { "name": "$.name" }"#, extra: #""capture": { "age": "$.age" },"#)
+        #expect(await bench.resume().isFinished)
+        #expect(bench.captures == ["name": "soroush", "age": 3])
+    }
+
+    @Test("says whether another try may help", arguments: [(503, TryFailure.Kind.answered), (404, .definite)])
+    func failure(status: Int, kind: TryFailure.Kind) async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/me", status, "", headers: ["Retry-After": "3"])
+        let failed = try #require(await bench(service, #""GET": "/me""#).resume().tryFailure)
+        #expect(failed.kind == kind)
+        #expect(failed.retryAfter == (kind == .answered ? .seconds(3) : nil))
+    }
+
+    @Test("with DELETE is repeated freely, with POST it goes through the ledger")
+    func ledger() async throws {
+        let service = ScriptedService()
+        service.on("DELETE /v1/x", fails: .connectionReset)
+        service.on("POST /v1/x", fails: .connectionReset)
+        #expect(await (try bench(service, #""DELETE": "/x""#)).resume().tryFailure?.kind == .silent)
+        let post = try bench(service, #""POST": "/x""#)
+        #expect(await post.resume().unknown != nil)
+        #expect(post.host.read { $0.phases } == [.intent, .sending, .unknown])
+        #expect(
+            StageBench.report(
+                #"{ "id": "a", "kind": "request", "request": { "GET": "http://h", "once": { "resend": true } } }"#
+            )
+            .contains("'once' has a meaning only with POST and PATCH"))
+    }
+
+    @Test("writes the body to a file whole, and again after a crash")
+    func writes() async throws {
+        let folder = try TemporaryFolder()
+        let service = ScriptedService()
+        service.on("POST /v1/x", 200, "body of the answer")
+        let bench = try bench(
+            service, #""POST": "/x", "once": { "resend": true }"#, extra: #""to": "out.txt","#, folder: folder.path)
+        bench.host.read { $0.crashPoint = .submitAnswered }
+        await bench.resume()
+        bench.host.read { state in
+            state.journalFailure = nil
+            state.crashPoint = nil
+        }
+        #expect(await bench.run().isFinished)
+        #expect(folder.read("out.txt") == "body of the answer")
+        #expect(folder.names == ["out.txt"])
+        let files = bench.host.read { $0.files }
+        #expect(files.last?.path == "\(folder.path)/out.txt")
+        #expect(
+            files.last?.sha256 == "f4520d4353eae4f0d3f92de9e77ac4a87f77fe2ba2e034fdae09ccb048241a0f")
+    }
+
+    @Test("does not replace a different file")
+    func existing() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("out.txt", "mine")
+        let service = ScriptedService()
+        service.on("GET /v1/x", 200, "theirs")
+        let bench = try bench(service, #""GET": "/x""#, extra: #""to": "out.txt","#, folder: folder.path)
+        #expect(await bench.resume().definite?.contains("a different file is at") == true)
+        #expect(folder.read("out.txt") == "mine")
+        #expect(folder.names == ["out.txt"])
+        try folder.write("out.txt", "theirs")
+        #expect(await bench.resume().isFinished)
+    }
+
+    @Test("lets no captured value choose a folder")
+    func disarmed() async throws {
+        let folder = try TemporaryFolder()
+        let service = ScriptedService()
+        service.on("GET /v1/x", 200, "x")
+        let bench = try bench(
+            service, #""GET": "/x""#, extra: #""to": "${{ stages.first.name }}","#,
+            captures: ["first": ["name": "../../etc/passwd"]], folder: folder.path,
+            before:
+                #"{ "id": "first", "kind": "request", "service": "api", "request": { "GET": "/f", "capture": { "name": "$.n" } } },"#
+        )
+        #expect(await bench.resume().isFinished)
+        #expect(folder.names == ["passwd"])
+    }
+
+    @Test("refuses pagination in this version")
+    func paginate() {
+        let report = StageBench.report(
+            #"{ "id": "a", "kind": "request", "request": { "GET": "http://h" }, "paginate": { "items": "$" } }"#)
+        #expect(report.contains("'paginate' is not available in this version"))
+    }
+}
+
+@Suite("Stages that write and wait")
+struct SmallStageTests {
+    private func write(_ content: String, inputs: JSONObject = [:]) async throws -> (TemporaryFolder, StageBench) {
+        let folder = try TemporaryFolder()
+        let bench = try StageBench(
+            #"{ "id": "a", "kind": "write", "to": "sub.json", \#(content) }"#, network: ScriptedService().network,
+            inputs: inputs, folders: JobFolders(document: folder.path, output: folder.path))
+        await bench.resume()
+        return (folder, bench)
+    }
+
+    @Test("a value becomes a file as JSON, text or base64")
+    func contents() async throws {
+        let json = try await write(#""json": { "a": "${{ inputs.x }}" }"#, inputs: ["x": [1, 2]])
+        #expect(json.0.read("sub.json") == "{\n  \"a\": [\n    1,\n    2\n  ]\n}\n")
+        #expect(json.1.captures["path"] == .string("\(json.0.path)/sub.json"))
+        let text = try await write(#""text": "hello ${{ inputs.x }}""#, inputs: ["x": "you"])
+        #expect(text.0.read("sub.json") == "hello you")
+        for spelling in ["aGk_Pw==", "aGk/Pw", "data:text/plain;base64,aGk/\nPw=="] {
+            let base64 = try await write(#""base64": "${{ inputs.x }}""#, inputs: ["x": .string(spelling)])
+            #expect(base64.0.read("sub.json") == "hi??", "\(spelling)")
+        }
+    }
+
+    @Test("what is no base64 fails, and two contents are an error")
+    func mistakes() async throws {
+        let (folder, bench) = try await write(#""base64": "${{ inputs.x }}""#, inputs: ["x": "no base64!"])
+        #expect(await bench.resume().definite == "the value of 'base64' is no base64")
+        #expect(folder.names.isEmpty)
+        #expect(
+            StageBench.report(#"{ "id": "a", "kind": "write", "to": "x", "json": 1, "text": "2" }"#)
+                .contains("a write has one content, and this one has 2"))
+    }
+
+    @Test("a wait ends so long after the stage's start, over restarts")
+    func waiting() async throws {
+        let bench = try StageBench(#"{ "id": "a", "kind": "wait", "for": "90s" }"#, network: ScriptedService().network)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.reason?.kind == .time)
+        #expect(bench.wait == 90)
+        bench.host.read { $0.now += .seconds(50) }
+        bench.checkpoint = nil
+        #expect(await bench.stage.resume(nil, bench.host).isWaiting)
+        #expect(await bench.resume().isFinished)
+    }
+
+    @Test("a wait until a time that has passed ends at once, and one for no time is an error")
+    func until() async throws {
+        let past = try StageBench(
+            #"{ "id": "a", "kind": "wait", "until": "2001-01-01T00:00:00Z" }"#, network: ScriptedService().network)
+        #expect(await past.resume().isFinished)
+        let bad = try StageBench(
+            #"{ "id": "a", "kind": "wait", "until": "${{ inputs.x }}" }"#, network: ScriptedService().network,
+            inputs: ["x": "soon"])
+        #expect(await bad.resume().definite == "'until': \"soon\" is no time")
+        #expect(StageBench.report(#"{ "id": "a", "kind": "wait", "until": "soon" }"#).contains("\"soon\" is no time"))
+        #expect(
+            StageBench.report(#"{ "id": "a", "kind": "wait" }"#).contains(
+                "either \"for\", a duration, or \"until\", a time"))
+    }
+}
