@@ -95,6 +95,7 @@ struct RootCommand: ParsableCommand {
         subcommands: [
             RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, LogsCommand.self,
             CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, ValidateCommand.self,
+            SchemaCommand.self,
             WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self,
         ])
 }

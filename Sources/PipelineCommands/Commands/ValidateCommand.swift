@@ -40,9 +40,8 @@ struct ValidateCommand: WorkspaceCommand {
     private static func errors(in error: any Error) -> [JSON] {
         switch error {
         case let error as DefinitionError:
-            error.diagnostics.map { diagnostic in
-                let place = error.source.position(at: diagnostic.range.start)
-                return [
+            error.located.map { diagnostic, place in
+                [
                     "line": .number(JSONNumber(place.line)), "column": .number(JSONNumber(place.column)),
                     "pointer": .string(diagnostic.pointer), "message": .string(diagnostic.message),
                     "hint": JSON(diagnostic.hint),

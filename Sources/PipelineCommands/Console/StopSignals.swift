@@ -3,8 +3,13 @@ import Glibc
 import Synchronization
 
 /// SIGINT and SIGTERM: the first asks to stop, the second quits at once (and loses nothing: what counts is on disk).
+///
+/// What comes within a tenth of a second of the first is the same wish: timeout(1) and some shells signal both a
+/// process and its group.
 final class StopSignals: Sendable {
     private let received = Atomic<Int>(0)
+    /// When the first came, in nanoseconds of the machine's uptime.
+    private let first = Atomic<UInt64>(0)
     /// Kept so that the sources live; only made and dropped, never changed.
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
 
@@ -18,7 +23,13 @@ final class StopSignals: Sendable {
         }
         for source in sources {
             source.setEventHandler { [self] in
-                if received.add(1, ordering: .relaxed).newValue == 1 { stop() } else { _exit(ExitStatus.interrupted.rawValue) }
+                let now = DispatchTime.now().uptimeNanoseconds
+                if received.add(1, ordering: .relaxed).newValue == 1 {
+                    first.store(now, ordering: .relaxed)
+                    stop()
+                } else if now - first.load(ordering: .relaxed) > 100_000_000 {
+                    _exit(ExitStatus.interrupted.rawValue)
+                }
             }
             source.activate()
         }

@@ -8,23 +8,30 @@ public struct DecoratorDefinition: Sendable {
     public let configuration: Place
 
     public static let field = Field(
-        "with", .array(of: type), "Decorators put on each request, the first innermost.")
+        "with", .array(of: type), examples: [[["bearer": "${{ secrets.TOKEN }}"]]],
+        "Decorators put on each request, the first innermost.")
 
     static var type: FieldType<DecoratorDefinition> {
-        FieldType(schema: ["type": "object", "minProperties": 1, "maxProperties": 1]) { place, findings in
-            guard let members = place.members else {
+        FieldType(lazily: schema) { place, findings in
+            guard let members = place.members?.filter({ !$0.member.name.hasPrefix("x-") }) else {
                 findings.report(
-                    place, "a decorator must be an object with one key, not \(place.node.json.kindName)",
-                    hint: "for example { \"bearer\": \"${{ secrets.TOKEN }}\" }")
+                    place, "a decorator must be an object with one key, not \(place.node.json.kindName)", hint: example)
                 return nil
             }
+            let count = members.isEmpty ? "none" : String(members.count)
             guard members.count == 1, let (member, value) = members.first else {
                 findings.report(
-                    place, "a decorator must have exactly one key, this has \(members.count)",
-                    hint: "put each decorator in an object of its own")
+                    place,
+                    "a decorator must have exactly one key, and this has \(count)",
+                    hint: members.isEmpty ? example : "put each in an object of its own: [ { … }, { … } ]")
                 return nil
             }
             return DecoratorDefinition(name: member.name, nameRange: member.nameRange, configuration: value)
         }
     }
+
+    private static let example = "for example { \"bearer\": \"${{ secrets.TOKEN }}\" }"
+
+    /// What is known without a catalogue; ``PipelineSchema`` puts the catalogue's decorators in its place.
+    public static let schema: JSON = ["title": "decorator", "type": "object", "minProperties": 1]
 }

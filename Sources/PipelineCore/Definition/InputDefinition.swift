@@ -22,9 +22,11 @@ public struct InputDefinition: Sendable {
     /// Whether the value is kept nowhere: a resume needs it again.
     public let isSecret: Bool
 
-    static let kindField = Field("type", FieldType<Kind>.word("type of input"), required: true, "What the value is.")
-    static let fallbackField = Field("default", .json(.service), "The value when none is given.")
-    static let choicesField = Field("enum", FieldType<[Place]>.array(of: FieldType<Place>.any, atLeast: 1), "The values allowed.")
+    static let kindField = Field(
+        "type", FieldType<Kind>.word("type of input"), required: true, examples: ["string"], "What the value is.")
+    static let fallbackField = Field("default", .json(.beforeInputs), "The value when none is given.")
+    static let choicesField = Field(
+        "enum", FieldType<[Place]>.array(of: FieldType<Place>.any, atLeast: 1), "The values allowed.")
     static let patternField = Field("pattern", .regularExpression, "A regular expression that the value must match.")
     static let summaryField = Field("description", .string, "What the value is for.")
     static let secretField = Field("secret", .boolean, default: false, "Whether the value is kept nowhere.")
@@ -33,24 +35,78 @@ public struct InputDefinition: Sendable {
     ]
 
     static var type: FieldType<InputDefinition> {
-        .object(fields) { reader in
-            guard let kind = reader.required(kindField) else { return nil }
-            let input = InputDefinition(
-                name: "", kind: kind, fallback: reader.optional(fallbackField),
-                choices: reader.optional(choicesField)?.map(\.node.json), pattern: reader.optional(patternField),
-                summary: reader.optional(summaryField), isSecret: reader.value(secretField, default: false))
-            if let place = reader.place(of: "default"), !input.kind.acceptsDefault(place.node.json) {
-                reader.findings.report(
-                    place, "the default must be \(kind.noun), not \(place.node.json.kindName)")
-            }
-            return input
-        }
+        let object = FieldType.object(fields, read)
+        return FieldType(lazily: schema, read: object.read)
+    }
+
+    /// The table's schema, and that defaults and choices have the input's type.
+    private static var schema: JSON {
+        var schema = fields.objectSchema.object ?? [:]
+        schema["allOf"] = .array(
+            Kind.allCases.filter { $0 != .json }.map { kind in
+                [
+                    "if": ["properties": ["type": ["const": .string(kind.rawValue)]], "required": ["type"]],
+                    "then": ["properties": ["default": kind.defaultSchema, "enum": ["items": kind.valueSchema]]],
+                ]
+            })
+        return .object(schema)
+    }
+
+    private static func read(_ reader: ObjectReader) -> InputDefinition? {
+        let kind = reader.required(kindField)
+        let fallback = reader.optional(fallbackField)
+        let choices = reader.optional(choicesField)
+        let pattern = reader.optional(patternField)
+        let summary = reader.optional(summaryField)
+        let isSecret = reader.value(secretField, default: false)
+        guard let kind else { return nil }
+        let input = InputDefinition(
+            name: "", kind: kind, fallback: fallback, choices: choices?.map(\.node.json), pattern: pattern,
+            summary: summary, isSecret: isSecret)
+        input.check(reader, choices: choices ?? [])
+        return input
     }
 
     func named(_ name: String) -> InputDefinition {
         InputDefinition(
             name: name, kind: kind, fallback: fallback, choices: choices, pattern: pattern, summary: summary,
             isSecret: isSecret)
+    }
+}
+
+extension InputDefinition {
+    /// Checks what its keys say of each other.
+    private func check(_ reader: ObjectReader, choices places: [Place]) {
+        for place in places where !kind.accepts(place.node.json) {
+            reader.findings.report(
+                place, "each value of this 'enum' must be \(kind.noun), not \(place.node.json.kindName)",
+                hint: "the input's type is \"\(kind.rawValue)\"")
+        }
+        if let place = reader.place(of: "pattern"), kind != .string, kind != .file {
+            reader.findings.report(
+                place, "a 'pattern' is for inputs of type string or file, and this one's is \(kind.rawValue)",
+                hint: "take it out")
+        }
+        if let place = reader.place(of: "default") { checkFallback(at: place, reader.findings) }
+    }
+
+    private func checkFallback(at place: Place, _ findings: Findings) {
+        guard kind.acceptsDefault(place.node.json) else {
+            findings.report(
+                place, "the default must be \(kind.noun), not \(place.node.json.kindName)",
+                hint: "the input's type is \"\(kind.rawValue)\"")
+            return
+        }
+        guard let value = fallback?.constant else { return }
+        if let choices, !choices.contains(value) {
+            findings.report(
+                place, "the default is not one of the values of 'enum'",
+                hint: "there are " + choices.map(\.text).joined(separator: ", "))
+        }
+        if let pattern, let text = value.string, pattern.firstMatch(in: text) == nil {
+            findings.report(
+                place, "the default does not match the pattern", hint: "the pattern is \(pattern.pattern)")
+        }
     }
 }
 
@@ -64,6 +120,20 @@ extension InputDefinition.Kind {
         case .boolean: "true or false"
         case .json: "a JSON value"
         }
+    }
+
+    /// The JSON Schema of a value of this type.
+    fileprivate var valueSchema: JSON {
+        switch self {
+        case .file, .string: ["type": "string"]
+        case .number: ["type": "number"]
+        case .boolean: ["type": "boolean"]
+        case .json: true
+        }
+    }
+
+    fileprivate var defaultSchema: JSON {
+        self == .file || self == .string ? valueSchema : ["anyOf": [valueSchema, .anyTemplate]]
     }
 
     /// Whether a value of the document has this type.
@@ -84,12 +154,16 @@ extension InputDefinition.Kind {
 extension FieldType where Value == LinearRegex {
     /// A regular expression.
     public static var regularExpression: FieldType {
-        FieldType(schema: ["type": "string", "format": "regex"]) { place, findings in
+        FieldType(lazily: ["type": "string", "format": "regex"]) { place, findings in
             guard let text = FieldType<String>.string.read(place, findings) else { return nil }
             do throws(LinearRegexError) {
                 return try LinearRegex(text)
             } catch {
-                findings.report(place, error.message, hint: error.hint)
+                let origin = TextOrigin(literal: place.node.range, in: findings.source)
+                let start = min(error.offset, text.utf8.count)
+                let range = SourceRange(start: start, end: min(start + 1, text.utf8.count))
+                findings.report(
+                    range: origin.source(of: range), pointer: place.pointer, error.message, hint: error.hint)
                 return nil
             }
         }

@@ -12,6 +12,12 @@ public struct PipelineDefinition: Sendable {
     public let finally: [StageDefinition]
     /// Defaults of all stages.
     public let defaults: StageDefaults
+    public let background: BackgroundDefinition
+    public let notifications: [NotifyDefinition]
+    /// The names that `inputs` gives, those with mistakes too; nil when they can't be known.
+    let inputNames: [String]?
+    /// Whether `services` is there and is no object.
+    let hasUnreadableServices: Bool
 }
 
 /// What a document may say once for all its stages.
@@ -25,71 +31,121 @@ public struct StageDefaults: Sendable {
 }
 
 extension PipelineDefinition {
-    static let version = Field("pipeline", .integer(1...1), required: true, "The version of the format, the number 1.")
+    static let version = Field(
+        "pipeline", .formatVersion, required: true, examples: [1], "The version of the format, the number 1.")
     static let nameField = Field(
-        "name", .name(.pipeline), required: true,
+        "name", .name(.pipeline), required: true, examples: ["my-pipeline"],
         "The pipeline's name; history, budgets and estimates are kept under it.")
     static let summaryField = Field("description", .string, "What the pipeline is for.")
     static let inputsField = Field(
-        "inputs", .map(of: InputDefinition.type), "The values that a run is given, by name.")
+        "inputs", .map(of: InputDefinition.type), examples: [["video": ["type": "file"]]],
+        "The values that a run is given, by name.")
     static let servicesField = Field(
-        "services", .map(of: ServiceDefinition.type), "The services that stages talk to, by name.")
+        "services", .map(of: ServiceDefinition.type), examples: [["api": ["url": "https://api.example.com"]]],
+        "The services that stages talk to, by name.")
     static let stagesField = Field(
-        "stages", .array(of: StageDefinition.type, atLeast: 1), required: true, "The stages, in order.")
+        "stages", .array(of: StageDefinition.type, atLeast: 1), required: true,
+        "What is done: an array of stages, each an object with \"id\" and \"kind\".")
     static let finallyField = Field(
         "finally", .array(of: StageDefinition.type), "Stages that run in order when the job has ended.")
-    static let backgroundField = Field("background", .any, "When the job may run without a person.")
-    static let notifyField = Field("notify", .any, "Who is told of what.")
+    static let deadlineField = Field(
+        "deadline", .duration(.service), "The longest that a stage may take, over restarts.")
+    static let concurrencyField = Field(
+        "concurrency", .count(1...1024, roots: .service), default: 4, "Items of a forEach that run at a time.")
+    static let backgroundField = Field(
+        "background", BackgroundDefinition.type, "How a job behaves when no person waits for it.")
+    static let notifyField = Field("notify", .array(of: NotifyDefinition.type), "Who is told of what.")
 
     static let fields: [any AnyField] = [
         version, nameField, summaryField, inputsField, servicesField, stagesField, finallyField,
-        DecoratorDefinition.field, RetryDefinition.field, StageOptions.deadlineField,
-        StageOptions.concurrencyField, backgroundField, notifyField,
+        DecoratorDefinition.field, RetryDefinition.field, deadlineField, concurrencyField, backgroundField, notifyField,
     ]
 
-    /// Reads a document; nil when what is left of it can't be planned. Mistakes are in the findings; a text that is
-    /// no JSON throws.
-    static func read(_ source: SourceText, findings: Findings) throws(DefinitionError) -> PipelineDefinition? {
-        let node = try parse(source)
-        guard let reader = ObjectReader(Place(node), fields: fields, findings: findings) else { return nil }
+    /// Reads a document in spite of its mistakes, which are in the findings, those of its syntax too; nil when nothing
+    /// is left of it that could have more.
+    static func read(_ source: SourceText, findings: Findings) -> PipelineDefinition? {
+        let reading = JSONNode.read(source)
+        for error in reading.errors {
+            let pointer = PointerScan.pointer(to: error.range.start, in: source)
+            findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
+        }
+        guard let node = reading.node,
+            let reader = ObjectReader(
+                Place(node), fields: fields, later: LaterKeys.document, findings: findings)
+        else { return nil }
         return read(reader, source: source)
     }
 
-    private static func parse(_ source: SourceText) throws(DefinitionError) -> JSONNode {
-        do {
-            return try JSONNode.parse(source)
-        } catch {
-            let diagnostics = error.errors.map {
-                Diagnostic(range: $0.range, pointer: "", message: $0.message, hint: $0.hint)
-            }
-            throw DefinitionError(source: source, diagnostics: diagnostics)
-        }
-    }
-
-    private static func read(_ reader: ObjectReader, source: SourceText) -> PipelineDefinition? {
+    private static func read(_ reader: ObjectReader, source: SourceText) -> PipelineDefinition {
         _ = reader.required(version)
         let name = reader.required(nameField)
+        let summary = reader.optional(summaryField)
         let inputs = reader.value(inputsField, default: []).map { $0.value.named($0.name) }
         let services = reader.value(servicesField, default: []).map { $0.value.named($0.name) }
-        let stages = reader.required(stagesField)
+        let stages = reader.required(stagesField) ?? []
         let finally = reader.value(finallyField, default: [])
         let defaults = StageDefaults(
             decorators: reader.value(DecoratorDefinition.field, default: []),
             retry: reader.value(RetryDefinition.field, default: RetryDefinition()),
-            deadline: reader.optional(StageOptions.deadlineField),
-            concurrency: reader.optional(StageOptions.concurrencyField))
-        reportRepeatedIDs((stages ?? []) + finally, to: reader.findings)
+            deadline: reader.optional(deadlineField), concurrency: reader.optional(concurrencyField))
+        let background = reader.value(backgroundField, default: .standard)
+        let notifications = reader.value(notifyField, default: [])
+        reportRepeatedIDs(stages + finally, to: reader.findings)
+        reportNames(of: reader)
         reader.finish()
-        guard let name, let stages else { return nil }
         return PipelineDefinition(
-            source: source, name: name, summary: reader.optional(summaryField), inputs: inputs, services: services,
-            stages: stages, finally: finally, defaults: defaults)
+            source: source, name: name ?? "", summary: summary, inputs: inputs, services: services, stages: stages,
+            finally: finally, defaults: defaults, background: background, notifications: notifications,
+            inputNames: reader.has("inputs") ? reader.place(of: "inputs")?.members.map { $0.map(\.member.name) } : [],
+            hasUnreadableServices: reader.has("services") && reader.place(of: "services")?.members == nil)
     }
 
     private static func reportRepeatedIDs(_ stages: [StageDefinition], to findings: Findings) {
-        var seen: Set<String> = []
-        for stage in stages where !seen.insert(stage.id).inserted {
-            findings.report(stage.idPlace, "the id '\(stage.id)' is used twice", hint: "give each stage its own id")
+        var first: [String: StageDefinition] = [:]
+        for stage in stages where !stage.id.isEmpty {
+            if let other = first[stage.id] {
+                findings.report(
+                    stage.idPlace, "there is a stage '\(stage.id)' already",
+                    hint: "give each stage its own id; the first is at \(other.place.pointer)")
+            } else {
+                first[stage.id] = stage
+            }
+        }
+    }
+
+    /// Names of inputs that no command line could give, and services without a name.
+    private static func reportNames(of reader: ObjectReader) {
+        for (key, noun) in [("inputs", "an input"), ("services", "a service")] {
+            for (member, place) in reader.place(of: key)?.members ?? [] {
+                let message: String? =
+                    if member.name.isEmpty { "\(noun) needs a name" } else if key == "inputs", member.name.contains("=")
+                    {
+                        "the name of an input cannot hold '='"
+                    } else { nil }
+                guard let message else { continue }
+                let hint =
+                    key == "inputs" ? "its value is given as -i NAME=VALUE" : "stages name it: \"service\": \"NAME\""
+                reader.findings.report(range: member.nameRange, pointer: place.pointer, message, hint: hint)
+            }
+        }
+    }
+}
+
+extension FieldType where Value == Void {
+    /// The version of the format, which is 1.
+    static var formatVersion: FieldType {
+        FieldType(lazily: ["const": 1]) { place, findings in
+            guard case .number(let number) = place.node.content else {
+                findings.report(
+                    place, "the version of the format is the number 1, not \(place.node.json.kindName)",
+                    hint: "write \"pipeline\": 1")
+                return nil
+            }
+            if number.int == 1 { return () }
+            findings.report(
+                place, "this program reads version 1 of the format, not \(number.literal)",
+                hint: "write \"pipeline\": 1")
+            return nil
         }
     }
 }

@@ -13,7 +13,7 @@ public struct RetryDefinition: Sendable {
     /// A definition that says nothing.
     public init() {}
 
-    public static let field = Field("retry", type, "When a failed try is repeated.")
+    public static let field = Field("retry", type.named("retry"), "When a failed try is repeated.")
 
     static let attemptsField = Field(
         "attempts", .integer(1...1_000_000), default: 5, "How many answers may fail since the last progress.")
@@ -52,18 +52,5 @@ public struct RetryDefinition: Sendable {
             duration: duration ?? outer.duration ?? plain.duration, delay: delay ?? outer.delay ?? plain.delay,
             factor: factor ?? outer.factor ?? plain.factor, maximum: maximum ?? outer.maximum ?? plain.maximum,
             jitter: jitter ?? outer.jitter ?? plain.jitter, statuses: statuses ?? outer.statuses ?? plain.statuses)
-    }
-}
-
-extension FieldType where Value == Duration {
-    /// A duration such as `"30s"` that must be known when the document is read.
-    public static var plainDuration: FieldType {
-        FieldType(schema: ["type": "string"]) { place, findings in
-            let setting = FieldType<Setting<Duration>>.duration(.service).read(place, findings)
-            if let setting, setting.constant == nil {
-                findings.report(place, "an expression cannot stand here", hint: "write a duration such as \"30s\"")
-            }
-            return setting?.constant
-        }
     }
 }

@@ -12,7 +12,8 @@ public struct ServiceDefinition: Sendable {
     public let timeout: Setting<Duration>?
 
     static let urlField = Field(
-        "url", .template(.service), required: true, "Where the service is, for example https://api.example.com/v1.")
+        "url", .template(.service), required: true, examples: ["https://api.example.com/v1"],
+        "Where the service is: what the path of each request is appended to.")
     static let tlsField = Field("tls", TLSDefinition.type, "Whom to trust, and as whom to appear.")
     static let limitsField = Field("limits", LimitsDefinition.type, "What the service may be asked at a time.")
     static let proxyField = Field("proxy", .template(.service), "The proxy's URL.")
@@ -21,15 +22,33 @@ public struct ServiceDefinition: Sendable {
         urlField, DecoratorDefinition.field, tlsField, limitsField, proxyField, timeoutField,
     ]
 
+    /// A service is kept in spite of its mistakes, so that stages that name it have no mistake of their own.
     static var type: FieldType<ServiceDefinition> {
-        .object(fields) { reader in
-            guard let url = reader.required(urlField) else { return nil }
-            return ServiceDefinition(
-                name: "", url: url, decorators: reader.value(DecoratorDefinition.field, default: []),
+        FieldType(lazily: fields.objectSchema) { place, findings in
+            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return placeholder }
+            let url = reader.required(urlField)
+            if let url, let place = reader.place(of: "url") { checkScheme(of: url, at: place, findings) }
+            let service = ServiceDefinition(
+                name: "", url: url ?? placeholder.url, decorators: reader.value(DecoratorDefinition.field, default: []),
                 tls: reader.optional(tlsField), limits: reader.optional(limitsField),
                 proxy: reader.optional(proxyField), timeout: reader.optional(timeoutField))
+            reader.finish()
+            return service
         }
     }
+
+    private static func checkScheme(of url: Template, at place: Place, _ findings: Findings) {
+        guard let text = url.constant?.lowercased() else { return }
+        if text.hasPrefix("http://") || text.hasPrefix("https://") { return }
+        findings.report(
+            place, "a service's URL begins with http:// or https://",
+            hint: text.contains("://") || text.isEmpty ? nil : "write \"https://\(url.text)\"")
+    }
+
+    /// What stands for a service that could not be read; the document is refused anyway.
+    static let placeholder = ServiceDefinition(
+        name: "", url: Template(constant: "http://localhost"), decorators: [], tls: nil, limits: nil, proxy: nil,
+        timeout: nil)
 
     func named(_ name: String) -> ServiceDefinition {
         ServiceDefinition(
@@ -96,9 +115,13 @@ public struct LimitsDefinition: Sendable {
 extension FieldType where Value == Int64 {
     /// A rate such as `"500KB/s"`, in bytes per second.
     public static var rate: FieldType {
-        FieldType(schema: ["type": "string"]) { place, findings in
-            guard let text = FieldType<String>.string.read(place, findings) else { return nil }
+        let pattern: JSON = [
+            "title": "rate", "type": "string", "pattern": "^[0-9]+([KMGT]i?)?B/s$", "examples": ["500KB/s"],
+        ]
+        return FieldType(lazily: pattern) { place, findings in
             do throws(ValueSyntaxError) {
+                if case .number(let number) = place.node.content { throw RateText.bareNumber(number.literal) }
+                guard let text = FieldType<String>.string.read(place, findings) else { return nil }
                 return try RateText.parse(text)
             } catch {
                 findings.report(place, error.message, hint: error.hint)

@@ -2,24 +2,29 @@ import JSONPath
 
 /// A stage as the document names it; everything else is read by its kind when it is planned.
 public struct StageDefinition: Sendable {
+    /// The id as written, also when it is not a valid one; empty when there is none. Then it was reported.
     public let id: String
     let idPlace: Place
-    public let kind: String
+    /// The kind as written; nil when there is none, which was reported.
+    public let kind: String?
     let kindPlace: Place
     /// The whole object, for its kind.
     public let place: Place
 
-    static let idField = Field("id", .name(.stage), required: true, "The stage's name within the document.")
-    static let kindField = Field("kind", .string, required: true, "What the stage does.")
+    static let idField = Field(
+        "id", .name(.stage), required: true, examples: ["upload"], "The stage's name within the document.")
+    static let kindField = Field("kind", .string, required: true, examples: ["request"], "What the stage does.")
 
+    /// A stage is kept in spite of its mistakes, so that references to it are not mistakes too.
     static var type: FieldType<StageDefinition> {
-        FieldType(schema: ["type": "object"]) { place, findings in
+        FieldType(lazily: ["title": "stage"]) { place, findings in
             guard let reader = ObjectReader(place, fields: [idField, kindField], findings: findings) else { return nil }
-            let id = reader.required(idField)
+            _ = reader.required(idField)
             let kind = reader.required(kindField)
-            guard let id, let kind, let idPlace = reader.place(of: "id"), let kindPlace = reader.place(of: "kind")
-            else { return nil }
-            return StageDefinition(id: id, idPlace: idPlace, kind: kind, kindPlace: kindPlace, place: place)
+            let (idPlace, kindPlace) = (reader.place(of: "id"), reader.place(of: "kind"))
+            return StageDefinition(
+                id: idPlace?.text ?? "", idPlace: idPlace ?? place, kind: kind, kindPlace: kindPlace ?? place,
+                place: place)
         }
     }
 }

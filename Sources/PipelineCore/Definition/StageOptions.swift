@@ -4,9 +4,8 @@ import JSONPath
 struct StageOptions {
     let service: String?
     let decorators: [DecoratorDefinition]
-    /// The stages that must have ended; nil for the one before it in the array.
-    let needs: [String]?
-    let needsPlace: Place?
+    /// The stages that must have ended, each with its place; nil for the one before it in the array.
+    let needs: [Place]?
     let condition: Expression?
     let continuesOnFailure: Bool
     let retry: RetryDefinition
@@ -16,13 +15,15 @@ struct StageOptions {
 
     static let serviceField = Field("service", .string, "The service that its requests go to.")
     static let needsField = Field(
-        "needs", .array(of: FieldType<String>.string), "Stages that must have ended; the one before it by default.")
-    static let conditionField = Field("when", .expression([.stages, .job]), "False skips the stage.")
+        "needs", FieldType<[Place]>.array(of: FieldType<Place>.text), examples: [["upload"]],
+        "Stages that must have ended; the one before it by default, [] for none.")
+    static let conditionField = Field(
+        "when", .expression([.stages, .job, .secrets]), examples: ["size(inputs.video) > 1000"],
+        "An expression; false skips the stage.")
     static let continuesField = Field(
         "continueOnFailure", .boolean, default: false, "Whether the others go on when it has failed.")
     static let deadlineField = Field("deadline", .duration(), "The longest it may take, over restarts.")
     static let estimateField = Field("estimate", .duration(), "The author's guess of its duration.")
-    static let concurrencyField = Field("concurrency", .count(1...1024), default: 4, "Items that run at a time.")
 
     static let fields: [any AnyField] = [
         StageDefinition.idField, StageDefinition.kindField, serviceField, DecoratorDefinition.field, needsField,
@@ -32,8 +33,8 @@ struct StageOptions {
     static func read(_ reader: ObjectReader) -> StageOptions {
         StageOptions(
             service: reader.optional(serviceField), decorators: reader.value(DecoratorDefinition.field, default: []),
-            needs: reader.optional(needsField), needsPlace: reader.place(of: "needs"),
-            condition: reader.optional(conditionField), continuesOnFailure: reader.value(continuesField, default: false),
+            needs: reader.optional(needsField), condition: reader.optional(conditionField),
+            continuesOnFailure: reader.value(continuesField, default: false),
             retry: reader.value(RetryDefinition.field, default: RetryDefinition()),
             deadline: reader.optional(deadlineField), estimate: reader.optional(estimateField))
     }

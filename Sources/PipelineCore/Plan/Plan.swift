@@ -11,6 +11,18 @@ public struct Plan: Sendable {
     public let optionalSecrets: Set<String>
     /// Every environment variable that it names.
     public let environment: [String]
+    private let positions: [String: Int]
+
+    init(definition: PipelineDefinition, stages: [PlannedStage], uses: [ReferenceUse]) {
+        self.definition = definition
+        self.stages = stages
+        positions = Dictionary(
+            stages.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let named = ReferencedNames(uses)
+        secrets = named.secrets.sorted()
+        optionalSecrets = named.secrets.subtracting(named.neededSecrets)
+        environment = named.environment.sorted()
+    }
 
     /// The stage and all stages that need it, directly or through others.
     public func dependents(of id: String) -> Set<String> {
@@ -21,7 +33,7 @@ public struct Plan: Sendable {
     }
 
     /// The stage of that id.
-    public func stage(_ id: String) -> PlannedStage? { stages.first { $0.id == id } }
+    public func stage(_ id: String) -> PlannedStage? { positions[id].map { stages[$0] } }
 }
 
 /// A stage with everything that the job machine decides from.
@@ -41,6 +53,32 @@ public struct PlannedStage: Sendable {
     public let estimate: Setting<Duration>?
     /// The captures that it makes.
     public let captures: [CaptureDeclaration]
-    /// Where it stands in the document: `FILE:LINE:COLUMN`.
-    public let place: String
+    let source: SourceText
+    let offset: Int
+
+    /// Where it stands in the document: `FILE:LINE:COLUMN`. Found when it is asked for, which is rare.
+    public var place: String {
+        let position = source.position(at: offset)
+        return "\(source.name):\(position.line):\(position.column)"
+    }
+}
+
+/// The secrets and environment variables that references name.
+private struct ReferencedNames {
+    var secrets: Set<String> = []
+    /// Those that some reference can't do without.
+    var neededSecrets: Set<String> = []
+    var environment: Set<String> = []
+
+    init(_ uses: [ReferenceUse]) {
+        for use in uses {
+            switch use.reference.root {
+            case .secret(let name):
+                secrets.insert(name)
+                if !use.reference.toleratesNull { neededSecrets.insert(name) }
+            case .environment(let name): environment.insert(name)
+            default: break
+            }
+        }
+    }
 }

@@ -1,11 +1,30 @@
 import JSONPath
 
 /// Checks that every reference of a document leads somewhere and may stand where it stands.
-struct ReferenceCheck {
-    let definition: PipelineDefinition
-    let drafts: [StageDraft]
-    let findings: Findings
+final class ReferenceCheck {
+    private let drafts: [StageDraft]
+    private let findings: Findings
+    private let inputs: KnownNames?
+    private let stages: KnownNames
+    private let positions: [String: Int]
+    /// Which stage makes a capture of that name; of several the first.
+    private lazy var makers = Dictionary(
+        drafts.flatMap { draft in draft.captures.map { ($0.name, draft.definition.id) } },
+        uniquingKeysWith: { first, _ in first })
+    /// Where references stand that were reported.
+    private(set) var broken: Set<SourceRange> = []
 
+    init(definition: PipelineDefinition, drafts: [StageDraft], findings: Findings) {
+        self.drafts = drafts
+        self.findings = findings
+        inputs = definition.inputNames.map(KnownNames.init)
+        stages = KnownNames(drafts.map(\.definition.id).filter { !$0.isEmpty })
+        positions = Dictionary(
+            drafts.enumerated().map { ($1.definition.id, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Checks the references of the document itself, then those of its stages: what a service says is read again for
+    /// each stage that names it, and is told as what it is in the service.
     func run(documentUses: [ReferenceUse]) {
         for use in documentUses { check(use, in: nil) }
         for draft in drafts {
@@ -15,73 +34,100 @@ struct ReferenceCheck {
     }
 
     private func checkNeeds(of draft: StageDraft) {
-        let ids = drafts.map(\.definition.id)
-        for (index, id) in (draft.options?.needs ?? []).enumerated() where !ids.contains(id) || id == draft.definition.id {
-            guard let list = draft.options?.needsPlace, let elements = list.elements, index < elements.count else { continue }
-            let guess = Suggestion.nearest(to: id, among: ids)
-            findings.report(
-                elements[index], id == draft.definition.id ? "a stage cannot need itself" : "there is no stage called '\(id)'",
-                hint: guess.map { "did you mean '\($0)'?" } ?? "stages here: " + ids.joined(separator: ", "))
+        for place in draft.options?.needs ?? [] {
+            guard let id = place.text else { continue }
+            if id == draft.definition.id {
+                findings.report(place, "a stage cannot need itself", hint: "take it out; [] means no stage")
+            } else if !stages.contains(id) {
+                findings.report(place, "there is no stage called '\(id)'", hint: stageHint(for: id))
+            }
         }
     }
 
     private func check(_ use: ReferenceUse, in draft: StageDraft?) {
+        guard !broken.contains(use.reference.range), isAllowed(use) else { return }
         switch use.reference.root {
-        case .input(let name):
-            known(name, among: definition.inputs.map(\.name), noun: "input", use)
-        case .capture(let stage, let name): checkCapture(stage, name, use)
-        case .own(let name):
-            guard allowed(.own, "self", use), let draft, let name else { return }
-            known(name, among: draft.captures.map(\.name), noun: "capture of this stage", use)
-        case .ownKey, .callbackURL, .ownParts: _ = allowed(.own, "self", use)
-        case .item, .index:
-            if !use.roots.contains(.item) {
-                report(use, "'item' and 'index' exist only in a stage with forEach", hint: nil)
+        case .input(let name): checkInput(name, use)
+        case .capture(let stage, let name): checkCapture(stage, name, use, in: draft)
+        case .own(let name?): checkOwn(name, use, in: draft)
+        case .secret(let name): checkSecret(name, use)
+        case .environment(let name):
+            if name.isEmpty || name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "=") }) {
+                report(use, "'\(name)' cannot be the name of an environment variable", hint: "write env.NAME")
             }
-        case .response: _ = allowed(.response, "response", use)
-        case .part: _ = allowed(.part, "part", use)
-        case .job: _ = allowed(.job, "job", use)
-        case .environment, .secret: break
+        case .own, .ownKey, .callbackURL, .ownParts, .item, .index, .response, .part, .job: break
         }
     }
 
-    private func checkCapture(_ stage: String, _ name: String?, _ use: ReferenceUse) {
-        guard allowed(.stages, "stages", use) else { return }
-        let ids = drafts.map(\.definition.id)
-        guard let source = drafts.first(where: { $0.definition.id == stage }) else {
-            return known(stage, among: ids, noun: "stage", use)
-        }
-        // A kind that could not be read has no known captures: its own mistake is told already.
-        guard source.stage != nil, let name else { return }
-        known(name, among: source.captures.map(\.name), noun: "capture of stage '\(stage)'", use)
-    }
-
-    private func allowed(_ root: AllowedRoots, _ name: String, _ use: ReferenceUse) -> Bool {
-        if use.roots.contains(root) { return true }
-        report(use, "'\(name)' has no value here", hint: "it is known only \(Self.whereKnown(root))")
+    private func isAllowed(_ use: ReferenceUse) -> Bool {
+        guard let rule = RootRule(use.reference.root) else { return true }
+        let isEarly = use.roots.contains(.beforeInputs)
+        if !isEarly, use.roots.contains(rule.roots) { return true }
+        report(use, "'\(rule.name)' has no value here", hint: isEarly ? RootRule.beforeInputs : rule.hint)
         return false
     }
 
-    private static func whereKnown(_ root: AllowedRoots) -> String {
-        switch root {
-        case .response: "where an answer is judged"
-        case .own: "inside a stage"
-        case .stages: "inside stages"
-        case .part: "in the 'part' request of an upload"
-        default: "inside stages and services"
-        }
+    private func checkInput(_ name: String, _ use: ReferenceUse) {
+        guard let inputs, !inputs.contains(name) else { return }
+        report(
+            use, "there is no input called '\(name)'",
+            hint: inputs.hint(
+                for: name, list: "inputs here:", none: "add it: \"inputs\": { \"\(name)\": { \"type\": \"string\" } }"))
     }
 
-    private func known(_ name: String, among names: [String], noun: String, _ use: ReferenceUse) {
+    private func checkCapture(_ stage: String, _ name: String?, _ use: ReferenceUse, in draft: StageDraft?) {
+        guard let position = positions[stage], stages.contains(stage) else {
+            return report(use, "there is no stage called '\(stage)'", hint: stageHint(for: stage))
+        }
+        if let draft, draft.definition.id == stage {
+            return report(
+                use, "a stage cannot wait for its own captures",
+                hint: "write \(name.map { "self.\($0)" } ?? "self.NAME") for what this stage has captured so far")
+        }
+        let source = drafts[position]
+        // A stage that could not be read has no known captures: its own mistake is told already.
+        guard source.stage != nil, let name else { return }
+        let names = source.captures.map(\.name)
         if names.contains(name) { return }
-        let guess = Suggestion.nearest(to: name, among: names)
         report(
-            use, "there is no \(noun) called '\(name)'",
-            hint: guess.map { "did you mean '\($0)'?" }
-                ?? (names.isEmpty ? nil : "there are: " + names.joined(separator: ", ")))
+            use, "stage '\(stage)' has no capture called '\(name)'",
+            hint: captureHint(for: name, among: names, of: "stage '\(stage)'"))
+    }
+
+    private func checkOwn(_ name: String, _ use: ReferenceUse, in draft: StageDraft?) {
+        guard let draft, draft.stage != nil else { return }
+        let names = draft.captures.map(\.name)
+        if names.contains(name) { return }
+        report(
+            use, "this stage has no capture called '\(name)'",
+            hint: captureHint(for: name, among: names, of: "it"))
+    }
+
+    private func checkSecret(_ name: String, _ use: ReferenceUse) {
+        let isName = name.utf8.allSatisfy { byte in
+            (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                || [45, 46, 95].contains(byte)
+        }
+        if isName, let first = name.first, first != ".", first != "-" { return }
+        report(
+            use, "'\(name)' cannot be the name of a secret",
+            hint: "letters, digits and '_', as in secrets.SERVICE_TOKEN")
+    }
+
+    private func stageHint(for id: String) -> String? {
+        stages.hint(for: id, list: "stages here:", none: nil)
+    }
+
+    private func captureHint(for name: String, among names: [String], of owner: String) -> String {
+        if let guess = Suggestion.nearest(to: name, among: names) { return "did you mean '\(guess)'?" }
+        if let maker = makers[name] { return "it is a capture of stage '\(maker)': write stages.\(maker).\(name)" }
+        if names.isEmpty { return "\(owner) captures nothing: add \"capture\": { \"\(name)\": \"$.\(name)\" }" }
+        return "\(owner) captures \(names.prefix(12).joined(separator: ", "))"
     }
 
     private func report(_ use: ReferenceUse, _ message: String, hint: String?) {
-        findings.report(range: use.reference.range, pointer: use.place.pointer, message, hint: hint)
+        broken.insert(use.reference.range)
+        let place = use.place.descendant(at: use.reference.range.start)
+        findings.report(range: use.reference.range, pointer: place.pointer, message, hint: hint)
     }
 }

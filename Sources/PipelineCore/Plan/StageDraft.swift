@@ -7,6 +7,7 @@ struct StageDraft {
     let previous: String?
     var options: StageOptions?
     var kind: StageKind?
+    /// Nil when it has mistakes; then what it captures isn't known for sure.
     var stage: AnyStage?
     var retry = RetryPolicy()
     /// References of `when` and the other common keys.
@@ -17,27 +18,26 @@ struct StageDraft {
 
     var uses: [ReferenceUse] { conditionUses + bodyUses }
 
-    /// The stages whose captures it reads.
-    var sources: [String] { uses.compactMap(\.sourceStage) }
-
-    /// All stages that must have ended before it.
-    var needs: [String] {
-        let named = options?.needs ?? previous.map { [$0] } ?? []
+    /// All stages that must have ended before it: those it names, those it reads from, else the one before it.
+    ///
+    /// - Parameter broken: places of references that don't count, since they are mistakes.
+    func needs(without broken: Set<SourceRange> = []) -> [String] {
+        let named = options?.needs?.compactMap(\.text) ?? previous.map { [$0] } ?? []
+        let read = uses.compactMap { broken.contains($0.reference.range) ? nil : $0.sourceStage }
         var seen: Set<String> = []
-        return (named + sources).filter { $0 != definition.id && seen.insert($0).inserted }
+        return (named + read).filter { $0 != definition.id && seen.insert($0).inserted }
     }
 
     func planned(by document: PipelineDefinition) -> PlannedStage? {
         guard let options, let kind, let stage else { return nil }
-        let position = document.source.position(at: definition.place.node.range.start)
         return PlannedStage(
-            id: definition.id, kind: definition.kind, stage: stage, needs: needs,
+            id: definition.id, kind: kind.name, stage: stage, needs: needs(),
             reads: Set(bodyUses.filter { !$0.reference.toleratesNull }.compactMap(\.sourceStage)),
             condition: options.condition, continuesOnFailure: options.continuesOnFailure, retry: retry,
             deadline: options.deadline ?? document.defaults.deadline
                 ?? kind.defaultDeadline.map(Setting.constant),
             keepsOwnDeadline: kind.keepsOwnDeadline, estimate: options.estimate, captures: captures,
-            place: "\(document.source.name):\(position.line):\(position.column)")
+            source: document.source, offset: definition.place.node.range.start)
     }
 }
 

@@ -1,4 +1,4 @@
-import JSONPath
+public import JSONPath
 
 /// A kind of stage as the catalogue knows it: how its configuration is read, and what the planner must know of it.
 public struct StageKind: Sendable {
@@ -8,6 +8,8 @@ public struct StageKind: Sendable {
     public let summary: String
     /// The keys of its own, beside those that all stages have.
     public let fields: [any AnyField]
+    /// What the stage's object must match beyond its fields, such as a `oneOf` of keys; for the JSON Schema only.
+    public let constraints: @Sendable () -> JSON?
     /// The deadline of a stage that has none of its own.
     public let defaultDeadline: Duration?
     /// Whether the stage itself ends by its deadline, for example because it asks once more before.
@@ -17,13 +19,15 @@ public struct StageKind: Sendable {
 
     public init(
         name: String, summary: String, fields: [any AnyField], defaultDeadline: Duration? = nil,
-        keepsOwnDeadline: Bool = false, make: @escaping @Sendable (StageReading) -> AnyStage?
+        keepsOwnDeadline: Bool = false, constraints: @autoclosure @escaping @Sendable () -> JSON? = nil,
+        make: @escaping @Sendable (StageReading) -> AnyStage?
     ) {
         self.name = name
         self.summary = summary
         self.fields = fields
         self.defaultDeadline = defaultDeadline
         self.keepsOwnDeadline = keepsOwnDeadline
+        self.constraints = constraints
         self.make = make
     }
 }
@@ -51,13 +55,17 @@ public struct StageReading {
 /// All kinds of stage that a program knows. Built-in kinds are registered like any other.
 public struct Catalogue: Sendable {
     public private(set) var kinds: [String: StageKind]
+    let decoratorSchema: @Sendable () -> JSON
     /// Reports the mistakes of `with` lists that no stage reads.
     public let checkDecorators: @Sendable ([DecoratorDefinition], Findings) -> Void
 
+    /// - Parameter decoratorSchema: the JSON Schema (2020-12) of one entry of a `with` list; evaluated when asked for.
     public init(
-        kinds: [StageKind], checkDecorators: @escaping @Sendable ([DecoratorDefinition], Findings) -> Void
+        kinds: [StageKind], decoratorSchema: @autoclosure @escaping @Sendable () -> JSON = DecoratorDefinition.schema,
+        checkDecorators: @escaping @Sendable ([DecoratorDefinition], Findings) -> Void
     ) {
         self.kinds = [:]
+        self.decoratorSchema = decoratorSchema
         self.checkDecorators = checkDecorators
         for kind in kinds { register(kind) }
     }

@@ -17,6 +17,8 @@ public struct Diagnostic: Error, Sendable, Hashable {
         self.message = message
         self.hint = hint
     }
+
+    fileprivate var order: (Int, Int, String) { (range.start, range.end, message) }
 }
 
 /// The mistakes of one document, all of them, in the order of the file.
@@ -26,18 +28,29 @@ public struct DefinitionError: Error, Sendable {
 
     public init(source: SourceText, diagnostics: [Diagnostic]) {
         self.source = source
-        self.diagnostics = diagnostics.sorted { ($0.range.start, $0.message) < ($1.range.start, $1.message) }
+        self.diagnostics = diagnostics.sorted { $0.order < $1.order }
+    }
+
+    /// Each mistake with its line and column. All are found in one pass over the text, however many there are and
+    /// however long its lines.
+    public var located: [(diagnostic: Diagnostic, position: SourcePosition)] {
+        var cursor = PositionCursor(source.bytes)
+        return diagnostics.map { ($0, cursor.position(at: $0.range.start)) }
     }
 
     /// The whole report: `FILE:LINE:COLUMN: error: …`, the pointer, the line with a caret and the hint, for each.
     public var report: String {
-        diagnostics.map { diagnostic in
-            let position = source.position(at: diagnostic.range.start)
+        located.map { diagnostic, position in
             var lines = ["\(source.name):\(position.line):\(position.column): error: \(diagnostic.message)"]
-            if !diagnostic.pointer.isEmpty { lines.append("  at \(diagnostic.pointer)") }
+            if !diagnostic.pointer.isEmpty { lines.append("  at \(Self.shortened(diagnostic.pointer))") }
             lines.append(source.frame(diagnostic.range))
             if let hint = diagnostic.hint { lines.append("  hint: \(hint)") }
             return lines.joined(separator: "\n")
         }.joined(separator: "\n\n")
+    }
+
+    /// Of a very long pointer only the ends are shown; whoever wants all of it asks for the report as JSON.
+    private static func shortened(_ pointer: String) -> String {
+        pointer.count <= 160 ? pointer : "\(pointer.prefix(80))…\(pointer.suffix(79))"
     }
 }

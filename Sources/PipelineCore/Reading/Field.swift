@@ -11,16 +11,19 @@ public struct Field<Value: Sendable>: Sendable {
     public let isRequired: Bool
     /// The default as the document would spell it; for the schema only.
     public let defaultText: JSON?
+    /// Values as a document would have them: for the schema, and for the hint where a required key is missing.
+    public let examples: [JSON]
 
     public init(
         _ name: String, _ type: FieldType<Value>, required: Bool = false, default defaultText: JSON? = nil,
-        _ summary: String
+        examples: [JSON] = [], _ summary: String
     ) {
         self.name = name
         self.type = type
         self.summary = summary
         isRequired = required
         self.defaultText = defaultText
+        self.examples = examples
     }
 }
 
@@ -30,6 +33,7 @@ public protocol AnyField: Sendable {
     var summary: String { get }
     var isRequired: Bool { get }
     var defaultText: JSON? { get }
+    var examples: [JSON] { get }
     /// The JSON Schema (2020-12) of the value alone.
     var valueSchema: JSON { get }
 }
@@ -38,20 +42,48 @@ extension Field: AnyField {
     public var valueSchema: JSON { type.schema }
 }
 
+extension AnyField {
+    public var examples: [JSON] { [] }
+
+    /// The schema of the value together with what people read about the key.
+    var annotatedSchema: JSON {
+        guard case .object(var schema) = valueSchema else { return valueSchema }
+        schema["description"] = .string(summary)
+        if let value = defaultText { schema["default"] = value }
+        if !examples.isEmpty { schema["examples"] = .array(examples) }
+        return .object(schema)
+    }
+
+    /// What a hint says when the key is missing.
+    var advice: String {
+        if let example = examples.first { return "add for example \"\(name)\": \(example.text)" }
+        let meaning = summary.hasSuffix(".") ? String(summary.dropLast()) : summary
+        return "add \"\(name)\": \(meaning.lowercasedFirst)"
+    }
+}
+
 extension [any AnyField] {
-    /// The schema of an object with these fields and no others; `x-` keys are let through.
-    public var objectSchema: JSON {
-        var properties = JSONObject()
-        for field in self {
-            var schema = field.valueSchema.object ?? [:]
-            schema["description"] = .string(field.summary)
-            if let value = field.defaultText { schema["default"] = value }
-            properties[field.name] = .object(schema)
-        }
-        return [
-            "type": "object", "properties": .object(properties),
-            "required": .array(filter(\.isRequired).map { .string($0.name) }),
-            "patternProperties": ["^x-": true], "additionalProperties": false,
+    /// The schema of an object with these fields and no others; `$schema` and `x-` keys are let through.
+    public var objectSchema: JSON { objectSchema() }
+
+    /// The same without the keys that this version does not do.
+    func objectSchema(later: Set<String> = []) -> JSON {
+        let fields = filter { !later.contains($0.name) }
+        var schema: JSONObject = [
+            "type": "object", "properties": .object(JSONObject(fields.map { ($0.name, $0.annotatedSchema) })),
         ]
+        let required = fields.filter(\.isRequired).map { JSON.string($0.name) }
+        if !required.isEmpty { schema["required"] = .array(required) }
+        schema["patternProperties"] = ["^x-|^\\$schema$": true]
+        schema["additionalProperties"] = false
+        return .object(schema)
+    }
+}
+
+extension String {
+    /// The text for the middle of a sentence; words such as `URL` and `PEM` stay.
+    var lowercasedFirst: String {
+        let isName = dropFirst().first?.isUppercase == true
+        return isName ? self : prefix(1).lowercased() + dropFirst()
     }
 }

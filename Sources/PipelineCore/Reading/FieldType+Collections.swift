@@ -5,15 +5,17 @@ extension FieldType {
     public static func array<Element: Sendable>(
         of element: FieldType<Element>, atLeast minimum: Int = 0
     ) -> FieldType<[Element]> where Value == [Element] {
-        let schema: JSON = [
-            "type": "array", "items": element.schema, "minItems": .number(JSONNumber(minimum)),
-        ]
-        return FieldType(schema: schema) { place, findings in
+        FieldType(lazily: .array(of: element.schema, atLeast: minimum)) { place, findings in
             guard let elements = place.elements else {
-                findings.report(place, "this must be an array, not \(place.node.json.kindName)", hint: "put it in [ ]")
+                findings.report(
+                    place, "this must be an array, not \(place.node.json.kindName)", hint: place.bracketsHint)
                 return nil
             }
-            if elements.count < minimum { findings.report(place, "this array must not be empty") }
+            if elements.count < minimum {
+                findings.report(
+                    place, "this array must not be empty",
+                    hint: minimum == 1 ? "give it at least one element" : "it needs at least \(minimum)")
+            }
             return elements.compactMap { element.read($0, findings) }
         }
     }
@@ -22,9 +24,11 @@ extension FieldType {
     public static func map<Element: Sendable>(
         of element: FieldType<Element>
     ) -> FieldType<[Named<Element>]> where Value == [Named<Element>] {
-        FieldType(schema: ["type": "object", "additionalProperties": element.schema]) { place, findings in
+        FieldType(lazily: ["type": "object", "additionalProperties": element.schema]) { place, findings in
             guard let members = place.members else {
-                findings.report(place, "this must be an object, not \(place.node.json.kindName)")
+                findings.report(
+                    place, "this must be an object of names and values, not \(place.node.json.kindName)",
+                    hint: place.node.content.isArray ? "write { \"NAME\": … } instead of a list" : nil)
                 return nil
             }
             return members.compactMap { member, place in
@@ -34,11 +38,13 @@ extension FieldType {
     }
 
     /// An object with the given fields, made into a value; nil when something required is missing or wrong.
+    ///
+    /// - Parameter later: keys that the format has and this version does not do.
     public static func object(
-        _ fields: [any AnyField], _ make: @escaping @Sendable (ObjectReader) -> Value?
+        _ fields: [any AnyField], later: Set<String> = [], _ make: @escaping @Sendable (ObjectReader) -> Value?
     ) -> FieldType {
-        FieldType(schema: fields.objectSchema) { place, findings in
-            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
+        FieldType(lazily: fields.objectSchema(later: later)) { place, findings in
+            guard let reader = ObjectReader(place, fields: fields, later: later, findings: findings) else { return nil }
             let value = make(reader)
             return reader.finish() ? value : nil
         }
@@ -48,9 +54,24 @@ extension FieldType {
     public static func either(
         _ first: FieldType, when isFirst: @escaping @Sendable (JSONNode.Content) -> Bool, or second: FieldType
     ) -> FieldType {
-        FieldType(schema: ["anyOf": [first.schema, second.schema]]) { place, findings in
+        FieldType(lazily: ["anyOf": [first.schema, second.schema]]) { place, findings in
             isFirst(place.node.content) ? first.read(place, findings) : second.read(place, findings)
         }
+    }
+}
+
+extension JSON {
+    fileprivate static func array(of element: JSON, atLeast minimum: Int) -> JSON {
+        var schema: JSONObject = ["type": "array", "items": element]
+        if minimum > 0 { schema["minItems"] = .number(JSONNumber(minimum)) }
+        return .object(schema)
+    }
+}
+
+extension Place {
+    fileprivate var bracketsHint: String {
+        let text = node.content.isObject ? "" : node.json.text
+        return text.isEmpty || text.utf8.count > 40 ? "put it in [ ]" : "write [\(text)]"
     }
 }
 

@@ -3,10 +3,11 @@ import JSONPath
 extension FieldType where Value == Template {
     /// A string with `${{ }}` parts that may read the given roots.
     public static func template(_ roots: AllowedRoots = .request) -> FieldType {
-        FieldType(schema: ["type": "string"]) { place, findings in
+        FieldType(lazily: ["type": "string"]) { place, findings in
             guard let text = FieldType<String>.string.read(place, findings) else { return nil }
             do throws(ExpressionError) {
-                let template = try Template.parse(text, in: TextOrigin(literal: place.node.range, in: findings.source.bytes))
+                let template = try Template.parse(
+                    text, in: TextOrigin(literal: place.node.range, in: findings.source.bytes))
                 findings.use(template.references, roots: roots, at: place)
                 return template
             } catch {
@@ -21,11 +22,12 @@ extension FieldType where Value == Template {
 extension FieldType where Value == JSONTemplate {
     /// Any JSON value whose strings are templates.
     public static func json(_ roots: AllowedRoots = .request) -> FieldType {
-        FieldType(schema: [:]) { place, findings in
+        FieldType(lazily: [:]) { place, findings in
             var errors: [ExpressionError] = []
             let template = JSONTemplate.parse(place.node, in: findings.source, errors: &errors)
             for error in errors {
-                findings.report(range: error.range, pointer: place.pointer, error.message, hint: error.hint)
+                let pointer = place.descendant(at: error.range.start).pointer
+                findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
             }
             findings.use(template.references, roots: roots, at: place)
             return errors.isEmpty ? template : nil
@@ -36,7 +38,7 @@ extension FieldType where Value == JSONTemplate {
 extension FieldType where Value == Expression {
     /// A bare expression; one `${{ }}` around the whole is accepted.
     public static func expression(_ roots: AllowedRoots) -> FieldType {
-        FieldType(schema: ["type": "string"]) { place, findings in
+        FieldType(lazily: ["title": "expression", "type": "string", "minLength": 1]) { place, findings in
             guard let text = FieldType<String>.string.read(place, findings) else { return nil }
             do throws(ExpressionError) {
                 let expression = try Expression.parseField(

@@ -13,17 +13,34 @@ public final class Findings {
     /// The captures that the stage being read makes.
     public private(set) var captures: [CaptureDeclaration] = []
 
+    private var known: Set<Diagnostic> = []
+    private var capturePositions: [String: Int] = [:]
+
     public init(source: SourceText) { self.source = source }
 
-    /// Notes a mistake at a place.
+    /// Notes a mistake at a place. Of an array or object of several lines only the opening bracket is marked.
     public func report(_ place: Place, _ message: String, hint: String? = nil) {
-        report(range: place.node.range, pointer: place.pointer, message, hint: hint)
+        report(range: marked(place.node), pointer: place.pointer, message, hint: hint)
     }
 
-    /// Notes a mistake at a stretch of the source, such as a member's name or a part of a string.
+    /// Notes a mistake at a stretch of the source, such as a member's name or a part of a string. One that was noted
+    /// already, for example in a service that several stages name, is not noted again.
     public func report(range: SourceRange, pointer: String, _ message: String, hint: String? = nil) {
         let diagnostic = Diagnostic(range: range, pointer: pointer, message: message, hint: hint)
-        if !diagnostics.contains(diagnostic) { diagnostics.append(diagnostic) }
+        if known.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
+    }
+
+    /// Takes back the mistakes from a number of them on: what stood there was only a guess.
+    func withdraw(from count: Int) {
+        for diagnostic in diagnostics[count...] { known.remove(diagnostic) }
+        diagnostics.removeSubrange(count...)
+    }
+
+    private func marked(_ node: JSONNode) -> SourceRange {
+        guard node.content.isObject || node.content.isArray else { return node.range }
+        let shown = source.bytes[node.range.start..<min(node.range.end, node.range.start + 100)]
+        let isShort = shown.endIndex == node.range.end && !shown.contains(0x0A) && !shown.contains(0x0D)
+        return isShort ? node.range : SourceRange(start: node.range.start, end: node.range.start + 1)
     }
 
     /// Notes the references of an expression, to be checked when all stages are known.
@@ -31,10 +48,14 @@ public final class Findings {
         for reference in references { uses.append(ReferenceUse(reference: reference, roots: roots, place: place)) }
     }
 
-    /// Notes that the stage being read makes a capture.
+    /// Notes that the stage being read makes a capture; of the same name the later one counts.
     public func declare(_ capture: CaptureDeclaration) {
-        captures.removeAll { $0.name == capture.name }
-        captures.append(capture)
+        if let position = capturePositions[capture.name] {
+            captures[position] = capture
+        } else {
+            capturePositions[capture.name] = captures.count
+            captures.append(capture)
+        }
     }
 
     /// Hands over the uses and captures since the last call: those of one stage.
@@ -42,57 +63,8 @@ public final class Findings {
         defer {
             uses = []
             captures = []
+            capturePositions = [:]
         }
         return (uses, captures)
     }
-}
-
-/// A value that a stage gives to later ones.
-public struct CaptureDeclaration: Sendable, Hashable {
-    public let name: String
-    /// Whether it is redacted wherever it is shown.
-    public let isSecret: Bool
-    /// Whether a submit makes it, so that a person who settles a lost one gives it.
-    public let isSubmitted: Bool
-
-    public init(name: String, isSecret: Bool = false, isSubmitted: Bool = false) {
-        self.name = name
-        self.isSecret = isSecret
-        self.isSubmitted = isSubmitted
-    }
-}
-
-/// A reference with where it stands and what may be referred to there.
-public struct ReferenceUse: Sendable {
-    public let reference: Reference
-    public let roots: AllowedRoots
-    public let place: Place
-}
-
-/// Which roots of expressions make sense at a place, beyond those that always do.
-public struct AllowedRoots: OptionSet, Sendable, Hashable {
-    public let rawValue: Int
-    public init(rawValue: Int) { self.rawValue = rawValue }
-
-    /// `stages.ID.X`
-    public static let stages = AllowedRoots(rawValue: 1)
-    /// `self.X`, `self.key`, `self.callbackURL`
-    public static let own = AllowedRoots(rawValue: 2)
-    /// `response.…`
-    public static let response = AllowedRoots(rawValue: 4)
-    /// `item`, though the stage has no `forEach`
-    public static let item = AllowedRoots(rawValue: 8)
-    /// `part.…`
-    public static let part = AllowedRoots(rawValue: 16)
-    /// `secrets.X`
-    public static let secrets = AllowedRoots(rawValue: 32)
-    /// `job.…`
-    public static let job = AllowedRoots(rawValue: 64)
-
-    /// What a template of a stage's request may read.
-    public static let request: AllowedRoots = [.stages, .own, .secrets, .job]
-    /// What an expression that judges an answer may read.
-    public static let judgement: AllowedRoots = [.stages, .own, .secrets, .job, .response]
-    /// What a service's or the pipeline's own template may read.
-    public static let service: AllowedRoots = [.secrets, .job]
 }

@@ -1,45 +1,70 @@
 import JSONPath
 
 /// Reads one object of the document by its table of fields, and collects every mistake instead of stopping at one.
+///
+/// A mistyped key is told once, and its value is read as what was most likely meant: so its own mistakes are told too,
+/// and nobody hears that the right key is missing.
 public final class ObjectReader {
     public let place: Place
     public let findings: Findings
     private let fields: [any AnyField]
+    private let later: Set<String>
     private let members: [(member: JSONNode.Member, place: Place)]
+    /// The members by name; of a table of fields few names are absent, of a document few are unknown.
+    private let positions: [String: Int]
+    /// Keys that no field has: where they are among the members, and what was most likely meant.
+    private let unknown: [(position: Int, guess: String?)]
+    private let guessed: [String: Int]
     private let mistakesBefore: Int
 
     /// A reader for the object at the place; nil after having reported that it is no object.
-    public init?(_ place: Place, fields: [any AnyField], findings: Findings) {
+    ///
+    /// - Parameter later: keys that the format has and this version does not do; they are refused with that said.
+    public init?(_ place: Place, fields: [any AnyField], later: Set<String> = [], findings: Findings) {
         guard let members = place.members else {
-            findings.report(place, "this must be an object, not \(place.node.json.kindName)")
+            findings.report(
+                place, "this must be an object, not \(place.node.json.kindName)", hint: Self.shape(of: fields))
             return nil
         }
         self.place = place
         self.findings = findings
         self.fields = fields
+        self.later = later
         self.members = members
         mistakesBefore = findings.diagnostics.count
+        positions = Dictionary(
+            members.enumerated().map { ($1.member.name, $0) }, uniquingKeysWith: { first, _ in first })
+        unknown = Self.unknown(
+            members.map(\.member.name), known: fields.map(\.name).filter { !later.contains($0) }, later)
+        guessed = Dictionary(
+            unknown.compactMap { entry in entry.guess.map { ($0, entry.position) } },
+            uniquingKeysWith: { first, _ in first })
     }
 
-    /// Whether the object has the key.
-    public func has(_ name: String) -> Bool { members.contains { $0.member.name == name } }
+    /// Whether the object has the key, perhaps mistyped.
+    public func has(_ name: String) -> Bool { position(of: name) != nil }
 
     /// The place of a member; nil when it is absent.
-    public func place(of name: String) -> Place? { members.first { $0.member.name == name }?.place }
+    public func place(of name: String) -> Place? { position(of: name).map { members[$0].place } }
 
     /// The value of a field; nil when it is absent or wrong (then it was reported).
     public func optional<Value>(_ field: Field<Value>) -> Value? {
-        place(of: field.name).flatMap { field.type.read($0, findings) }
+        guard let position = position(of: field.name) else { return nil }
+        let place = members[position].place
+        let before = findings.diagnostics.count
+        let value = field.type.read(place, findings)
+        // A value that is nothing of the kind says that the guess about its key was wrong.
+        let isWrongGuess =
+            positions[field.name] == nil && findings.diagnostics[before...].contains { $0.pointer == place.pointer }
+        if isWrongGuess { findings.withdraw(from: before) }
+        return value
     }
 
     /// The value of a field that must be there; nil after having reported that it is not, or is wrong.
     public func required<Value>(_ field: Field<Value>) -> Value? {
-        guard let place = place(of: field.name) else {
-            findings.report(
-                self.place, "'\(field.name)' is missing", hint: "add \"\(field.name)\": \(field.summary.lowercasedFirst)")
-            return nil
-        }
-        return field.type.read(place, findings)
+        if has(field.name) { return optional(field) }
+        reportMissing(field)
+        return nil
     }
 
     /// The value of a field, or the default when it is absent or wrong.
@@ -49,18 +74,65 @@ public final class ObjectReader {
 
     /// Reports unknown keys; true when the object has had no mistake since this reader began.
     @discardableResult public func finish() -> Bool {
-        let known = fields.map(\.name)
-        for (member, place) in members
-        where !known.contains(member.name) && member.name != "$schema" && !member.name.hasPrefix("x-") {
-            let guess = Suggestion.nearest(to: member.name, among: known)
+        reportLater()
+        for (position, guess) in unknown {
+            let (member, place) = members[position]
+            let known = fields.map(\.name).filter { !later.contains($0) }
             findings.report(
                 range: member.nameRange, pointer: place.pointer, "unknown key '\(member.name)'",
-                hint: guess.map { "did you mean '\($0)'?" } ?? "known here: " + known.joined(separator: ", "))
+                hint: guess.map { "did you mean '\($0)'?" } ?? Self.listed(known, before: "the keys here are"))
         }
         return findings.diagnostics.count == mistakesBefore
     }
-}
 
-extension String {
-    var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+    /// Reports the keys that this version does not do, and no others: what to call instead of ``finish()`` when the
+    /// table of fields is not the whole one.
+    func reportLater() {
+        for name in later.sorted() {
+            guard let position = positions[name] else { continue }
+            let (member, place) = members[position]
+            findings.report(
+                range: member.nameRange, pointer: place.pointer, "'\(name)' is not available in this version",
+                hint: "the format has it, but this version of the program does not do it yet; take it out")
+        }
+    }
+
+    /// Whether it has keys that mean nothing here: then whoever misses one of several keys need not say so too.
+    public var hasUnknownKeys: Bool { unknown.contains { $0.guess == nil } }
+
+    /// How an object with these fields is written.
+    private static func shape(of fields: [any AnyField]) -> String? {
+        let required = fields.filter(\.isRequired).map { "\"\($0.name)\": …" }
+        if required.isEmpty { return listed(fields.map(\.name), before: "write { \"KEY\": … }; the keys here are") }
+        return "write { \(required.joined(separator: ", ")) }"
+    }
+
+    private func reportMissing(_ field: any AnyField) {
+        let start = place.node.range.start
+        findings.report(
+            range: SourceRange(start: start, end: start + 1), pointer: place.pointer, "'\(field.name)' is missing here",
+            hint: field.advice)
+    }
+
+    private func position(of name: String) -> Int? {
+        later.contains(name) ? nil : positions[name] ?? guessed[name]
+    }
+
+    private static func unknown(
+        _ names: [String], known: [String], _ later: Set<String>
+    ) -> [(position: Int, guess: String?)] {
+        let fields = Set(known)
+        let strange = names.indices.filter { position in
+            let name = names[position]
+            return !fields.contains(name) && !later.contains(name) && name != "$schema" && !name.hasPrefix("x-")
+        }
+        guard !strange.isEmpty else { return [] }
+        let absent = known.filter { !names.contains($0) }
+        return strange.map { ($0, Suggestion.nearest(to: names[$0], among: absent)) }
+    }
+
+    /// A list of names for a hint.
+    static func listed(_ names: [String], before words: String) -> String? {
+        names.isEmpty ? nil : "\(words) \(names.joined(separator: ", "))"
+    }
 }

@@ -27,9 +27,10 @@ public enum Setting<Value: Sendable>: Sendable {
 
 extension FieldType {
     private static func setting<Inner: Sendable>(
-        schema: JSON, roots: AllowedRoots, read: @escaping @Sendable (JSON) throws(ValueSyntaxError) -> Inner
+        schema: @autoclosure @escaping @Sendable () -> JSON, roots: AllowedRoots,
+        read: @escaping @Sendable (JSON) throws(ValueSyntaxError) -> Inner
     ) -> FieldType<Setting<Inner>> where Value == Setting<Inner> {
-        FieldType(schema: schema) { place, findings in
+        FieldType(lazily: schema()) { place, findings in
             if let text = place.text, text.contains("${{") {
                 return FieldType<Template>.template(roots).read(place, findings).map {
                     .computed($0, range: place.node.range, read: read)
@@ -46,19 +47,13 @@ extension FieldType {
 
     /// A duration such as `"30s"`, or a template.
     public static func duration(_ roots: AllowedRoots = .request) -> FieldType where Value == Setting<Duration> {
-        setting(schema: ["type": "string"], roots: roots) { json throws(ValueSyntaxError) in
-            guard let text = json.string else {
-                throw ValueSyntaxError(
-                    "this must be a duration in a string, not \(json.kindName)",
-                    hint: "write it with its unit, such as \"30s\", \"5m\" or \"1h30m\"")
-            }
-            return try DurationText.parse(text)
-        }
+        setting(schema: .duration, roots: roots) { json throws(ValueSyntaxError) in try Duration.read(json) }
     }
 
     /// A size such as `"8MiB"`, or a template.
     public static func size(_ roots: AllowedRoots = .request) -> FieldType where Value == Setting<Int64> {
-        setting(schema: ["type": "string"], roots: roots) { json throws(ValueSyntaxError) in
+        setting(schema: .size, roots: roots) { json throws(ValueSyntaxError) in
+            if let number = json.number { throw SizeText.bareNumber(number.literal) }
             guard let text = json.string else {
                 throw ValueSyntaxError(
                     "this must be a size in a string, not \(json.kindName)",
@@ -72,14 +67,78 @@ extension FieldType {
     public static func count(
         _ bounds: ClosedRange<Int>, roots: AllowedRoots = .request
     ) -> FieldType where Value == Setting<Int> {
-        let schema: JSON = ["type": ["integer", "string"], "minimum": .number(JSONNumber(bounds.lowerBound))]
-        return setting(schema: schema, roots: roots) { json throws(ValueSyntaxError) in
+        setting(schema: .countOrTemplate(bounds), roots: roots) { json throws(ValueSyntaxError) in
             guard let value = json.number?.int, bounds.contains(value) else {
+                let isQuoted = json.string.flatMap { Int($0) } != nil
                 throw ValueSyntaxError(
                     "this must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
-                    hint: nil)
+                    hint: isQuoted ? "write it without quotes" : nil)
             }
             return value
         }
     }
+}
+
+extension Duration {
+    fileprivate static func read(_ json: JSON) throws(ValueSyntaxError) -> Duration {
+        if let number = json.number { throw DurationText.bareNumber(number.literal) }
+        guard let text = json.string else {
+            throw ValueSyntaxError(
+                "this must be a duration in a string, not \(json.kindName)",
+                hint: "write it with its unit, such as \"30s\", \"5m\" or \"1h30m\"")
+        }
+        return try DurationText.parse(text)
+    }
+}
+
+extension FieldType where Value == Duration {
+    /// A duration such as `"30s"` that must be known when the document is read.
+    public static var plainDuration: FieldType {
+        FieldType(lazily: .plainDuration) { place, findings in
+            if place.text?.contains("${{") == true {
+                findings.report(place, "an expression cannot stand here", hint: "write a duration such as \"30s\"")
+                return nil
+            }
+            do throws(ValueSyntaxError) {
+                return try Duration.read(place.node.json)
+            } catch {
+                findings.report(place, error.message, hint: error.hint)
+                return nil
+            }
+        }
+    }
+}
+
+extension JSON {
+    private static let durationPattern = "^([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"
+    private static let template = #"\$\{\{"#
+
+    /// The schema of a duration without expressions.
+    static var plainDuration: JSON {
+        [
+            "title": "plainDuration", "type": "string", "minLength": 2, "pattern": .string(durationPattern),
+            "examples": ["250ms", "30s", "5m", "1h30m", "7d"],
+        ]
+    }
+
+    fileprivate static var duration: JSON {
+        [
+            "title": "duration", "type": "string", "minLength": 2,
+            "pattern": .string("\(durationPattern)|\(template)"), "examples": ["250ms", "30s", "5m", "1h30m", "7d"],
+        ]
+    }
+
+    fileprivate static var size: JSON {
+        [
+            "title": "size", "type": "string", "pattern": .string("^[0-9]+([KMGT]i?)?B$|\(template)"),
+            "examples": ["64KiB", "8MiB", "1GB"],
+        ]
+    }
+
+    fileprivate static func countOrTemplate(_ bounds: ClosedRange<Int>) -> JSON {
+        ["anyOf": [.integer(bounds), anyTemplate]]
+    }
+
+    /// The schema of a string with an expression in it.
+    static var anyTemplate: JSON { ["title": "template", "type": "string", "pattern": .string(template)] }
 }

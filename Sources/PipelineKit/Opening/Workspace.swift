@@ -23,7 +23,7 @@ public final class Workspace: Sendable {
         let decorators = DecoratorCatalogue.standard
         var catalogue = Catalogue(
             kinds: StandardStages.kinds(network: network, decorators: decorators),
-            checkDecorators: { decorators.check($0, findings: $1) })
+            decoratorSchema: decorators.entrySchema, checkDecorators: { decorators.check($0, findings: $1) })
         extend(&catalogue)
         self.catalogue = catalogue
     }

@@ -1,4 +1,4 @@
-import JSONPath
+public import JSONPath
 public import PipelineCore
 
 /// All decorators that a program knows. Built-in ones are registered like any other.
@@ -45,13 +45,18 @@ public struct DecoratorCatalogue: Sendable {
         for definition in definitions { _ = read(definition, roots: .service, findings: findings) }
     }
 
-    /// The type of a `with` list whose templates may read the roots.
-    func type(_ roots: AllowedRoots) -> FieldType<[DecoratorTemplate]> {
+    /// The JSON Schema of one entry of a `with` list.
+    public var entrySchema: JSON {
         let properties = JSONObject(names.map { ($0, kinds[$0]?.schema ?? [:]) })
-        let entry: JSON = [
+        return [
             "type": "object", "minProperties": 1, "maxProperties": 1, "properties": .object(properties),
             "additionalProperties": false,
         ]
+    }
+
+    /// The type of a `with` list whose templates may read the roots.
+    func type(_ roots: AllowedRoots) -> FieldType<[DecoratorTemplate]> {
+        let entry = entrySchema
         return FieldType(schema: ["type": "array", "items": entry]) { place, findings in
             let definitions = DecoratorDefinition.field.type.read(place, findings)
             return definitions?.compactMap { read($0, roots: roots, findings: findings) }

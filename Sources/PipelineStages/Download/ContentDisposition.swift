@@ -77,7 +77,9 @@ enum ContentDisposition {
                 continue
             }
             let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16), !digits.hasPrefix("+") else { return nil }
+            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16), !digits.hasPrefix("+") else {
+                return nil
+            }
             bytes.append(value)
             rest = rest.dropFirst(2)
         }

@@ -8,7 +8,8 @@ enum DownloadKind {
     static func make(network: Network, decorators: DecoratorCatalogue) -> StageKind {
         let fields = DownloadFields(decorators)
         return StageKind(
-            name: "download", summary: "Gets a file from a service, verified and whole or not at all.", fields: fields.all
+            name: "download", summary: "Gets a file from a service, verified and whole or not at all.",
+            fields: fields.all
         ) { reading in
             let requests = StageRequests(reading: reading, network: network, decorators: decorators)
             return fields.stage(reading, requests).map { AnyStage($0, coding: .json) }
@@ -36,7 +37,8 @@ private struct DownloadFields: Sendable {
 
     init(_ decorators: DecoratorCatalogue) {
         request = Field(
-            "request", RequestDefinition.type(decorators: decorators), required: true, "The request whose answer is the file.")
+            "request", RequestDefinition.type(decorators: decorators), required: true,
+            "The request whose answer is the file.")
     }
 
     var all: [any AnyField] {
@@ -81,7 +83,8 @@ extension VerifyDefinition {
             definition.sha256Range = reader.place(of: "sha256")?.node.range ?? none
             definition.sizeRange = reader.place(of: "size")?.node.range ?? none
             if let name = definition.header, let mistake = HeaderName.mistake(name),
-                let place = reader.place(of: "header") {
+                let place = reader.place(of: "header")
+            {
                 reader.findings.report(place, mistake)
             }
             return definition

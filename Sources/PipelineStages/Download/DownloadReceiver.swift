@@ -5,11 +5,11 @@ import PipelineHTTP
 import Synchronization
 
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// The receiving end of one exchange of a download, on the transport's thread: decides by the head what becomes of the
@@ -44,6 +44,16 @@ final class DownloadReceiver: Sendable {
         var total: Int64?
         var stated: [StatedDigest] = []
         var outcome = Outcome.none
+        var told: Int64 = -1
+
+        /// Pieces have 16 KiB; observers are told of every sixteenth, and of the last.
+        mutating func take(_ bytes: UnsafeRawBufferPointer) -> (position: Int64, total: Int64?, isWorthTelling: Bool) {
+            hasher.update(bufferPointer: bytes)
+            position += Int64(bytes.count)
+            let isWorthTelling = position - told >= 256 << 10 || position == total || told < 0
+            if isWorthTelling { told = position }
+            return (position, total, isWorthTelling)
+        }
     }
 
     /// A consistent view: the digest is that of exactly the bytes before the position.
@@ -93,13 +103,9 @@ final class DownloadReceiver: Sendable {
         .file(
             FileSink(
                 onBytes: { bytes in
-                    let (position, total) = self.state.withLock { state in
-                        state.hasher.update(bufferPointer: bytes)
-                        state.position += Int64(bytes.count)
-                        return (state.position, state.total)
-                    }
+                    let (position, total, isWorthTelling) = self.state.withLock { $0.take(bytes) }
                     self.marks.move(to: position)
-                    report(position, total)
+                    if isWorthTelling { report(position, total) }
                 }, decide: { head in self.state.withLock { self.decide(head, &$0) } }))
     }
 
@@ -107,7 +113,8 @@ final class DownloadReceiver: Sendable {
         let state = state.withLock { $0 }
         return Snapshot(
             part: state.part, path: state.path, start: state.start, position: state.position,
-            digest: state.hasher.finalize().hex, validator: state.validator, total: state.total, stated: state.stated, outcome: state.outcome)
+            digest: state.hasher.finalize().hex, validator: state.validator, total: state.total, stated: state.stated,
+            outcome: state.outcome)
     }
 
     private func decide(_ head: HTTPResponse, _ state: inout State) -> SinkDecision {
@@ -128,7 +135,8 @@ final class DownloadReceiver: Sendable {
             return receive(from: 0, head.headerFields, &state)
         case .rest(_, let total):
             state.total = total
-            for digest in StatedDigest.stated(in: head.headerFields, isWhole: false) where !state.stated.contains(digest) {
+            for digest in StatedDigest.stated(in: head.headerFields, isWhole: false)
+            where !state.stated.contains(digest) {
                 state.stated.append(digest)
             }
             return receive(from: session.held, head.headerFields, &state)
@@ -138,7 +146,8 @@ final class DownloadReceiver: Sendable {
     private func stated(in headers: HTTPFields) -> [StatedDigest] {
         var stated = StatedDigest.stated(in: headers, isWhole: true)
         if let name = checksumHeader.flatMap({ HTTPField.Name($0) }), let text = headers[name],
-            let digest = StatedDigest(text, source: name.rawName) {
+            let digest = StatedDigest(text, source: name.rawName)
+        {
             stated.append(digest)
         }
         return stated

@@ -4,11 +4,11 @@ import PipelineCore
 import PipelineHTTP
 
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 
 extension DownloadRun {
@@ -91,7 +91,8 @@ extension DownloadRun {
             guard try isFile(path, verified) else {
                 throw definite(
                     "a different file is at \(path) already, and is not replaced",
-                    hint: "what was downloaded is whole and waits as \(part.path): 'pipeline resume --overwrite' gives it "
+                    hint:
+                        "it is whole and waits as \(part.path): 'pipeline resume --overwrite' gives it "
                         + "the name")
             }
             part.remove()
@@ -155,7 +156,8 @@ extension DownloadRun {
         .failed(
             TryFailure(
                 StepFailure(
-                    "another download is writing to \(path)", hint: "let it end, or choose another \"to\" for one of them",
+                    "another download is writing to \(path)",
+                    hint: "let it end, or choose another \"to\" for one of them",
                     place: context.facts.place), kind: .answered))
     }
 
@@ -184,7 +186,8 @@ extension DownloadRun {
             let answer = try await requests.judge(response, of: rendered, in: context)
             let hint =
                 response.status == 202
-                ? "it is not ready yet: a 'compute' stage with a poll waits for it" : "\"expect\" says which statuses bring a file"
+                ? "it is not ready yet: a 'compute' stage with a poll waits for it"
+                : "\"expect\" says which statuses bring a file"
             return .definite(
                 requests.failure(
                     "\(requests.name(of: rendered.description.url)) answered \(response.status), which brings no file",

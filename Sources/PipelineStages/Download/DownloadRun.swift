@@ -5,11 +5,11 @@ import PipelineCore
 import PipelineHTTP
 
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// One try of a download.
@@ -238,9 +238,9 @@ struct DownloadRun {
 
     /// The body for the author's captures, if there are any and it is not large.
     private func smallBody(_ part: PartFile, _ size: Int64) throws(StageFailure) -> [UInt8] {
-        guard !stage.definition.capture.isEmpty, size <= 1 << 20 else { return [] }
+        guard !stage.definition.capture.isEmpty, (1...1 << 20).contains(size) else { return [] }
         return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
-            count = max(0, pread(part.descriptor, buffer.baseAddress!, Int(size), 0))
+            count = max(0, pread(part.descriptor, buffer.baseAddress, Int(size), 0))
         }
     }
 

@@ -51,10 +51,12 @@ struct StatedDigest: Codable, Sendable, Hashable {
         // `:…:` is how structured fields write bytes.
         if digits.hasPrefix(":"), digits.hasSuffix(":"), digits.count > 1 { digits = digits.dropFirst().dropLast() }
         if let algorithm = Algorithm.allCases.first(where: { $0.length * 2 == digits.utf8.count }),
-            digits.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) {
+            digits.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
+        {
             self.init(algorithm, hex: digits.lowercased(), source: source)
         } else if let bytes = Base64Bytes.decode(digits),
-            let algorithm = Algorithm.allCases.first(where: { $0.length == bytes.count }) {
+            let algorithm = Algorithm.allCases.first(where: { $0.length == bytes.count })
+        {
             self.init(algorithm, hex: bytes.hex, source: source)
         } else {
             return nil

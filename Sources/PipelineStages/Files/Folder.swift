@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// Folders of the disk.
@@ -28,13 +28,16 @@ enum Folder {
         guard descriptor >= 0 else { throw .last("open the folder", path) }
         defer { close(descriptor) }
         // Some file systems refuse it for folders; then there is nothing more that could be done.
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw .last("save the folder", path) }
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+            throw .last("save the folder", path)
+        }
     }
 
     /// Bytes that a user without privileges may still write there; nil when the system does not say.
     static func freeSpace(_ path: String) -> Int64? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }
-        return Int64(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+        return Int64(
+            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
     }
 }

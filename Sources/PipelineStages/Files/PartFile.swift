@@ -2,11 +2,11 @@ import Crypto
 import PipelineCore
 
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// `TO.part`: a file that is being received, locked against others and never visible under its final name before it is
@@ -60,11 +60,11 @@ final class PartFile: Sendable {
 
     private static func openOnce(_ path: String, _ flags: Int32) throws(OpenFailure) -> PartFile {
         #if canImport(Glibc)
-        let descriptor = Glibc.open(path, flags, 0o666)
+            let descriptor = Glibc.open(path, flags, 0o666)
         #elseif canImport(Musl)
-        let descriptor = Musl.open(path, flags, 0o666)
+            let descriptor = Musl.open(path, flags, 0o666)
         #else
-        let descriptor = Darwin.open(path, flags, 0o666)
+            let descriptor = Darwin.open(path, flags, 0o666)
         #endif
         guard descriptor >= 0 else { throw .file(.last("write", path)) }
         let part = PartFile(path: path, descriptor: descriptor)
@@ -109,9 +109,9 @@ final class PartFile: Sendable {
     /// Returns when all bytes written so far are on the disk, and the length that reaches them (fdatasync(2)).
     func syncData() throws(FileFailure) {
         #if canImport(Darwin)
-        let result = fcntl(descriptor, F_FULLFSYNC)
+            let result = fcntl(descriptor, F_FULLFSYNC)
         #else
-        let result = fdatasync(descriptor)
+            let result = fdatasync(descriptor)
         #endif
         guard result == 0 else { throw .last("save", path) }
     }
@@ -158,11 +158,11 @@ final class PartFile: Sendable {
 
     private func systemRename(_ old: String, _ new: String) -> Int32 {
         #if canImport(Glibc)
-        Glibc.rename(old, new)
+            Glibc.rename(old, new)
         #elseif canImport(Musl)
-        Musl.rename(old, new)
+            Musl.rename(old, new)
         #else
-        Darwin.rename(old, new)
+            Darwin.rename(old, new)
         #endif
     }
 }

@@ -1,11 +1,11 @@
 import PipelineCore
 
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// What tells one state of a file from another without reading it.
@@ -30,7 +30,8 @@ struct SourceFile: Sendable, Hashable {
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFDIR:
-            throw StepFailure("\(path) is a folder, and only files can be uploaded", hint: "pack it into one file before")
+            throw StepFailure(
+                "\(path) is a folder, and only files can be uploaded", hint: "pack it into one file before")
         default:
             throw StepFailure(
                 "\(path) is not a regular file", hint: "its length must be known: write it to a file before")
@@ -49,9 +50,9 @@ struct SourceFile: Sendable, Hashable {
 extension SourceFingerprint {
     init(_ status: stat) {
         #if canImport(Darwin)
-        let time = status.st_mtimespec
+            let time = status.st_mtimespec
         #else
-        let time = status.st_mtim
+            let time = status.st_mtim
         #endif
         self.init(
             size: Int64(status.st_size), modified: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec),

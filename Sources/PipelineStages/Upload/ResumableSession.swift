@@ -266,7 +266,9 @@ struct ResumableSession: Sendable, Equatable {
     /// All Locations of a creation must be the same (section 4.2.2).
     private mutating func take(_ location: String, from base: String) {
         guard let found = URLReference.resolve(location, against: base) else { return }
-        if let url, url != found, state == .creating { contradiction = "the service gives two addresses for one upload" }
+        if let url, url != found, state == .creating {
+            contradiction = "the service gives two addresses for one upload"
+        }
         if url == nil { url = found }
     }
 

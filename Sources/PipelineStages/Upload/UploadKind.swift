@@ -95,7 +95,8 @@ private struct UploadFields: Sendable {
 
     private func check(_ definition: RequestDefinition, _ reader: ObjectReader) {
         guard let place = reader.place(of: "request") else { return }
-        if case .none = definition.body {} else {
+        if case .none = definition.body {
+        } else {
             reader.findings.report(
                 place, "the request of an upload has no body of its own: the file is its body",
                 hint: "fields beside the file go into \"fields\", with \"protocol\": \"multipart\"")

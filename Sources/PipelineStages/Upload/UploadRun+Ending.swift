@@ -55,7 +55,8 @@ extension UploadRun {
                 hint: "send a smaller file", response, rendered)
         case .tooSmall(let limit):
             return definite(
-                "the file has \(SizeText.describe(source.size)), and \(name) takes \(SizeText.describe(limit)) at least",
+                "the file has \(SizeText.describe(source.size)), and \(name) takes no less than "
+                    + SizeText.describe(limit),
                 hint: "send a larger file", response, rendered)
         }
     }
@@ -75,7 +76,8 @@ extension UploadRun {
     mutating func endAsChanged() async -> StageFailure {
         session.note(in: &checkpoint)
         if let request = session.cancellation, !Task.isCancelled,
-            let rendered = try? await stage.requests.render(request, of: source, in: context) {
+            let rendered = try? await stage.requests.render(request, of: source, in: context)
+        {
             _ = await requests.send(rendered, in: context) { $0.totalTimeout = .seconds(10) }
         }
         checkpoint.forgetUpload()
@@ -138,7 +140,8 @@ extension UploadRun {
                 rendered)
         }
         let hint = wasWhole ? "it may be there twice; \"once\" says how such an upload is found again" : nil
-        return .failed(TryFailure(requests.failure(title, answer, of: rendered, hint: hint, in: context), kind: .answered))
+        return .failed(
+            TryFailure(requests.failure(title, answer, of: rendered, hint: hint, in: context), kind: .answered))
     }
 
     /// The answer to a complete upload is lost: found again as `once` says, else the file is sent again.

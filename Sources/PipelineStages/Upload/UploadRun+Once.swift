@@ -10,7 +10,8 @@ extension UploadRun {
             throw .definite(StepFailure("the upload can't begin"))
         }
         let definition = stage.requests.definition
-        let input = Array("\(definition.method.rawValue) \(source.path) \(source.size) \(source.fingerprint.modified)".utf8)
+        let input = Array(
+            "\(definition.method.rawValue) \(source.path) \(source.size) \(source.fingerprint.modified)".utf8)
         let (requests, context) = (requests, context)
         let outcome = try await context.submit(
             body: input,

@@ -141,7 +141,11 @@ struct UploadRun {
 
         init(_ request: UploadRequest, total: Int64, uncounted: Int64) {
             sendsFile = request.purpose == .append || request.purpose == .whole
-            if case .file(let offset, let count) = request.body { isLast = offset + count == total } else { isLast = true }
+            if case .file(let offset, let count) = request.body {
+                isLast = offset + count == total
+            } else {
+                isLast = true
+            }
             base = uncounted
         }
 

@@ -1,0 +1,58 @@
+import JSONPath
+
+/// The document's `background`: how a job behaves when no person waits for it.
+public struct BackgroundDefinition: Sendable, Equatable {
+    /// How far resumes may be moved so that several happen together.
+    public enum Tolerance: Sendable, Equatable {
+        /// Of the time that is waited, 0.1 for `"10%"`.
+        case fraction(Double)
+        case duration(Duration)
+    }
+
+    /// Whether its stages also need a good moment.
+    public let isDiscretionary: Bool
+    public let tolerance: Tolerance
+    public let budget: ResumeBudgetDefinition
+
+    /// What holds when the document has no `background`.
+    public static let standard = BackgroundDefinition(
+        isDiscretionary: false, tolerance: .fraction(0.1), budget: .limited(.standard))
+
+    static let discretionaryField = Field(
+        "discretionary", .boolean, default: false,
+        "Whether stages also wait for a good moment.")
+    static let toleranceField = Field(
+        "tolerance", Tolerance.type, default: "10%", examples: ["10%", "5m"],
+        "How far a resume may be moved to happen together with others: a percentage of the wait, or a duration."
+    )
+    static let budgetField = Field(
+        "budget", ResumeBudgetDefinition.type, "How many resumes the background allows, and how it slows down beyond.")
+
+    static var type: FieldType<BackgroundDefinition> {
+        .object([discretionaryField, toleranceField, budgetField]) { reader in
+            BackgroundDefinition(
+                isDiscretionary: reader.value(discretionaryField, default: standard.isDiscretionary),
+                tolerance: reader.value(toleranceField, default: standard.tolerance),
+                budget: reader.value(budgetField, default: standard.budget))
+        }
+    }
+}
+
+extension BackgroundDefinition.Tolerance {
+    static var type: FieldType<Self> {
+        let percentage: JSON = ["type": "string", "pattern": "^[0-9]+(\\.[0-9]+)?%$"]
+        return FieldType(lazily: ["anyOf": [percentage, .plainDuration]]) { place, findings in
+            do throws(ValueSyntaxError) {
+                if let text = place.text, text.hasSuffix("%") { return .fraction(try PercentageText.parse(text)) }
+                if let text = place.text, text.contains(where: \.isNumber), !UnitText.isBareNumber(text) {
+                    return .duration(try DurationText.parse(text))
+                }
+                throw ValueSyntaxError(
+                    "a tolerance is a percentage or a duration", hint: "write it as in \"10%\" or \"5m\"")
+            } catch {
+                findings.report(place, error.message, hint: error.hint)
+                return nil
+            }
+        }
+    }
+}

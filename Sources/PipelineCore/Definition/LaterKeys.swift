@@ -1,0 +1,11 @@
+/// Keys of the format that this version does not do yet: they are refused with that said, and left out of the schema.
+///
+/// Whoever takes a key up takes it out of this table; that is all there is to it.
+enum LaterKeys {
+    /// Of the document itself.
+    static let document: Set<String> = ["finally", "concurrency"]
+    /// Of a stage of any kind.
+    static let stage: Set<String> = [
+        "forEach", "concurrency", "expires", "renew", "warn", "discretionary", "paginate",
+    ]
+}

@@ -1,0 +1,134 @@
+import JSONPath
+
+/// Where a notification goes.
+public enum NotificationSinkDefinition: Sendable {
+    /// A message on the desktop.
+    case desktop
+    /// A line on the terminals of this user.
+    case terminal
+    case webhook(WebhookDefinition)
+    case ntfy(NtfyDefinition)
+    /// A program with its arguments; it gets the event as JSON on its standard input.
+    case command([Template])
+    case email(EmailDefinition)
+
+    static let desktopField = Field("desktop", .yes, "A message on the desktop.")
+    static let terminalField = Field("terminal", .yes, "A line on this user's terminals.")
+    static let webhookField = Field(
+        "webhook", WebhookDefinition.type, examples: [["POST": "https://example.com/hook"]],
+        "A request with the event as its body (Standard Webhooks).")
+    static let ntfyField = Field(
+        "ntfy", NtfyDefinition.type, examples: [["topic": "my-jobs"]], "A message to an ntfy server.")
+    static let commandField = Field(
+        "command", FieldType<[Template]>.array(of: FieldType<Template>.template(.service), atLeast: 1),
+        examples: [["notify-send", "done"]], "A program and its arguments; the event comes as JSON on standard input.")
+    static let emailField = Field("email", EmailDefinition.type, "A message by e-mail.")
+
+    static let fields: [any AnyField] = [
+        desktopField, terminalField, webhookField, ntfyField, commandField, emailField,
+    ]
+
+    /// Reads the one sink of an entry; nil after having reported that there is none, or more than one, or a wrong one.
+    static func read(_ reader: ObjectReader) -> NotificationSinkDefinition? {
+        let names = fields.map(\.name)
+        let present = names.filter { reader.has($0) }
+        if present.isEmpty, !reader.hasUnknownKeys {
+            reader.findings.report(
+                reader.place, "this notification goes nowhere",
+                hint: "add one of " + names.map { "\"\($0)\"" }.joined(separator: ", ")
+                    + ", for example \"desktop\": true")
+        }
+        if present.count > 1, let second = reader.place(of: present[1]) {
+            reader.findings.report(
+                second, "a notification goes to one sink, and this one has \(present.count)",
+                hint: "make an entry of its own for each of " + present.joined(separator: ", "))
+        }
+        return present.compactMap { sink(named: $0, reader) }.first
+    }
+
+    private static func sink(named name: String, _ reader: ObjectReader) -> NotificationSinkDefinition? {
+        switch name {
+        case "desktop": reader.optional(desktopField).map { .desktop }
+        case "terminal": reader.optional(terminalField).map { .terminal }
+        case "webhook": reader.optional(webhookField).map { .webhook($0) }
+        case "ntfy": reader.optional(ntfyField).map { .ntfy($0) }
+        case "command": reader.optional(commandField).map { .command($0) }
+        default: reader.optional(emailField).map { .email($0) }
+        }
+    }
+}
+
+extension FieldType where Value == Void {
+    /// `true` and nothing else.
+    static var yes: FieldType {
+        FieldType(lazily: ["const": true]) { place, findings in
+            if case .bool(true) = place.node.content { return () }
+            findings.report(place, "this must be true", hint: "to switch it off, take the entry out")
+            return nil
+        }
+    }
+}
+
+/// An ntfy topic (https://docs.ntfy.sh/publish/).
+public struct NtfyDefinition: Sendable {
+    /// The server; nil for ntfy.sh.
+    public let url: Template?
+    public let topic: Template
+    /// From 1, the lowest, to 5; nil for the server's default.
+    public let priority: Int?
+
+    static let urlField = Field(
+        "url", .template(.service), default: "https://ntfy.sh", "The server.")
+    static let topicField = Field(
+        "topic", .template(.service), required: true, examples: ["my-jobs"], "The topic that people subscribe to.")
+    static let priorityField = Field("priority", .integer(1...5), default: 3, "From 1, the lowest, to 5.")
+
+    static var type: FieldType<NtfyDefinition> {
+        .object([urlField, topicField, priorityField]) { reader in
+            let url = reader.optional(urlField)
+            let priority = reader.optional(priorityField)
+            return reader.required(topicField).map { NtfyDefinition(url: url, topic: $0, priority: priority) }
+        }
+    }
+}
+
+/// A message by e-mail.
+public struct EmailDefinition: Sendable {
+    /// `smtp://` or `smtps://`, perhaps with user and password.
+    public let server: Template
+    public let sender: Template
+    public let recipients: [Template]
+
+    static let serverField = Field(
+        "smtp", .template(.service), required: true, examples: ["smtp://mail.example.com:587"], "The mail server's URL."
+    )
+    static let senderField = Field(
+        "from", .template(.service), required: true, examples: ["jobs@example.com"], "The sender's address.")
+    static let recipientsField = Field(
+        "to", recipientsType, required: true, examples: ["me@example.com"],
+        "The recipient's address, or an array of them.")
+
+    private static var recipientsType: FieldType<[Template]> {
+        let one = FieldType<Template>.template(.service)
+        return .either(.array(of: one, atLeast: 1), when: { $0.isArray }, or: one.map { [$0] })
+    }
+
+    static var type: FieldType<EmailDefinition> {
+        .object([serverField, senderField, recipientsField]) { reader in
+            let server = reader.required(serverField)
+            let sender = reader.required(senderField)
+            let recipients = reader.required(recipientsField)
+            checkScheme(of: server, reader)
+            guard let server, let sender, let recipients else { return nil }
+            return EmailDefinition(server: server, sender: sender, recipients: recipients)
+        }
+    }
+
+    private static func checkScheme(of server: Template?, _ reader: ObjectReader) {
+        guard let text = server?.constant, let place = reader.place(of: "smtp") else { return }
+        if text.hasPrefix("smtp://") || text.hasPrefix("smtps://") { return }
+        reader.findings.report(
+            place, "a mail server's URL begins with smtp:// or smtps://",
+            hint: "write for example \"smtp://mail.example.com:587\"")
+    }
+}

@@ -1,0 +1,54 @@
+import JSONPath
+
+/// One entry of `notify`: of which events somebody is told, and how.
+public struct NotifyDefinition: Sendable {
+    /// The events of a job that somebody can be told of.
+    public enum Event: String, Sendable, CaseIterable {
+        case started
+        /// The estimated end is reached; ``NotifyDefinition/quantile`` says which.
+        case estimated
+        /// The job takes longer than 99 of 100 such jobs.
+        case late
+        case succeeded, failed, unknown
+        /// A resume was put off for the budget's sake.
+        case deferred
+    }
+
+    public let events: [Event]
+    /// Which quantile of the job's estimated end `estimated` stands for, above 0 and below 1; nil for the usual one.
+    public let quantile: Double?
+    public let sink: NotificationSinkDefinition
+    /// Where it stands in the document.
+    public let place: Place
+
+    static let eventsField = Field(
+        "on", FieldType<[Event]>.array(of: FieldType<Event>.word("event"), atLeast: 1), required: true,
+        examples: [["succeeded", "failed"]], "The events.")
+    static let quantileField = Field(
+        "at", FieldType<Double>.number(0.01...0.99), examples: [0.9],
+        "The quantile of the job's estimated end that 'estimated' stands for.")
+
+    static var fields: [any AnyField] { [eventsField, quantileField] + NotificationSinkDefinition.fields }
+
+    static var type: FieldType<NotifyDefinition> {
+        FieldType(lazily: schema) { place, findings in
+            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
+            let events = reader.required(eventsField)
+            let quantile = reader.optional(quantileField)
+            let sink = NotificationSinkDefinition.read(reader)
+            if let place = reader.place(of: "at"), let events, !events.contains(.estimated) {
+                findings.report(
+                    place, "'at' has a meaning only for the event 'estimated'",
+                    hint: "add \"estimated\" to \"on\", or take \"at\" out")
+            }
+            guard reader.finish(), let events, let sink else { return nil }
+            return NotifyDefinition(events: events, quantile: quantile, sink: sink, place: place)
+        }
+    }
+
+    private static var schema: JSON {
+        var schema = fields.objectSchema.object ?? [:]
+        schema["oneOf"] = .array(NotificationSinkDefinition.fields.map { ["required": [.string($0.name)]] })
+        return .object(schema)
+    }
+}

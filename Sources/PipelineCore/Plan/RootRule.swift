@@ -1,0 +1,42 @@
+/// Where a root of expressions has a value.
+struct RootRule {
+    /// How messages call it.
+    let name: String
+    /// What the place must allow.
+    let roots: AllowedRoots
+    /// Where it has one.
+    let hint: String
+
+    static let beforeInputs = "the default of an input may read env, and nothing else"
+
+    /// The rule of a root; nil for those that have a value everywhere.
+    init?(_ root: Reference.Root) {
+        switch root {
+        case .environment: return nil
+        case .input: self.init("inputs", [], "it is known everywhere but in the default of an input")
+        case .secret: self.init("secrets", .secrets, "it is known in what is sent")
+        case .capture:
+            self.init(
+                "stages", .stages,
+                "it is known only inside a stage; what services, notifications and defaults say holds for all stages")
+        case .own, .ownKey, .callbackURL, .ownParts:
+            self.init("self", .own, "it is known only in what a stage itself sends and judges, not in its 'when'")
+        case .item, .index:
+            let isLater = LaterKeys.stage.contains("forEach")
+            self.init(
+                root == .item ? "item" : "index", .item,
+                "it is known only in a stage with 'forEach'"
+                    + (isLater ? ", which is not available in this version" : ""))
+        case .response:
+            self.init("response", .response, "it is known only where an answer is judged, as in 'fail' or 'until'")
+        case .part: self.init("part", .part, "it is known only in the 'part' request of an upload")
+        case .job: self.init("job", .job, "it is known only once a job has started")
+        }
+    }
+
+    private init(_ name: String, _ roots: AllowedRoots, _ hint: String) {
+        self.name = name
+        self.roots = roots
+        self.hint = hint
+    }
+}

@@ -1,0 +1,90 @@
+import JSONPath
+
+/// Reads the stages of a document, each by its kind.
+struct StageDrafting {
+    private let definition: PipelineDefinition
+    private let catalogue: Catalogue
+    private let findings: Findings
+    private let services: [String: ServiceDefinition]
+    private let serviceNames: KnownNames
+
+    init(definition: PipelineDefinition, catalogue: Catalogue, findings: Findings) {
+        self.definition = definition
+        self.catalogue = catalogue
+        self.findings = findings
+        services = Dictionary(definition.services.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        serviceNames = KnownNames(definition.services.map(\.name))
+    }
+
+    func drafts() -> [StageDraft] {
+        var drafts: [StageDraft] = []
+        drafts.reserveCapacity(definition.stages.count)
+        for stage in definition.stages { drafts.append(draft(of: stage, after: drafts.last?.definition.id)) }
+        return drafts
+    }
+
+    private func draft(of stage: StageDefinition, after previous: String?) -> StageDraft {
+        var draft = StageDraft(definition: stage, previous: previous)
+        let kind = kind(of: stage)
+        let fields = kind.map { StageOptions.fields + $0.fields } ?? StageOptions.fields
+        let later = LaterKeys.stage.subtracting(kind?.fields.map(\.name) ?? [])
+        guard let reader = ObjectReader(stage.place, fields: fields, later: later, findings: findings) else {
+            return draft
+        }
+        let options = StageOptions.read(reader)
+        draft.options = options
+        draft.conditionUses = findings.takeStageFindings().uses
+        draft.retry = options.retry.policy(over: definition.defaults.retry)
+        guard let kind else {
+            // Which other keys it may have nobody knows.
+            reader.reportLater()
+            return draft
+        }
+        draft.kind = kind
+        draft.stage = make(stage, kind, options, draft.retry, reader)
+        let found = findings.takeStageFindings()
+        draft.bodyUses = found.uses
+        draft.captures = found.captures
+        return draft
+    }
+
+    private func make(
+        _ stage: StageDefinition, _ kind: StageKind, _ options: StageOptions, _ retry: RetryPolicy,
+        _ reader: ObjectReader
+    ) -> AnyStage? {
+        let service = service(of: options, reader)
+        let made = kind.make(
+            StageReading(
+                reader: reader, id: stage.id, service: service,
+                decorators: [options.decorators, service?.decorators ?? [], definition.defaults.decorators],
+                retry: retry))
+        reader.finish()
+        return made
+    }
+
+    private func kind(of stage: StageDefinition) -> StageKind? {
+        guard let name = stage.kind else { return nil }
+        if let kind = catalogue.kinds[name] { return kind }
+        let known = KnownNames(catalogue.kinds.keys.sorted())
+        findings.report(
+            stage.kindPlace, "there is no kind of stage called '\(name)'",
+            hint: known.hint(for: name, list: "kinds here:", none: "this program has no kinds at all"))
+        return nil
+    }
+
+    private func service(of options: StageOptions, _ reader: ObjectReader) -> ServiceDefinition? {
+        guard let name = options.service else {
+            return reader.has("service") ? ServiceDefinition.placeholder : nil
+        }
+        if let service = services[name] { return service }
+        // When `services` itself is wrong, that was reported.
+        if !definition.hasUnreadableServices, let place = reader.place(of: "service") {
+            findings.report(
+                place, "there is no service called '\(name)'",
+                hint: serviceNames.hint(
+                    for: name, list: "services here:",
+                    none: "add it: \"services\": { \"\(name)\": { \"url\": \"https://…\" } }"))
+        }
+        return ServiceDefinition.placeholder
+    }
+}

@@ -1,0 +1,29 @@
+/// Which roots of expressions make sense at a place, beyond those that always do.
+public struct AllowedRoots: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// `stages.ID.X`
+    public static let stages = AllowedRoots(rawValue: 1)
+    /// `self.X`, `self.key`, `self.callbackURL`
+    public static let own = AllowedRoots(rawValue: 2)
+    /// `response.…`
+    public static let response = AllowedRoots(rawValue: 4)
+    /// `item`, though the stage has no `forEach`
+    public static let item = AllowedRoots(rawValue: 8)
+    /// `part.…`
+    public static let part = AllowedRoots(rawValue: 16)
+    /// `secrets.X`
+    public static let secrets = AllowedRoots(rawValue: 32)
+    /// `job.…`
+    public static let job = AllowedRoots(rawValue: 64)
+    /// `inputs.X` has no value yet: the place is the default of an input.
+    public static let beforeInputs = AllowedRoots(rawValue: 128)
+
+    /// What a template of a stage's request may read.
+    public static let request: AllowedRoots = [.stages, .own, .secrets, .job]
+    /// What an expression that judges an answer may read.
+    public static let judgement: AllowedRoots = [.stages, .own, .secrets, .job, .response]
+    /// What a service's or the pipeline's own template may read.
+    public static let service: AllowedRoots = [.secrets, .job]
+}

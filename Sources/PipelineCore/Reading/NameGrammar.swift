@@ -1,0 +1,69 @@
+/// The grammar of a name in the document.
+public enum NameGrammar: Sendable {
+    /// A pipeline's name: `[a-z][a-z0-9-]*`.
+    case pipeline
+    /// A stage's id: `[a-z][a-zA-Z0-9_-]*`.
+    case stage
+    /// `--key`: `[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?`.
+    case jobKey
+
+    /// The same as a regular expression, for the schema.
+    public var pattern: String {
+        switch self {
+        case .pipeline: "^[a-z][a-z0-9-]*$"
+        case .stage: "^[a-z][a-zA-Z0-9_-]*$"
+        case .jobKey: "^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$"
+        }
+    }
+
+    /// What a message calls such a name.
+    var noun: String {
+        switch self {
+        case .pipeline: "a pipeline's name"
+        case .stage: "a stage's id"
+        case .jobKey: "a job's key"
+        }
+    }
+
+    /// How to spell one.
+    public var hint: String {
+        switch self {
+        case .pipeline: "a lower-case letter, then lower-case letters, digits and '-'"
+        case .stage: "a lower-case letter, then letters, digits, '_' and '-'"
+        case .jobKey: "1 to 40 lower-case letters, digits and '-', with a letter or digit at both ends"
+        }
+    }
+
+    /// How to mend a text that is not one.
+    func hint(for text: String) -> String {
+        let mended = mended(text)
+        return accepts(mended) ? "\(hint), for example \"\(mended)\"" : hint
+    }
+
+    /// The text with what may not stand in it replaced by `-`.
+    private func mended(_ text: String) -> String {
+        let isLetter = { (byte: UInt8) in (97...122).contains(byte) || (65...90).contains(byte) }
+        let bytes = text.utf8.map { isLetter($0) || (48...57).contains($0) || ($0 == 95 && self == .stage) ? $0 : 45 }
+        let name = String(decoding: bytes, as: UTF8.self).split(separator: "-").joined(separator: "-")
+        let isOneWord = self == .stage && !name.contains("-")
+        return isOneWord ? name.prefix(1).lowercased() + name.dropFirst() : name.lowercased()
+    }
+
+    /// Whether the text has this grammar.
+    public func accepts(_ text: String) -> Bool {
+        let characters = Array(text.utf8)
+        guard let first = characters.first, let last = characters.last else { return false }
+        let isLower = { (byte: UInt8) in (97...122).contains(byte) }
+        let isDigit = { (byte: UInt8) in (48...57).contains(byte) }
+        let isUpper = { (byte: UInt8) in (65...90).contains(byte) }
+        switch self {
+        case .pipeline: return isLower(first) && characters.allSatisfy { isLower($0) || isDigit($0) || $0 == 45 }
+        case .stage:
+            return isLower(first)
+                && characters.allSatisfy { isLower($0) || isUpper($0) || isDigit($0) || $0 == 45 || $0 == 95 }
+        case .jobKey:
+            return characters.count <= 40 && first != 45 && last != 45
+                && characters.allSatisfy { isLower($0) || isDigit($0) || $0 == 45 }
+        }
+    }
+}

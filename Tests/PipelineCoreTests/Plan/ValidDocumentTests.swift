@@ -1,0 +1,73 @@
+import Foundation
+import JSONPath
+import PipelineCore
+import Testing
+
+@Suite("Valid documents")
+struct ValidDocumentTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Valid")
+    static let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
+
+    static func source(_ name: String) throws -> SourceText {
+        SourceText(name: name, bytes: Array(try Data(contentsOf: folder.appending(path: name))))
+    }
+
+    @Test("the document is planned, and the schema accepts it", arguments: names)
+    func planned(name: String) throws {
+        let source = try Self.source(name)
+        do {
+            _ = try Planner(catalogue: SampleKinds.catalogue).plan(source)
+        } catch {
+            Issue.record("\(error.report)")
+        }
+        #expect(SchemaValidator.sample.mistakes(of: try JSONNode.parse(source).json) == [])
+    }
+
+    @Test("the documents are found")
+    func found() { #expect(Self.names.contains("selfie.json")) }
+
+    @Test("the plan of the selfie example says what its stages need, read and make")
+    func selfie() throws {
+        let plan = try Planner(catalogue: SampleKinds.catalogue).plan(try Self.source("selfie.json"))
+        #expect(plan.stages.map(\.id) == ["upload", "model", "download"])
+        #expect(plan.stage("model")?.needs == ["upload"])
+        #expect(plan.stage("download")?.reads == ["model"])
+        #expect(plan.stage("model")?.captures.map(\.name) == ["id", "url", "sha256"])
+        #expect(plan.stage("model")?.place == "selfie.json:22:5")
+        #expect(plan.secrets == ["SELFIE_TOKEN"])
+        #expect(plan.optionalSecrets == ["SELFIE_TOKEN"])
+        #expect(plan.environment == ["SELFIE_URL"])
+        #expect(plan.dependents(of: "model") == ["model", "download"])
+    }
+
+    @Test("background and notify become plain values")
+    func background() throws {
+        let definition = try Planner(catalogue: SampleKinds.catalogue).plan(try Self.source("background.json"))
+            .definition
+        #expect(definition.background.isDiscretionary)
+        #expect(definition.background.tolerance == .duration(.seconds(300)))
+        var limits = ResumeBudgetDefinition.Limits.standard
+        limits.resumes = 10
+        limits.maximum = .seconds(7200)
+        #expect(definition.background.budget == .limited(limits))
+        #expect(
+            definition.notifications.map(\.events) == [
+                [.started], [.estimated, .late], [.succeeded], [.failed], [.unknown], [.deferred],
+            ])
+        #expect(definition.notifications[1].quantile == 0.9)
+        guard case .webhook(let webhook) = definition.notifications[2].sink,
+            case .email(let email) = definition.notifications[5].sink
+        else { throw Unexpected() }
+        #expect(webhook.method == "POST" && webhook.signature?.text == "${{ secrets.HOOK }}")
+        #expect(email.recipients.map(\.text) == ["a@example.com", "b@example.com"])
+    }
+
+    @Test("a document without background has the usual budget")
+    func usualBackground() throws {
+        let definition = try Planner(catalogue: SampleKinds.catalogue).plan(try Self.source("selfie.json")).definition
+        #expect(definition.background == .standard)
+    }
+
+    private struct Unexpected: Error {}
+}

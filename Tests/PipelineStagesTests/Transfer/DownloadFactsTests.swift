@@ -1,0 +1,131 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import Testing
+
+@testable import PipelineStages
+
+@Suite("What a download reads from fields")
+struct DownloadFactsTests {
+    @Test(
+        "a file name",
+        arguments: [
+            ("attachment; filename=\"a b.obj\"", "a b.obj"), ("attachment; filename=plain.txt", "plain.txt"),
+            ("attachment; filename=\"x.txt\"; filename*=UTF-8''%e2%82%ac%20rates.txt", "€ rates.txt"),
+            ("inline; filename*=iso-8859-1'en'%A3.txt", "£.txt"),
+            ("attachment; filename=\"a\\\"b;c.txt\"", "a\"b;c.txt"),
+            ("attachment; filename*=UTF-8''%zz; filename=ok", "ok"),
+        ])
+    func disposition(field: String, name: String) { #expect(ContentDisposition.fileName(field) == name) }
+
+    @Test("no file name", arguments: ["attachment", "inline; filename=\"\"", "filename=x", ""])
+    func noName(field: String) { #expect(ContentDisposition.fileName(field) == nil) }
+
+    @Test(
+        "a safe name",
+        arguments: [
+            ("../../etc/passwd", "passwd"), ("C:\\temp\\x.txt", "x.txt"), ("...hidden", "hidden"), (" .a", "a"),
+            ("a\u{7}\u{202E}b", "ab"), ("/x/", "x"), ("dir/sub/", "sub"),
+        ])
+    func safe(text: String, name: String) { #expect(SafeFileName.make(text) == name) }
+
+    @Test("nothing that could be a name", arguments: ["", "..", "/", "...", "\u{1}"])
+    func unsafe(text: String) { #expect(SafeFileName.make(text) == nil) }
+
+    @Test("a long name keeps its extension")
+    func long() {
+        let name = SafeFileName.make(String(repeating: "é", count: 300) + ".tar")
+        #expect(name?.utf8.count ?? 999 <= 240)
+        #expect(name?.hasSuffix(".tar") == true)
+    }
+
+    @Test(
+        "a range",
+        arguments: [
+            ("bytes 0-9/100", ContentRange.part(first: 0, last: 9, total: 100)),
+            ("bytes 5-9/*", .part(first: 5, last: 9, total: nil)), ("bytes */77", .unsatisfied(total: 77)),
+        ])
+    func range(text: String, value: ContentRange) { #expect(ContentRange(text) == value) }
+
+    @Test(
+        "no range",
+        arguments: [
+            "bytes 9-0/100", "bytes 0-100/100", "items 0-1/2", "bytes a-b/c", "bytes */*", "0-1/2", "bytes -1-2/3",
+        ])
+    func noRange(text: String) { #expect(ContentRange(text) == nil) }
+
+    @Test("a digest in any of its forms")
+    func digests() {
+        let hex = TransferFolder.sha256(Array("x".utf8))
+        let base64 = "LXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE="
+        for text in [
+            hex, hex.uppercased(), base64, "sha256:\(hex)", "sha-256=:\(base64):", "\"\(hex)\"", "SHA256 \(hex)",
+        ] {
+            #expect(StatedDigest(text, source: "t")?.hex == hex, "\(text)")
+        }
+        #expect(StatedDigest("1B2M2Y8AsgTpgAmY7PhCfg==", source: "t")?.algorithm == .md5)
+        for text in ["", "abc", hex + "00", "sha512:"] { #expect(StatedDigest(text, source: "t") == nil) }
+    }
+
+    @Test("the digests that a service states, by what they are about")
+    func stated() {
+        let base64 = "LXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE="
+        let headers: HTTPFields = [
+            .reprDigest: "sha-256=:\(base64):, md5=:1B2M2Y8AsgTpgAmY7PhCfg==:", .contentDigest: "sha-256=:\(base64):",
+            .contentMD5: "1B2M2Y8AsgTpgAmY7PhCfg==",
+        ]
+        #expect(
+            StatedDigest.stated(in: headers, isWhole: true).map(\.source) == [
+                "Repr-Digest", "Content-Digest", "Content-MD5",
+            ])
+        #expect(StatedDigest.stated(in: headers, isWhole: false).map(\.source) == ["Repr-Digest"])
+    }
+
+    @Test("a validator only when it is strong")
+    func validators() {
+        #expect(Validator([.eTag: "\"a\""]) == .entityTag("\"a\""))
+        #expect(Validator([.eTag: "W/\"a\""]) == nil)
+        let modified = "Fri, 20 Nov 2026 12:00:00 GMT"
+        #expect(Validator([.lastModified: modified, .date: "Fri, 20 Nov 2026 12:00:01 GMT"]) == .modified(modified))
+        #expect(Validator([.lastModified: modified, .date: modified]) == nil)
+        #expect(Validator([.lastModified: modified]) == nil)
+    }
+
+    @Test(
+        "where an answer leads",
+        arguments: [
+            (
+                206, ["Content-Range": "bytes 50-99/100", "ETag": "\"a\""],
+                DownloadSession.Verdict.rest(end: 100, total: 100)
+            ),
+            (206, ["Content-Range": "bytes 40-99/100"], .restart("the service sent another range than was asked for")),
+            (206, ["Content-Range": "bytes 50-99/120"], .restart("the file at the service has changed")),
+            (
+                206, ["Content-Range": "bytes 50-99/100", "ETag": "\"b\""],
+                .restart("the file at the service has changed")
+            ),
+            (
+                206, ["Content-Type": "multipart/byteranges; boundary=x"],
+                .restart("the service sent several ranges where one was asked for")
+            ),
+            (200, ["Content-Length": "120"], .whole(total: 120)), (416, ["Content-Range": "bytes */50"], .nothingMore),
+            (416, ["Content-Range": "bytes */40"], .restart("the service has fewer bytes than are here")),
+            (412, [:], .restart("the file at the service has changed")), (404, [:], .answer), (202, [:], .answer),
+        ] as [(Int, [String: String], DownloadSession.Verdict)])
+    func verdicts(status: Int, fields: [String: String], verdict: DownloadSession.Verdict) {
+        let session = DownloadSession(held: 50, validator: .entityTag("\"a\""), total: 100)
+        var headers = HTTPFields()
+        for (name, value) in fields { headers[HTTPField.Name(name)!] = value }
+        #expect(session.verdict(on: HTTPResponse(status: .init(code: status), headerFields: headers)) == verdict)
+        #expect(session.fields[.range] == "bytes=50-")
+        #expect(session.fields[.ifRange] == "\"a\"")
+    }
+
+    @Test("no range is asked for without a validator, nor with a method that has none")
+    func noRanges() {
+        #expect(DownloadSession(held: 50).fields[.range] == nil)
+        #expect(DownloadSession(held: 50, validator: .entityTag("\"a\""), allowsRanges: false).fields[.range] == nil)
+        #expect(DownloadSession(held: 50, hasFinalDigest: true).fields[.range] == "bytes=50-")
+        #expect(DownloadSession().verdict(on: HTTPResponse(status: .partialContent)) == .answer)
+    }
+}

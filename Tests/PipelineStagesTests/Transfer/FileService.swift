@@ -1,0 +1,102 @@
+import HTTPTypes
+import PipelineTestKit
+import Synchronization
+
+@testable import PipelineStages
+
+/// A service that gives one file, with ranges, and misbehaves as told.
+final class FileService: Sendable {
+    struct State: Sendable {
+        var content: [UInt8]
+        var tag: String? = "\"v1\""
+        /// Fields of each 200 and 206.
+        var fields: [(String, String)] = []
+        /// Cuts the next answers after so many bytes of their body; a reset, or an end in order.
+        var cuts: [Int] = []
+        var endsInOrder = false
+        /// Answers 200 with the whole to a range.
+        var ignoresRanges = false
+        /// Answers with these statuses first.
+        var statuses: [Int] = []
+        /// Sends at most so many bytes of a range.
+        var rangeLimit: Int?
+        /// Damages the bodies of the next answers.
+        var damages = 0
+        /// Opened when half of the body is out; then it waits for the other.
+        var half: (reached: Gate, goOn: Gate)?
+        var isChunked = false
+        var sent: Int64 = 0
+    }
+
+    let state: Mutex<State>
+    private let server = Mutex<LoopbackServer?>(nil)
+
+    init(_ content: [UInt8], _ change: (inout State) -> Void = { _ in }) throws {
+        var initial = State(content: content)
+        change(&initial)
+        state = Mutex(initial)
+        let made = try LoopbackServer { [weak self] request in self?.answer(request) ?? .status(500) }
+        server.withLock { $0 = made }
+    }
+
+    deinit { server.withLock { $0?.stop() } }
+
+    var url: String { server.withLock { $0?.url ?? "" } }
+    var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
+    var ranges: [String?] { requests.map { $0.header("Range") } }
+    /// Bytes of bodies that went out.
+    var sent: Int64 { state.withLock(\.sent) }
+
+    func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
+
+    private func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+        state.withLock { state in
+            if !state.statuses.isEmpty { return .status(state.statuses.removeFirst(), body: #"{"error": "not now"}"#) }
+            let size = state.content.count
+            var start = 0
+            let matches = request.header("If-Range").map { $0 == state.tag } ?? true
+            if !state.ignoresRanges, matches, let range = request.header("Range"), range.hasPrefix("bytes=") {
+                start = Int(range.dropFirst(6).prefix { $0 != "-" }) ?? 0
+                guard start < size else { return .status(416, headers: [("Content-Range", "bytes */\(size)")]) }
+            }
+            let isPart = start > 0
+            let end = isPart ? min(size, start + (state.rangeLimit ?? size)) : size
+            var headers = state.fields
+            if let tag = state.tag { headers.append(("ETag", tag)) }
+            if isPart { headers.append(("Content-Range", "bytes \(start)-\(end - 1)/\(size)")) }
+            var body = Array(state.content[start..<end])
+            if state.damages > 0 {
+                state.damages -= 1
+                body[body.count / 2] ^= 1
+            }
+            return answer(body, isPart ? 206 : 200, headers, &state)
+        }
+    }
+
+    private func answer(
+        _ body: [UInt8], _ status: Int, _ headers: [(String, String)], _ state: inout State
+    ) -> ScriptedAnswer {
+        if state.isChunked {
+            state.sent += Int64(body.count)
+            return ScriptedAnswer([
+                .head(status, headers + [("Transfer-Encoding", "chunked")]), .chunk(body), .endOfChunks(trailers: []),
+            ])
+        }
+        let head = ScriptedAnswer.Step.head(status, headers + [("Content-Length", "\(body.count)")])
+        if let half = state.half {
+            state.half = nil
+            let middle = body.count / 2
+            state.sent += Int64(body.count)
+            return ScriptedAnswer([
+                head, .bytes(Array(body[..<middle])), .open(half.reached), .wait(half.goOn),
+                .bytes(Array(body[middle...])),
+            ])
+        }
+        guard !state.cuts.isEmpty, case let cut = state.cuts.removeFirst(), cut < body.count else {
+            state.sent += Int64(body.count)
+            return ScriptedAnswer([head, .bytes(body)])
+        }
+        state.sent += Int64(cut)
+        return ScriptedAnswer([head, .bytes(Array(body[..<cut])), .close])
+    }
+}

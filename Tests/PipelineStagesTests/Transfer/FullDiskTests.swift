@@ -1,0 +1,77 @@
+import JSONPath
+import PipelineCore
+import PipelineTestKit
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+
+    @testable import PipelineStages
+
+    @Suite("A download to a full disk", .enabled(if: SmallDisk.isPossible), .serialized)
+    struct FullDiskTests {
+        private let content = TransferFolder.bytes(3 << 20)
+
+        private func bench(_ service: FileService, _ disk: SmallDisk) throws -> TransferBench {
+            try TransferBench(
+                #"{ "id": "move", "kind": "download", "service": "api", "request": { "GET": "/x" }, "to": "x.bin" }"#,
+                url: service.url, folder: disk.path)
+        }
+
+        @Test("says before the transfer what it needs and what is free")
+        func before() async throws {
+            let disk = try #require(SmallDisk(size: "1m"))
+            let service = try FileService(content)
+            let failed = await (try bench(service, disk)).resume().failedTry
+            #expect(failed?.kind == .silent)
+            #expect(failed?.failure.title.contains("it needs 3.0 MiB, and 1.0 MiB are free") == true)
+        }
+
+        @Test("in its middle keeps what is there, and goes on when there is room")
+        func middle() async throws {
+            let disk = try #require(SmallDisk(size: "2m"))
+            // Without a length nothing can be known beforehand.
+            let service = try FileService(content) { $0.isChunked = true }
+            let bench = try bench(service, disk)
+            let failed = await bench.resume().failedTry
+            #expect(failed?.kind == .silent)
+            #expect(failed?.failure.title.contains("No space left on device") == true)
+            #expect(failed?.failure.hint?.contains("make room") == true)
+            service.change { $0.isChunked = false }
+            disk.grow(to: "8m")
+            #expect(await bench.resume().finished?["bytes"] == 3145728)
+            #expect(service.ranges.last??.hasPrefix("bytes=") == true)
+        }
+    }
+
+    /// A file system in memory of a given size, gone with the value; only root can have one.
+    final class SmallDisk {
+        let path: String
+
+        static var isPossible: Bool {
+            guard geteuid() == 0, let disk = SmallDisk(size: "64k") else { return false }
+            _ = disk
+            return true
+        }
+
+        init?(size: String) {
+            var template = Array("/tmp/pipeline-disk-XXXXXX".utf8CString)
+            guard let made = mkdtemp(&template) else { return nil }
+            path = String(cString: made)
+            guard mount("tmpfs", path, "tmpfs", 0, "size=\(size)") == 0 else {
+                rmdir(path)
+                return nil
+            }
+        }
+
+        deinit {
+            umount(path)
+            rmdir(path)
+        }
+
+        func grow(to size: String) {
+            let remount: UInt = 32  // MS_REMOUNT
+            mount("tmpfs", path, "tmpfs", remount, "size=\(size)")
+        }
+    }
+#endif

@@ -1,0 +1,211 @@
+import HTTPTypes
+import PipelineTestKit
+import Synchronization
+
+/// A service that takes resumable uploads in chosen interop versions, keeps what it got, and misbehaves as told.
+final class ResumableService: Sendable {
+    struct Upload: Sendable {
+        var bytes: [UInt8] = []
+        var length: Int64
+        var isComplete = false
+    }
+
+    struct Faults: Sendable {
+        /// Cuts the next appends after so many bytes each.
+        var cuts: [Int64] = []
+        /// Says nothing to so many final appends, after having taken them.
+        var lostAnswers = 0
+        /// Forgets an upload once it is complete.
+        var forgetsComplete = false
+        /// Gives the last answer again to an empty append.
+        var replays = true
+        /// Forgets all uploads when the next request but a creation comes.
+        var forgetsAll = 0
+        /// Most bytes of one append.
+        var appendLimit: Int64?
+        /// Whether `appendLimit` is told beforehand.
+        var tellsLimit = true
+        /// Statuses of the next answers to appends, before their bodies are read.
+        var refusals: [Int] = []
+        /// Sends a 104 with the offset after so many bytes of an append.
+        var informsAfter: Int64?
+        /// Destroys an upload for an append at a wrong offset.
+        var destroysOnConflict = false
+    }
+
+    struct State: Sendable {
+        var uploads: [String: Upload] = [:]
+        var created = 0
+        var faults = Faults()
+        var conflicts = 0
+    }
+
+    let versions: Set<Int>
+    let state: Mutex<State>
+    private let server = Mutex<LoopbackServer?>(nil)
+
+    init(versions: Set<Int> = [8], _ faults: Faults = Faults()) throws {
+        self.versions = versions
+        state = Mutex(State(faults: faults))
+        let made = try LoopbackServer.beforeBody(keptBodyBytes: 64 << 20) { [weak self] request in
+            self?.answer(request) ?? .status(500)
+        }
+        server.withLock { $0 = made }
+    }
+
+    deinit { server.withLock { $0?.stop() } }
+
+    var url: String { server.withLock { $0?.url ?? "" } }
+    var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
+    var lines: [String] { requests.map { "\($0.method) \($0.path)" } }
+    /// Bytes of the file that came over the network in all.
+    var received: Int64 { requests.reduce(0) { $0 + $1.bodyCount } }
+    var uploads: [String: Upload] { state.withLock(\.uploads) }
+
+    private func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+        guard let version = request.header("Upload-Draft-Interop-Version").flatMap({ Int($0) }),
+            versions.contains(version)
+        else { return .status(400, headers: [("Upload-Draft-Interop-Version", "\(versions.max() ?? 0)")]) }
+        let isUpload = request.path.hasPrefix("/uploads/")
+        if isUpload,
+            state.withLock({ state in
+                guard state.faults.forgetsAll > 0 else { return false }
+                state.faults.forgetsAll -= 1
+                state.uploads = [:]
+                return true
+            })
+        {
+            return .status(404)
+        }
+        switch request.method {
+        case "POST": return create(request, version)
+        case "HEAD": return offset(request, version)
+        case "PATCH": return append(request, version)
+        case "DELETE":
+            _ = state.withLock { $0.uploads.removeValue(forKey: request.path) }
+            return .status(204)
+        default: return .status(405)
+        }
+    }
+
+    private func create(_ request: ReceivedRequest, _ version: Int) -> ScriptedAnswer {
+        guard flag(request, version) == false, let length = request.header("Upload-Length").flatMap({ Int64($0) })
+        else {
+            return .status(400, body: "not careful")
+        }
+        let (path, limit) = state.withLock { state in
+            state.created += 1
+            let path = "/uploads/\(state.created)"
+            state.uploads[path] = Upload(length: length)
+            return (path, state.faults.tellsLimit ? state.faults.appendLimit : nil)
+        }
+        var headers = [
+            ("Location", path), ("Upload-Draft-Interop-Version", "\(version)"), completeness(false, version),
+        ]
+        if let limit, version >= 6 { headers.append(("Upload-Limit", "max-append-size=\(limit)")) }
+        return .status(201, headers: headers)
+    }
+
+    private func offset(_ request: ReceivedRequest, _ version: Int) -> ScriptedAnswer {
+        guard let upload = uploads[request.path] else { return .status(404) }
+        return .status(
+            204,
+            headers: [
+                ("Upload-Offset", "\(upload.bytes.count)"), completeness(upload.isComplete, version),
+                ("Cache-Control", "no-store"),
+            ])
+    }
+
+    private func append(_ request: ReceivedRequest, _ version: Int) -> ScriptedAnswer {
+        let offset = request.header("Upload-Offset").flatMap { Int($0) }
+        let plan = state.withLock { state -> ScriptedAnswer? in
+            guard let upload = state.uploads[request.path] else { return .status(404) }
+            if upload.isComplete {
+                return state.faults.replays && request.contentLength == 0 ? final(upload, version) : .status(400)
+            }
+            if let status = state.faults.refusals.first {
+                state.faults.refusals.removeFirst()
+                return .status(status, headers: [("Retry-After", "0")])
+            }
+            if let limit = state.faults.appendLimit, request.contentLength > limit {
+                return ScriptedAnswer([.send(413, [], []), .close])
+            }
+            guard offset == upload.bytes.count else {
+                state.conflicts += 1
+                if state.faults.destroysOnConflict { state.uploads[request.path] = nil }
+                return .status(409, headers: [("Upload-Offset", "\(upload.bytes.count)")])
+            }
+            return nil
+        }
+        if let plan { return plan }
+        return receive(request, version)
+    }
+
+    private func receive(_ request: ReceivedRequest, _ version: Int) -> ScriptedAnswer {
+        let isLast = flag(request, version) == true
+        let (cut, inform) = state.withLock { state in
+            (state.faults.cuts.isEmpty ? nil : state.faults.cuts.removeFirst(), state.faults.informsAfter)
+        }
+        if let cut, cut < request.contentLength {
+            return ScriptedAnswer([
+                .read(cut),
+                .then { part in
+                    self.keep(part, isLast: false)
+                    return ScriptedAnswer([.reset])
+                },
+            ])
+        }
+        var steps: [ScriptedAnswer.Step] = []
+        if let inform, inform < request.contentLength {
+            let start = request.header("Upload-Offset").flatMap { Int64($0) } ?? 0
+            steps += [
+                .read(inform),
+                .inform(104, [("Upload-Draft-Interop-Version", "\(version)"), ("Upload-Offset", "\(start + inform)")]),
+            ]
+        }
+        return ScriptedAnswer(
+            steps + [
+                .readBody,
+                .then { whole in
+                    let upload = self.keep(whole, isLast: isLast)
+                    guard isLast else {
+                        return .status(
+                            201,
+                            headers: [("Upload-Offset", "\(upload.bytes.count)"), self.completeness(false, version)])
+                    }
+                    let isLost = self.state.withLock { state in
+                        if state.faults.forgetsComplete { state.uploads[request.path] = nil }
+                        guard state.faults.lostAnswers > 0 else { return false }
+                        state.faults.lostAnswers -= 1
+                        return true
+                    }
+                    return isLost ? ScriptedAnswer([.reset]) : self.final(upload, version)
+                },
+            ])
+    }
+
+    @discardableResult private func keep(_ request: ReceivedRequest, isLast: Bool) -> Upload {
+        state.withLock { state in
+            var upload = state.uploads[request.path] ?? Upload(length: 0)
+            upload.bytes += request.body
+            upload.isComplete = isLast
+            state.uploads[request.path] = upload
+            return upload
+        }
+    }
+
+    private func final(_ upload: Upload, _ version: Int) -> ScriptedAnswer {
+        .status(
+            201, headers: [completeness(true, version), ("Content-Type", "application/json")],
+            body: "{\"id\": \"video-\(upload.bytes.count)\"}")
+    }
+
+    private func flag(_ request: ReceivedRequest, _ version: Int) -> Bool? {
+        if version >= 5 { return request.header("Upload-Complete").map { $0 == "?1" } }
+        return request.header("Upload-Incomplete").map { $0 == "?0" }
+    }
+
+    private func completeness(_ isComplete: Bool, _ version: Int) -> (String, String) {
+        version >= 5 ? ("Upload-Complete", isComplete ? "?1" : "?0") : ("Upload-Incomplete", isComplete ? "?0" : "?1")
+    }
+}

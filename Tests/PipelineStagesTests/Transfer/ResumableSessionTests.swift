@@ -1,0 +1,230 @@
+import HTTPTypes
+import PipelineHTTP
+import Testing
+
+@testable import PipelineStages
+
+@Suite("A session of a resumable upload")
+struct ResumableSessionTests {
+    private static let upload = "http://h/uploads/1"
+
+    private func answer(_ status: Int, _ fields: [String: String] = [:], from url: String = "http://h/videos")
+        -> HTTPExchangeResponse
+    {
+        var headers = HTTPFields()
+        for (name, value) in fields { headers[HTTPField.Name(name)!] = value }
+        return HTTPExchangeResponse(status: status, headers: headers, url: url)
+    }
+
+    private func created(_ session: inout ResumableSession, _ more: [String: String] = [:]) -> UploadStep {
+        _ = session.begin()
+        let fields = ["Location": "/uploads/1", "Upload-Offset": "0"].merging(more) { $1 }
+        return session.next(after: answer(201, fields))
+    }
+
+    private func resumed(confirmed: Int64 = 0, mayBeComplete: Bool = false) -> ResumableSession {
+        var session = ResumableSession(
+            total: 100, version: .v8, url: Self.upload, confirmed: confirmed, mayBeComplete: mayBeComplete)
+        _ = session.begin()
+        return session
+    }
+
+    private func request(_ step: UploadStep) -> UploadRequest? {
+        if case .send(let request) = step { request } else { nil }
+    }
+
+    @Test(
+        "creates with the fields of its version",
+        arguments: [
+            (InteropVersion.v8, "Upload-Complete", "?0"), (.v6, "Upload-Complete", "?0"),
+            (.v5, "Upload-Complete", "?0"),
+            (.v3, "Upload-Incomplete", "?1"),
+        ])
+    func creation(version: InteropVersion, name: String, flag: String) {
+        var session = ResumableSession(total: 100, version: version, isVersionSettled: true)
+        let first = request(session.begin())
+        #expect(first?.headers[HTTPField.Name(name)!] == flag)
+        #expect(first?.headers[.uploadDraftInteropVersion] == "\(version.rawValue)")
+        #expect(first?.headers[.uploadLength] == "100")
+        #expect(first?.body == .empty)
+        let second = request(session.next(after: answer(201, ["Location": "/uploads/1", "Upload-Offset": "0"])))
+        #expect(second?.url == Self.upload)
+        #expect(second?.headers[HTTPField.Name(name)!] == (flag == "?0" ? "?1" : "?0"))
+        #expect(second?.headers[.contentType] == (version >= .v6 ? "application/partial-upload" : nil))
+        #expect(second?.body == .file(offset: 0, count: 100))
+    }
+
+    @Test("tries older versions one after the other, and keeps the one that is answered")
+    func negotiation() {
+        var session = ResumableSession(total: 100)
+        _ = session.begin()
+        var tried = [session.version]
+        for status in [400, 412, 501] {
+            _ = session.next(after: answer(status))
+            tried.append(session.version)
+        }
+        #expect(tried == [.v8, .v6, .v5, .v3])
+        #expect(session.next(after: answer(400)) == .fail(.refused))
+    }
+
+    @Test("goes to the version that a refusal names, and believes one that names its own")
+    func namedVersion() {
+        var session = ResumableSession(total: 100)
+        _ = session.begin()
+        _ = session.next(after: answer(400, ["Upload-Draft-Interop-Version": "5"]))
+        #expect(session.version == .v5)
+        #expect(session.next(after: answer(400, ["Upload-Draft-Interop-Version": "5"])) == .fail(.refused))
+    }
+
+    @Test("never changes its version in the middle")
+    func settled() {
+        var session = ResumableSession(total: 100)
+        _ = created(&session)
+        #expect(session.next(after: answer(400, from: Self.upload)) == .fail(.refused))
+        #expect(session.version == .v8)
+    }
+
+    @Test("asks before it sends to a Location of which nothing says that it is an upload")
+    func noEvidence() {
+        var session = ResumableSession(total: 100)
+        _ = session.begin()
+        let step = request(session.next(after: answer(201, ["Location": "/videos/1"])))
+        #expect(step?.method == .head)
+        #expect(session.next(after: answer(200, from: "http://h/videos/1")) == .fail(.unsupported))
+    }
+
+    @Test("takes the address from a 104 when the answer is lost, and two addresses are a contradiction")
+    func informed() {
+        var session = ResumableSession(total: 100)
+        _ = session.begin()
+        session.take(
+            informational: 104, [.uploadDraftInteropVersion: "6", .location: "/other"], from: "http://h/videos")
+        #expect(session.url == nil)
+        session.take(
+            informational: 104, [.uploadDraftInteropVersion: "8", .location: "/uploads/1"], from: "http://h/videos")
+        #expect(session.url == Self.upload)
+        guard case .fail(.wrong) = session.next(after: answer(201, ["Location": "/uploads/2"])) else {
+            Issue.record("two addresses were accepted")
+            return
+        }
+        #expect(session.cancellation?.url == Self.upload)
+    }
+
+    @Test(
+        "begins with the offset where an upload exists, and goes on from what the service has",
+        arguments: [0, 40, 100] as [Int64])
+    func offset(held: Int64) {
+        var session = resumed(confirmed: 10)
+        let step = request(session.next(after: answer(204, ["Upload-Offset": "\(held)", "Upload-Complete": "?0"])))
+        #expect(step?.purpose == .append)
+        #expect(step?.headers[.uploadOffset] == "\(held)")
+        #expect(step?.body == (held == 100 ? .empty : .file(offset: held, count: 100 - held)))
+        #expect(session.confirmed == held)
+    }
+
+    @Test("asks for the last answer again when the upload is complete")
+    func replay() {
+        var session = resumed(mayBeComplete: true)
+        let step = request(session.next(after: answer(204, ["Upload-Offset": "100", "Upload-Complete": "?1"])))
+        #expect(step?.purpose == .replay)
+        #expect(session.isReplaying)
+        #expect(session.next(after: answer(201, ["Upload-Complete": "?1"])) == .done)
+    }
+
+    @Test("is gone when nothing is left to ask", arguments: [404, 410])
+    func gone(status: Int) {
+        var asking = resumed()
+        #expect(asking.next(after: answer(status)) == .fail(.gone))
+        var replaying = resumed()
+        _ = replaying.next(after: answer(204, ["Upload-Offset": "100", "Upload-Complete": "?1"]))
+        #expect(replaying.next(after: answer(status)) == .fail(.gone))
+        var appending = resumed()
+        _ = appending.next(after: answer(204, ["Upload-Offset": "10"]))
+        #expect(appending.next(after: answer(status)) == .fail(.gone))
+    }
+
+    @Test(
+        "takes the target's answer as its end, whatever its status and the spelling",
+        arguments: [
+            (201, ["Upload-Complete": "?1"]), (201, [:]), (201, ["Upload-Incomplete": "?0"]),
+            (507, ["Upload-Incomplete": "?0"]),
+            (422, ["Upload-Complete": "?1"]),
+        ] as [(Int, [String: String])])
+    func end(status: Int, fields: [String: String]) {
+        var session = resumed()
+        _ = session.next(after: answer(204, ["Upload-Offset": "0"]))
+        #expect(session.mayBeComplete)
+        #expect(session.next(after: answer(status, fields)) == .done)
+    }
+
+    @Test("asks again when all was taken and the upload is not complete")
+    func incomplete() {
+        var session = resumed()
+        _ = session.next(after: answer(204, ["Upload-Offset": "0"]))
+        let step = request(session.next(after: answer(200, ["Upload-Complete": "?0"])))
+        #expect(step?.method == .head)
+    }
+
+    @Test("goes on at the offset of a 409")
+    func conflict() {
+        var session = resumed()
+        _ = session.next(after: answer(204, ["Upload-Offset": "50"]))
+        let step = request(session.next(after: answer(409, ["Upload-Offset": "30"])))
+        #expect(step?.body == .file(offset: 30, count: 70))
+        #expect(request(session.next(after: answer(409)))?.method == .head)
+    }
+
+    @Test("ends where a service sends it round in circles")
+    func circles() {
+        var session = resumed()
+        var step = session.next(after: answer(204, ["Upload-Offset": "50"]))
+        for _ in 0..<20 {
+            guard case .send = step else { break }
+            step = session.next(after: answer(409, ["Upload-Offset": "50"]))
+        }
+        guard case .fail(.wrong) = step else {
+            Issue.record("it goes on for ever")
+            return
+        }
+    }
+
+    @Test("keeps to the limits of the service")
+    func limits() {
+        var session = ResumableSession(total: 100)
+        let first = request(created(&session, ["Upload-Limit": "max-append-size=40, max-age=60"]))
+        #expect(first?.body == .file(offset: 0, count: 40))
+        #expect(first?.headers[.uploadComplete] == "?0")
+        #expect(!session.mayBeComplete)
+        let second = request(session.next(after: answer(201, ["Upload-Offset": "40"])))
+        #expect(second?.body == .file(offset: 40, count: 40))
+        let third = request(session.next(after: answer(201)))
+        #expect(third?.body == .file(offset: 80, count: 20))
+        #expect(third?.headers[.uploadComplete] == "?1")
+        var small = ResumableSession(total: 100)
+        #expect(created(&small, ["Upload-Limit": "max-size=99"]) == .fail(.tooLarge(99)))
+        var ignored = ResumableSession(total: 100)
+        #expect(request(created(&ignored, ["Upload-Limit": "max-size=?1"])) != nil)
+    }
+
+    @Test("sends less after 413, and follows 307 and 308 to a new address")
+    func smallerAndElsewhere() {
+        var session = ResumableSession(total: 1 << 20)
+        _ = created(&session)
+        #expect(request(session.next(after: answer(413)))?.method == .head)
+        let step = request(session.next(after: answer(204, ["Upload-Offset": "0"])))
+        #expect(step?.body == .file(offset: 0, count: 1 << 19))
+        let moved = request(session.next(after: answer(308, ["Location": "http://other/u/9"], from: Self.upload)))
+        #expect(moved?.url == "http://other/u/9")
+        #expect(moved?.body == .file(offset: 0, count: 1 << 19))
+        #expect(session.url == "http://other/u/9")
+    }
+
+    @Test("believes no offset beyond the end of the file")
+    func beyond() {
+        var session = resumed()
+        guard case .fail(.wrong) = session.next(after: answer(204, ["Upload-Offset": "101"])) else {
+            Issue.record("an impossible offset was accepted")
+            return
+        }
+    }
+}

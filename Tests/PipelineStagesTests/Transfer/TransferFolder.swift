@@ -1,0 +1,105 @@
+import Crypto
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+@testable import PipelineStages
+
+/// A folder of its own with files of known bytes; it goes away with the value.
+final class TransferFolder {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/pipeline-transfer-XXXXXX".utf8CString)
+        path = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
+    }
+
+    deinit { Self.remove(path) }
+
+    /// Bytes that repeat only after 3 MiB, so that a shifted piece is noticed.
+    static func bytes(_ count: Int, seed: Int = 1) -> [UInt8] {
+        let start = seed * 7919 % 4096
+        var bytes: [UInt8] = []
+        while bytes.count < count { bytes += noise[start..<min(noise.count, start + count - bytes.count)] }
+        return bytes
+    }
+
+    /// A xorshift generator's output (Marsaglia, 2003).
+    private static let noise = {
+        var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+        let words = (0..<(3 << 17) + 1024).map { _ -> UInt64 in
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return state
+        }
+        return words.withUnsafeBytes { Array($0) }
+    }()
+
+    static func sha256(_ bytes: [UInt8]) -> String { SHA256.hash(data: bytes).hex }
+
+    @discardableResult func write(_ name: String, _ bytes: [UInt8]) -> String {
+        let descriptor = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        defer { close(descriptor) }
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { Self.write(descriptor, $0.baseAddress! + done, bytes.count - done) }
+            if count <= 0 { break }
+            done += count
+        }
+        return "\(path)/\(name)"
+    }
+
+    func append(_ name: String, _ bytes: [UInt8]) {
+        let descriptor = open("\(path)/\(name)", O_WRONLY | O_APPEND)
+        _ = bytes.withUnsafeBytes { Self.write(descriptor, $0.baseAddress!, bytes.count) }
+        close(descriptor)
+    }
+
+    /// The bytes of a file; nil when there is none.
+    func read(_ name: String) -> [UInt8]? {
+        let descriptor = open("\(path)/\(name)", O_RDONLY)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        fstat(descriptor, &status)
+        return [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, done in
+            done = max(0, pread(descriptor, buffer.baseAddress, Int(status.st_size), 0))
+        }
+    }
+
+    var names: [String] { Self.names(path) }
+
+    private static func names(_ path: String) -> [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    private static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        #if canImport(Glibc)
+            Glibc.write(descriptor, bytes, count)
+        #elseif canImport(Musl)
+            Musl.write(descriptor, bytes, count)
+        #else
+            Darwin.write(descriptor, bytes, count)
+        #endif
+    }
+
+    private static func remove(_ path: String) {
+        for name in names(path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
+        rmdir(path)
+    }
+}

@@ -1,0 +1,109 @@
+import JSONPath
+import PipelineCore
+import Synchronization
+
+/// The engine's side of a transfer's context in memory, with the real time and a journal that can die.
+final class TransferHost: StageHost {
+    struct State {
+        var checkpoint: [UInt8]?
+        var captures = JSONObject()
+        var files: [WrittenFile] = []
+        var points: [CrashPoint] = []
+        var moved = BytesMoved()
+        var commits = 0
+        var progress: [StageProgress] = []
+        var record: SubmitRecord?
+        /// The process dies, as far as the journal is concerned, when it passes this for the n-th time.
+        var crash: (point: CrashPoint, count: Int)?
+        var isDead = false
+        var overwrites = false
+    }
+
+    let state: Mutex<State>
+    private let scopeValue: Scope
+    private let folders: JobFolders
+    private let retry: RetryPolicy
+    /// Called after each point was passed.
+    private let onPass: @Sendable (CrashPoint, Int) -> Void
+
+    init(
+        _ state: State, folders: JobFolders, inputs: JSONObject, stages: [String: JSON], retry: RetryPolicy,
+        onPass: @escaping @Sendable (CrashPoint, Int) -> Void
+    ) {
+        self.state = Mutex(state)
+        self.folders = folders
+        self.retry = retry
+        self.onPass = onPass
+        scopeValue = Scope(
+            inputs: inputs, stages: stages, job: Scope.Job(id: "01job", key: "key1", started: .epoch),
+            baseFolder: folders.document)
+    }
+
+    var facts: StageFacts {
+        StageFacts(
+            job: JobID("01job"), jobKey: "key1", pipeline: "test", step: StepKey(stage: "move"), attempt: 1,
+            started: .epoch, deadline: nil, folders: folders, overwrites: state.withLock(\.overwrites), retry: retry,
+            place: "test.json:1:1")
+    }
+
+    var now: Timestamp {
+        let time = ContinuousClock.now - TransferHost.origin
+        return Timestamp(milliseconds: Int64(time / .milliseconds(1)))
+    }
+
+    private static let origin = ContinuousClock.now
+
+    func scope() async throws(StageFailure) -> Scope {
+        var scope = scopeValue
+        scope.own = state.withLock(\.captures)
+        scope.ownKey = "own-key"
+        return scope
+    }
+
+    func obtain(_ fact: Fact) async throws(StageFailure) -> JSON { "fact" }
+
+    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
+        try change { state in
+            state.commits += 1
+            state.checkpoint = checkpoint ?? state.checkpoint
+            state.moved.sent += moved.sent
+            state.moved.received += moved.received
+            for member in captures ?? [:] { state.captures[member.name] = member.value }
+        }
+    }
+
+    func submitRecord() async -> SubmitRecord? { state.withLock(\.record) }
+
+    func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure) {
+        try change { state in
+            state.record = submit
+            for member in captures ?? [:] { state.captures[member.name] = member.value }
+        }
+    }
+
+    func commit(file: WrittenFile) async throws(StageFailure) { try change { $0.files.append(file) } }
+
+    private func change(_ change: (inout State) -> Void) throws(StageFailure) {
+        let isDead = state.withLock { state in
+            if !state.isDead { change(&state) }
+            return state.isDead
+        }
+        if isDead { throw .journal(.stale) }
+    }
+
+    func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
+
+    func pass(_ point: CrashPoint) {
+        let count = state.withLock { state in
+            guard !state.isDead else { return 0 }
+            state.points.append(point)
+            let count = state.points.count { $0 == point }
+            if let crash = state.crash, crash.point == point, crash.count == count { state.isDead = true }
+            return count
+        }
+        if count > 0 { onPass(point, count) }
+    }
+
+    func digest(_ bytes: [UInt8]) -> String { "digest" }
+    func redact(_ text: String) -> String { text }
+}

@@ -1,0 +1,159 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+import PipelineTestKit
+import Synchronization
+import Testing
+
+@testable import PipelineStages
+
+@Suite("An upload in one request")
+struct WholeUploadTests {
+    private let folder = TransferFolder()
+    private let content = TransferFolder.bytes(2_000_000)
+
+    private func bench(
+        _ url: String, _ more: String = "", mode: String = "put", request: String = #"{ "PUT": "/videos/a" }"#
+    ) throws -> TransferBench {
+        folder.write("a.bin", content)
+        return try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "a.bin", "protocol": "\(mode)",
+              "request": \(request), "capture": { "video": "$.id" } \(more) }
+            """, url: url, folder: folder.path)
+    }
+
+    @Test("sends the file as the body and takes the captures from the answer")
+    func put() async throws {
+        let server = try LoopbackServer { _ in .json(#"{"id": "v1"}"#, status: 201) }
+        defer { server.stop() }
+        let bench = try bench(server.url)
+        #expect(await bench.resume().finished?["video"] == "v1")
+        #expect(server.requests[0].method == "PUT")
+        #expect(server.requests[0].body == content)
+        #expect(server.requests[0].header("Content-Type") == "application/octet-stream")
+        #expect(bench.state.moved.sent == 2_000_000)
+        #expect(bench.state.commits == 1)
+        #expect(bench.state.points == [.uploadPart, .uploadSent])
+        guard case .transfer(let sent, 0, total: 2_000_000)? = bench.state.progress.last else {
+            Issue.record("no progress was told")
+            return
+        }
+        #expect(sent == 2_000_000)
+    }
+
+    @Test("is repeated whole after an interruption, and only what stayed counts as progress")
+    func interruption() async throws {
+        let tries = Mutex(0)
+        let server = try LoopbackServer.beforeBody { _ in
+            let number = tries.withLock { tries in
+                tries += 1
+                return tries
+            }
+            return number == 1 ? .reset(afterRequestBytes: 500_000) : .json(#"{"id": "v1"}"#, status: 201)
+        }
+        defer { server.stop() }
+        let bench = try bench(server.url)
+        let first = await bench.resume()
+        #expect(first.failedTry?.kind == .silent)
+        #expect(bench.state.moved.sent == 0)
+        #expect(await bench.resume().finished != nil)
+        #expect(server.requests[1].body == content)
+        #expect(bench.state.moved.sent > 2_000_000)
+    }
+
+    @Test("that is refused after all its bytes is not progress, so that tries are bounded")
+    func refusedAlways() async throws {
+        let server = try LoopbackServer { _ in .status(500) }
+        defer { server.stop() }
+        let bench = try bench(server.url)
+        for _ in 0..<3 {
+            #expect(await bench.resume().failedTry?.kind == .answered)
+            #expect(bench.state.moved.sent == 0)
+        }
+    }
+
+    @Test("as a form has the fields in their order, then the file")
+    func multipart() async throws {
+        let server = try LoopbackServer { _ in .json(#"{"id": "v1"}"#) }
+        defer { server.stop() }
+        let bench = try bench(
+            server.url, #", "fields": { "purpose": "batch", "n": 1 }, "fileField": "data""#, mode: "multipart",
+            request: #"{ "POST": "/files" }"#)
+        #expect(await bench.resume().finished?["video"] == "v1")
+        let request = server.requests[0]
+        #expect(request.header("Content-Type")?.hasPrefix("multipart/form-data; boundary=") == true)
+        let names = request.text.split(separator: "name=\"").dropFirst().map { $0.prefix { $0 != "\"" } }
+        #expect(names.prefix(3) == ["purpose", "n", "data"])
+        #expect(request.body.firstRange(of: content) != nil)
+        #expect(bench.state.moved.sent == request.bodyCount)
+    }
+
+    @Test("takes a form's fields from an expression")
+    func computedFields() async throws {
+        let server = try LoopbackServer { _ in .json(#"{"id": "v1"}"#) }
+        defer { server.stop() }
+        folder.write("a.bin", content)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "a.bin", "protocol": "multipart",
+              "request": { "POST": "/files" }, "fields": "${{ stages.job.form }}" }
+            """, url: server.url, folder: folder.path, captured: ["job": ["form"]])
+        bench.captures = ["job": ["form": ["key": "k", "policy": "p"]]]
+        #expect(await bench.resume().finished != nil)
+        #expect(server.requests[0].text.contains("name=\"key\"\r\n\r\nk\r\n"))
+    }
+
+    @Test("with 'once' is sent under one key, and a lost answer is found instead of sent again")
+    func once() async throws {
+        let puts = Mutex(0)
+        let server = try LoopbackServer { request in
+            guard request.method == "POST" else { return .json(#"{"id": "found", "owner": "key1"}"#) }
+            puts.withLock { $0 += 1 }
+            return ScriptedAnswer([.reset])
+        }
+        defer { server.stop() }
+        let bench = try bench(
+            server.url, #", "once": { "name": { "GET": "/videos/key1" }, "ours": "response.body.owner == job.key" }"#,
+            request: #"{ "POST": "/videos" }"#)
+        #expect(await bench.run().finished != nil)
+        #expect(bench.state.captures["video"] == "found")
+        #expect(puts.withLock { $0 } == 1)
+    }
+
+    @Test(
+        "of a file that is missing, a folder or unreadable says so",
+        arguments: [("missing", "No such file"), ("", "is empty"), (".", "is a folder")])
+    func badFile(name: String, words: String) async throws {
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "${{ inputs.file }}", "protocol": "put",
+              "request": { "PUT": "/a" } }
+            """, url: "http://127.0.0.1:1", folder: folder.path)
+        bench.inputs = ["file": .string(name)]
+        let refusal = await bench.resume().refusal
+        #expect(refusal?.contains(words) == true)
+    }
+
+    @Test("of a protocol that is not available is refused when the document is read")
+    func unavailable() {
+        let report = TransferBench.report(
+            #"{ "id": "a", "kind": "upload", "service": "api", "file": "x", "protocol": "tus", "request": { "POST": "/x" } }"#
+        )
+        #expect(report.contains("the protocol 'tus' is not available in this version"))
+        #expect(report.contains("test.json:3:"))
+    }
+
+    @Test("with keys that can't be is refused when the document is read")
+    func wrongKeys() {
+        let report = TransferBench.report(
+            """
+            { "id": "a", "kind": "upload", "service": "api", "file": "x", "protocol": "put", "fields": {},
+              "request": { "GET": "/x", "text": "body" }, "parallel": 4 }
+            """)
+        #expect(report.contains("'fields' belongs to the protocol 'multipart'"))
+        #expect(report.contains("has no body of its own"))
+        #expect(report.contains("GET carries no file"))
+        #expect(report.contains("'parallel' is not available"))
+    }
+}
