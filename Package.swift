@@ -80,7 +80,8 @@ let package = Package(
                 .product(name: "NIOResumableUpload", package: "swift-nio-extras"), httpTypes, crypto, argumentParser,
             ],
             swiftSettings: settings),
-        .executableTarget(name: "selfie-studio", dependencies: ["SelfieStudio", argumentParser], swiftSettings: settings),
+        .executableTarget(
+            name: "selfie-studio", dependencies: ["SelfieStudio", argumentParser], swiftSettings: settings),
 
         // Measurements.
         .executableTarget(

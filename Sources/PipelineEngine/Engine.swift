@@ -33,8 +33,8 @@ public struct Engine: Sendable {
     public func start(
         _ record: JobRecord, plan: Plan, mode: JobMode, secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> OwnedDrive {
-        let steps = plan.stages.map { stage in
-            (StepKey(stage: stage.id), StepRecord(toleratesFailure: stage.continuesOnFailure))
+        let steps = (plan.stages + plan.finally).map { stage in
+            (StepKey(stage: stage.id), StepRecord(toleratesFailure: stage.continuesOnFailure || stage.isFinal))
         }
         var snapshot = JobSnapshot(record: record, steps: Dictionary(uniqueKeysWithValues: steps), mode: mode)
         let event = JobEvent(

@@ -7,9 +7,10 @@ extension JobDriver {
         let now = ports.clock.now
         var changes: [JournalChange] = []
         for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) {
-            if case .from(let stage) = again, plan.dependents(of: stage).contains(key.stage) {
+            if isRestarted(key, again) {
                 changes += restarted(key, step)
-            } else if let (state, _) = try? step.state.apply(again.event(for: step.state), at: now), state != step.state {
+            } else if let (state, _) = try? step.state.apply(again.event(for: step.state), at: now), state != step.state
+            {
                 var changed = step
                 changed.state = state
                 if !state.isEnded { changed.ended = nil }
@@ -20,6 +21,12 @@ extension JobDriver {
         if snapshot.ended != nil, again != .nothing { changes.append(.reopened) }
         changes += [.taken(mode), .requested(nil), event(.jobResumed)]
         try await commit(changes)
+    }
+
+    private func isRestarted(_ key: StepKey, _ again: Again) -> Bool {
+        if again != .nothing, plan.stage(key.stage)?.isFinal == true { return true }
+        guard case .from(let stage) = again else { return false }
+        return plan.dependents(of: stage).contains(key.stage)
     }
 
     /// A step as if it had never run. A submit of it is a new one: the key's generation grows.
@@ -69,22 +76,26 @@ extension JobDriver {
         return .unknown
     }
 
-    /// Cancels every step that has not ended, at its service too.
-    func cancelAll() async throws(JournalFailure) -> JobEnd {
+    /// Cancels every step that has not ended, at its service too; the stages of `finally` run after that. Nil while
+    /// there are some: a second cancellation ends them as well.
+    func cancelAll() async throws(JournalFailure) -> JobEnd? {
         for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) where !step.state.isEnded {
-            var failure: StageFailure?
-            if step.started != nil, let stage = plan.stage(key.stage) {
+            guard let stage = plan.stage(key.stage), isFinishing || !stage.isFinal else { continue }
+            var warnings: [String] = []
+            let isRepeated = stage.forEach != nil && key.item == nil
+            if step.started != nil, !isRepeated {
                 let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
-                let checkpoint = step.checkpoint
-                failure = await StepRun.cancel(stage.stage, checkpoint, host)
+                let failure = await StepRun.cancel(stage.stage, step.checkpoint, host)
+                if case .failed(let failed) = failure {
+                    warnings = ["the service could not be told of the cancellation: \(failed.failure.title)"]
+                }
             }
-            try await change(key, .cancelled)
-            if case .failed(let failed) = failure {
-                try await commit([event(.stageWarned, ["stage": .string(key.stage), "message": .string(
-                    "the service could not be told of the cancellation: \(failed.failure.title)")])])
-            }
+            try await change(key, .cancelled, warnings: warnings)
         }
-        return try await close(snapshot.outcome)
+        if isFinishing || plan.finally.isEmpty { return try await close(snapshot.outcome) }
+        isFinishing = true
+        stop = nil
+        return nil
     }
 
     /// Looks all secrets up; the first that is missing, as a sentence, or nil.
@@ -97,7 +108,9 @@ extension JobDriver {
             }
         }
         redactor = Redactor(secrets)
-        for input in secretInputs { redactor = redactor.adding(input.value.string ?? input.value.text, named: input.name) }
+        for input in secretInputs {
+            redactor = redactor.adding(input.value.string ?? input.value.text, named: input.name)
+        }
         return nil
     }
 }

@@ -14,9 +14,20 @@ extension JobDriver {
             job: Scope.Job(id: record.id.text, key: record.key, started: record.started), facts: snapshot.facts,
             baseFolder: record.folders.document)
         for member in secretInputs { scope.inputs[member.name] = member.value }
+        let stage = plan.stage(key.stage)
         for (other, step) in snapshot.steps where other.item == nil {
-            if case .succeeded(let captures) = step.state { scope.stages[other.stage] = .object(captures) }
+            if case .succeeded(let captures) = step.state {
+                scope.stages[other.stage] = .object(captures)
+            } else if stage?.isFinal == true {
+                scope.stages[other.stage] = .object(step.captures)
+            }
         }
+        if let item = key.item, let followed = stage?.forEach?.followed,
+            let step = snapshot.steps[StepKey(stage: followed, item: item)]
+        {
+            scope.stages[followed] = .object(step.captures)
+        }
+        if let item = key.item { scope.facts = scope.facts.reduce(into: [:]) { $0[$1.key.ofItem(item)] = $1.value } }
         return scope
     }
 

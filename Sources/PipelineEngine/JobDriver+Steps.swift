@@ -4,7 +4,7 @@ import PipelineCore
 extension JobDriver {
     /// Makes the change of one step that an event asks for: commits it, then does what the law says.
     @discardableResult func change(
-        _ key: StepKey, _ event: StepEvent, also: [JournalChange] = [], adjust: (inout StepRecord) -> Void = { _ in }
+        _ key: StepKey, _ event: StepEvent, warnings: [String] = [], adjust: (inout StepRecord) -> Void = { _ in }
     ) async throws(JournalFailure) -> [StepEffect] {
         guard var step = snapshot.steps[key] else { return [] }
         let now = ports.clock.now
@@ -20,8 +20,9 @@ extension JobDriver {
         step.attempts = state.tries?.number ?? step.attempts
         adjust(&step)
         step.version += 1
-        let changes: [JournalChange] = [.step(key, step)] + also
-        try await commit(changes + events(of: effects, key: key, attempt: step.attempts, at: now))
+        let warned: [StepEffect] = warnings.map { .publish(.stageWarned, ["message": .string($0)]) }
+        let events = events(of: warned + effects, key: key, attempt: step.attempts, at: now)
+        try await commit([.step(key, step)] + events)
         for case .suspendJob(let cause) in effects {
             snapshot.cause = cause
             // The wait of the step is a resume's: once nothing else runs the job is let go with this cause.
@@ -54,7 +55,7 @@ extension JobDriver {
     func beginStep(_ key: StepKey, _ group: inout TaskGroup<Void>) async throws(JournalFailure) {
         guard let stage = plan.stage(key.stage) else { return }
         do throws(StageFailure) {
-            if let condition = stage.condition, try await !isTrue(condition, key) {
+            if key.item == nil, let condition = stage.condition, try await !isTrue(condition, key) {
                 try await wrapped { () async throws(JournalFailure) in _ = try await self.change(key, .skipped) }
                 return
             }
@@ -70,7 +71,7 @@ extension JobDriver {
         }
         let now = ports.clock.now
         try await change(key, .started) { $0.started = $0.started ?? now }
-        launch(key, &group)
+        if stage.forEach != nil, key.item == nil { try await expand(key) } else { launch(key, &group) }
     }
 
     private func wrapped(_ work: () async throws(JournalFailure) -> Void) async throws(StageFailure) {
@@ -82,10 +83,8 @@ extension JobDriver {
     }
 
     private func isTrue(_ condition: Expression, _ key: StepKey) async throws(StageFailure) -> Bool {
-        guard let stage = plan.stage(key.stage), let step = snapshot.steps[key] else { return false }
-        let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
-        let context = StageContext<Int>(host: host) { _ in [] }
-        let value = try await context.evaluate { scope throws(EvaluationFailure) in try condition.evaluate(in: scope) }
+        guard let stage = plan.stage(key.stage) else { return false }
+        let value = try await context(for: key, stage).evaluate { scope throws(EvaluationFailure) in try condition.evaluate(in: scope) }
         if let flag = value.bool { return flag }
         throw .definite(
             StepFailure(
@@ -107,7 +106,7 @@ extension JobDriver {
         switch result {
         case .success(.finished(let captures)):
             let all = merged(snapshot.steps[key]?.captures ?? [:], captures)
-            try await change(key, .finished(all)) { $0.captures = all }
+            try await change(key, .finished(all), warnings: await warnings(of: stage, key, all)) { $0.captures = all }
         case .success(.waiting(let checkpoint, let wake, let reason)):
             try await change(key, .parked(wake, reason)) { $0.checkpoint = checkpoint }
         case .success(.unknown(let checkpoint, let submit)):

@@ -18,6 +18,8 @@ actor JobDriver {
     var runs: [StepKey: StepRun] = [:]
     /// Set once everything is to stop.
     var stop: Mailbox.Stop?
+    /// Whether the job was cancelled and its `finally` runs.
+    var isFinishing = false
     var lane = CommitLane()
     var secrets: [String: String] = [:]
     var redactor = Redactor()
@@ -58,7 +60,11 @@ actor JobDriver {
             while let message = mailbox.poll() { try await receive(message) }
             if stop == nil { try await keepDeadlines() }
             if stop == nil { try await decide(&group) }
-            if runs.isEmpty, let end = try await end() { return end }
+            if runs.isEmpty {
+                if let end = try await end() { return end }
+                // What was cancelled may have made way for `finally`.
+                if isFinishing, stop == nil { try await decide(&group) }
+            }
             armTimer(&group)
             try await receive(await mailbox.next())
         }
@@ -84,6 +90,8 @@ actor JobDriver {
                 case .begin(let key): try await beginStep(key, &group)
                 case .skip(let key): try await change(key, .skipped)
                 case .wake(let key): try await wake(key, &group)
+                case .expand(let key): try await expand(key)
+                case .gather(let key): try await gather(key)
                 }
             }
             decisions = machine.decisions(for: snapshot, at: ports.clock.now)
@@ -94,7 +102,7 @@ actor JobDriver {
     private func end() async throws(JournalFailure) -> JobEnd? {
         switch stop {
         case .suspend(let cause): return try await letGo(cause, detail: nil)
-        case .cancel: return try await cancelAll()
+        case .cancel: if let end = try await cancelAll() { return end }
         case nil: break
         }
         switch JobMachine(plan: plan).rest(of: snapshot) {
@@ -105,7 +113,7 @@ actor JobDriver {
         }
     }
 
-    private func begin(_ wanted: Mailbox.Stop) {
+    func begin(_ wanted: Mailbox.Stop) {
         // A cancellation is never weakened to a suspension; a suspension becomes a cancellation.
         if stop != .cancel { stop = wanted }
         for run in runs.values { run.stop() }
@@ -131,6 +139,8 @@ actor JobDriver {
 
     func launch(_ key: StepKey, _ group: inout TaskGroup<Void>) {
         guard let stage = plan.stage(key.stage), let step = snapshot.steps[key] else { return }
+        // A repeated stage does nothing itself: its items do.
+        if stage.forEach != nil, key.item == nil { return }
         let run = StepRun()
         runs[key] = run
         let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)

@@ -24,7 +24,7 @@ final class StepHost: StageHost {
     func obtain(_ fact: Fact) async throws(StageFailure) -> JSON {
         let value = try await found(fact)
         try await journaled { () async throws(JournalFailure) in
-            try await self.driver.commit([.fact(fact, value)])
+            try await self.driver.commit([.fact(self.facts.step.item.map { fact.kept(forItem: $0) } ?? fact, value)])
         }
         return value
     }

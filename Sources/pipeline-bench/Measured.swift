@@ -45,7 +45,8 @@ struct Measured {
         for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
         }
-        var arguments: [UnsafeMutablePointer<CChar>?] = ["sh", "-c", "exec \(command)"].map { (text: String) in strdup(text) } + [nil]
+        var arguments: [UnsafeMutablePointer<CChar>?] =
+            ["sh", "-c", "exec \(command)"].map { (text: String) in strdup(text) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var process: pid_t = 0
         posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ)

@@ -29,15 +29,15 @@ struct RequestReadingTests {
             (#""POST": "/a", "headers": { "Content-Length": "1" }"#, "Content-Length cannot be set", ""),
             (#""POST": "/a", "headers": { "bad name": "1" }"#, #""bad name" is no name of a header"#, ""),
             (#""POST": "/a", "query": { "o": {} }"#, "not an object", "json(…)"),
-            (#""POST": "/a", "timeout": 30"#, "must be a duration", ""),
-            (#""POST": "/a", "redirects": -1"#, "-1 is out of bounds", ""),
+            (#""POST": "/a", "timeout": 30"#, "a duration needs a unit", ""),
+            (#""POST": "/a", "redirects": -1"#, "-1 is not a whole number from 0", ""),
             (
-                #""POST": "/a", "credentials": "all""#, "'all' is not a way of sending credentials",
-                "service, none, any-origin"
+                #""POST": "/a", "credentials": "all""#, "there is no way of sending credentials called 'all'",
+                "any-origin"
             ),
             (#""POST": "/a", "capture": { "id": "id" }"#, #""id" is no selector"#, #"did you mean "$.id"?"#),
             (#""POST": "/a", "fail": [ { "message": "x" } ]"#, "'when' is missing", ""),
-            (#""POST": "/a${{ self.nope }}""#, "there is no capture of this stage called 'nope'", ""),
+            (#""POST": "/a${{ self.nope }}""#, "this stage has no capture called 'nope'", ""),
             (#""POST": "/a", "once": {}"#, "'once' does not say how a lost answer is settled", ""),
             (#""POST": "/a", "once": { "key": true }"#, "${{ self.key }} stands nowhere in this request", ""),
             (#""POST": "/a", "once": { "key": 5 }"#, "the key is the name of a header, or true, not a number", ""),
@@ -117,7 +117,7 @@ struct RequestReadingTests {
             ),
             (#""poll": { "GET": "/a", "status": "$.s", "succeeded": "x" }"#, "this must be an array, not a string"),
             (#""poll": { "GET": "/a", "until": "true", "every": "often" }"#, "is no duration"),
-            (#""poll": { "GET": "/a", "until": "true", "untill": "x" }"#, "did you mean 'until'?"),
+            (#""poll": { "GET": "/a", "until": "true", "untill": "x" }"#, "unknown key 'untill'"),
             (
                 #""poll": { "GET": "/a", "until": "true" }, "callback": {}"#,
                 "'callback' is not available in this version"
@@ -132,7 +132,7 @@ struct RequestReadingTests {
     @Test("all mistakes of a stage are told at once")
     func allAtOnce() {
         let report = report(#""POTS": "/a", "expect": ["x"], "with": [ { "gzip": {} } ], "tiemout": "1s""#)
-        #expect(report.components(of: ": error: ") == 5)
+        #expect(report.components(of: ": error: ") == 4)
     }
 
     @Test("a request may hold x- keys, and headers of that name count")

@@ -61,9 +61,9 @@ struct RequestRenderingTests {
         #expect(relative.failure?.title.contains("neither a path that begins with / nor an absolute") == true)
     }
 
-    @Test("a service's URL that is none is named")
+    @Test("a service's URL that is none once it is known is named")
     func badServiceURL() async throws {
-        let result = try await sent(#""POST": "/jobs""#, url: "localhost:8787")
+        let result = try await sent(#""POST": "/jobs""#, url: "${{ 'localhost:' + string(8787) }}")
         #expect(
             result.failure?.title
                 == "the url of service 'api' is \"localhost:8787\", which is no absolute http or https URL")

@@ -29,8 +29,12 @@ struct DoctorCommand: WorkspaceCommand {
             let count = jobs.count { $0.snapshot.phase(isOwned: $0.owner != nil) == phase }
             if count > 0 { console.data("jobs      \(count) \(phase.rawValue)") }
         }
-        for job in jobs { if let owner = job.owner { console.data("lease     \(job.snapshot.record.id) owned by \(owner.text)") } }
-        for path in Self.orphans(of: jobs) { console.data("orphan    \(SafeText.line(path)): no unfinished job writes it") }
+        for job in jobs {
+            if let owner = job.owner { console.data("lease     \(job.snapshot.record.id) owned by \(owner.text)") }
+        }
+        for path in Self.orphans(of: jobs) {
+            console.data("orphan    \(SafeText.line(path)): no unfinished job writes it")
+        }
         if let backup {
             try await journal.backup(to: AbsolutePath.of(backup, in: AbsolutePath.workingDirectory))
             console.data("backup    \(backup)")

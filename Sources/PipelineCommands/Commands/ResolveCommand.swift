@@ -58,7 +58,8 @@ struct ResolveCommand: WorkspaceCommand {
         if named.count == 1 { return named[0] }
         if unknown.isEmpty { throw CommandError(.usage, "no submit of job \(job.record.id) is unknown") }
         let list = unknown.map(\.description).joined(separator: ", ")
-        throw CommandError(.usage, "say which submit is meant", hint: "unknown are: \(list); name one with --stage and --item")
+        throw CommandError(
+            .usage, "say which submit is meant", hint: "unknown are: \(list); name one with --stage and --item")
     }
 
     private func resolution(_ job: JobSnapshot, _ key: StepKey, _ workspace: Workspace) throws -> Resolution {

@@ -77,6 +77,7 @@ struct ResumeCommand: WorkspaceCommand {
         let plan = try workspace.plan(of: record)
         let secret = try SecretInputs(plan: plan, record: record, assignments: input).values()
         return try await session.resume(
-            job, plan: plan, secretInputs: secret, again: job.snapshot.ended != nil && !jobs.isEmpty ? .failed : .nothing)
+            job, plan: plan, secretInputs: secret,
+            again: job.snapshot.ended != nil && !jobs.isEmpty ? .failed : .nothing)
     }
 }

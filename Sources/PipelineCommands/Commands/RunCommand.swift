@@ -106,7 +106,8 @@ struct RunCommand: WorkspaceCommand {
     private func join(_ earlier: OwnedJob, _ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
         let record = earlier.snapshot.record
         let fresh = draft.record(
-            id: record.id, key: key, started: record.started, outputFolder: record.folders.output, overwrites: overwrite)
+            id: record.id, key: key, started: record.started, outputFolder: record.folders.output, overwrites: overwrite
+        )
         if record.digest != fresh.digest {
             throw CommandError(
                 .invalid, "the key '\(record.key)' belongs to job \(record.id), started from another document",

@@ -48,7 +48,10 @@ struct ErrorReport {
             switch failure {
             case .stale: ("another process has taken the job over", "'pipeline watch' shows who has it")
             case .owned(let owner):
-                ("the job is running in another process (\(owner.text))", "'pipeline cancel' or 'pipeline pause' reach it")
+                (
+                    "the job is running in another process (\(owner.text))",
+                    "'pipeline cancel' or 'pipeline pause' reach it"
+                )
             case .conflict(let step): ("the journal holds another state of '\(step)'", "run 'pipeline doctor'")
             case .keyTaken(let job): ("the key belongs to job \(job)", "choose another --key")
             case .noSuchJob(let job): ("there is no job \(job)", "'pipeline list' shows what there is")
@@ -57,9 +60,15 @@ struct ErrorReport {
             case .notWritable(let folder, let reason):
                 ("cannot write to \(folder): \(reason)", "name another folder with --state-dir or PIPELINE_STATE_DIR")
             case .damaged(let file, let reason):
-                ("the journal \(file) is damaged: \(reason)", "nothing was changed; keep a copy, then run 'pipeline doctor'")
+                (
+                    "the journal \(file) is damaged: \(reason)",
+                    "nothing was changed; keep a copy, then run 'pipeline doctor'"
+                )
             case .newer(let file):
-                ("the journal \(file) was written by a newer version of pipeline", "use that version, or another --state-dir")
+                (
+                    "the journal \(file) was written by a newer version of pipeline",
+                    "use that version, or another --state-dir"
+                )
             case .busy: ("another process holds the journal", "try again in a moment")
             case .other(let text): ("the journal failed: \(text)", "run 'pipeline doctor'")
             }

@@ -66,7 +66,8 @@ struct LiveFrame {
         let percent = line.share.map { "\(Int($0 * 100)) %" }
         guard let median = line.median, let upper = line.upper, let since = line.estimatedAt else { return percent }
         let passed = (now - since).seconds
-        let left = "about \(Self.seconds(max(0, median - passed))) left, 90 % within \(Self.seconds(max(0, upper - passed)))"
+        let left =
+            "about \(Self.seconds(max(0, median - passed))) left, 90 % within \(Self.seconds(max(0, upper - passed)))"
         return [percent, left].compactMap { $0 }.joined(separator: "  ")
     }
 

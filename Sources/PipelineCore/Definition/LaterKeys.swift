@@ -3,9 +3,9 @@
 /// Whoever takes a key up takes it out of this table; that is all there is to it.
 enum LaterKeys {
     /// Of the document itself.
-    static let document: Set<String> = ["finally", "concurrency"]
+    static let document: Set<String> = []
     /// Of a stage of any kind.
     static let stage: Set<String> = [
-        "forEach", "concurrency", "expires", "renew", "warn", "discretionary", "paginate",
+        "expires", "renew", "discretionary", "paginate",
     ]
 }

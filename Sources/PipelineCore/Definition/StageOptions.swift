@@ -7,6 +7,9 @@ struct StageOptions {
     /// The stages that must have ended, each with its place; nil for the one before it in the array.
     let needs: [Place]?
     let condition: Expression?
+    let forEach: ForEachDefinition?
+    let concurrency: Setting<Int>?
+    let warnings: [WarnDefinition]
     let continuesOnFailure: Bool
     let retry: RetryDefinition
     let deadline: Setting<Duration>?
@@ -20,6 +23,12 @@ struct StageOptions {
     static let conditionField = Field(
         "when", .expression([.stages, .job, .secrets]), examples: ["size(inputs.video) > 1000"],
         "An expression; false skips the stage.")
+    static let forEachField = Field(
+        "forEach", ForEachDefinition.type, examples: ["inputs.files"],
+        "An expression that gives an array, or { \"stage\": ID }: the stage runs once for each item.")
+    static let concurrencyField = Field(
+        "concurrency", .count(1...1024), default: 4, "How many items run at a time.")
+    static let warnField = Field("warn", .array(of: WarnDefinition.type), "What to warn of when it has succeeded.")
     static let continuesField = Field(
         "continueOnFailure", .boolean, default: false, "Whether the others go on when it has failed.")
     static let deadlineField = Field("deadline", .duration(), "The longest it may take, over restarts.")
@@ -27,13 +36,15 @@ struct StageOptions {
 
     static let fields: [any AnyField] = [
         StageDefinition.idField, StageDefinition.kindField, serviceField, DecoratorDefinition.field, needsField,
-        conditionField, continuesField, RetryDefinition.field, deadlineField, estimateField,
+        conditionField, forEachField, concurrencyField, warnField, continuesField, RetryDefinition.field, deadlineField, estimateField,
     ]
 
     static func read(_ reader: ObjectReader) -> StageOptions {
         StageOptions(
             service: reader.optional(serviceField), decorators: reader.value(DecoratorDefinition.field, default: []),
             needs: reader.optional(needsField), condition: reader.optional(conditionField),
+            forEach: reader.optional(forEachField), concurrency: reader.optional(concurrencyField),
+            warnings: reader.value(warnField, default: []),
             continuesOnFailure: reader.value(continuesField, default: false),
             retry: reader.value(RetryDefinition.field, default: RetryDefinition()),
             deadline: reader.optional(deadlineField), estimate: reader.optional(estimateField))

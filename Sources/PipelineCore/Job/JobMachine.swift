@@ -12,29 +12,79 @@ public struct JobMachine: Sendable {
         case skip(StepKey)
         /// The time of a waiting step has come.
         case wake(StepKey)
+        /// More items of a stage are at hand: make their steps.
+        case expand(StepKey)
+        /// All items of a stage that will run have ended: put their captures together, or fail it.
+        case gather(StepKey)
     }
 
     /// What can be done at the time; empty when only something from outside moves the job on.
     public func decisions(for job: JobSnapshot, at time: Timestamp) -> [Decision] {
-        let mayBegin = job.failure == nil
-        return plan.stages.flatMap { stage -> [Decision] in
-            let key = StepKey(stage: stage.id)
-            guard let step = job.steps[key] else { return [] }
-            switch step.state {
-            case .pending: return mayBegin ? decision(stage, key, job).map { [$0] } ?? [] : []
-            case .waiting(_, let wake, _):
-                guard let due = wake.time, due <= time else { return [] }
-                return [.wake(key)]
-            case .running, .unknown, .succeeded, .failed, .cancelled, .skipped: return []
-            }
+        let mayBegin = job.failure == nil && !job.isCancelled
+        let main = plan.stages.flatMap { decisions(stage: $0, job, mayBegin: mayBegin, at: time) }
+        if !main.isEmpty || plan.finally.isEmpty || !isAtRest(plan.stages, of: job) { return main }
+        return finalDecisions(job, at: time)
+    }
+
+    private func finalDecisions(_ job: JobSnapshot, at time: Timestamp) -> [Decision] {
+        // One after the other: the first that has not ended is the only one that may move.
+        let next = plan.finally.first { job.steps[StepKey(stage: $0.id)]?.state.isEnded == false }
+        return next.map { decisions(stage: $0, job, mayBegin: true, at: time) } ?? []
+    }
+
+    private func decisions(
+        stage: PlannedStage, _ job: JobSnapshot, mayBegin: Bool, at time: Timestamp
+    ) -> [Decision] {
+        let key = StepKey(stage: stage.id)
+        guard let step = job.steps[key] else { return [] }
+        let items = stage.forEach == nil ? [:] : job.items(of: stage.id)
+        let wakes = items.compactMap { wake($0.key, $0.value, at: time) }
+        switch step.state {
+        case .pending: return mayBegin ? beginning(stage, key, job).map { [$0] } ?? [] : []
+        case .waiting: return (wake(key, step, at: time).map { [$0] } ?? []) + wakes
+        case .running where stage.forEach != nil: return wakes + next(of: items, stage, key, job, mayBegin)
+        case .running, .unknown, .succeeded, .failed, .cancelled, .skipped: return wakes
         }
     }
 
-    private func decision(_ stage: PlannedStage, _ key: StepKey, _ job: JobSnapshot) -> Decision? {
+    private func wake(_ key: StepKey, _ step: StepRecord, at time: Timestamp) -> Decision? {
+        guard case .waiting(_, let wake, _) = step.state, let due = wake.time, due <= time else { return nil }
+        return .wake(key)
+    }
+
+    private func beginning(_ stage: PlannedStage, _ key: StepKey, _ job: JobSnapshot) -> Decision? {
         let states = stage.needs.map { job.steps[StepKey(stage: $0)]?.state }
-        guard states.allSatisfy({ $0?.isEnded == true }) else { return nil }
-        let isWithoutSource = stage.reads.contains { job.steps[StepKey(stage: $0)]?.state.name == .skipped }
+        let followed = stage.forEach?.followed
+        let isReady = zip(stage.needs, states).allSatisfy { need, state in
+            // A stage that follows another's items begins with it, not after it.
+            state?.isEnded == true || need == followed && state?.name != .pending
+        }
+        guard isReady else { return nil }
+        let isWithoutSource = stage.reads.union(followed.map { [$0] } ?? [])
+            .contains { job.steps[StepKey(stage: $0)]?.state.name == .skipped }
         return isWithoutSource ? .skip(key) : .begin(key)
+    }
+
+    /// The next of a repeated stage's items.
+    private func next(
+        of items: [StepKey: StepRecord], _ stage: PlannedStage, _ key: StepKey, _ job: JobSnapshot, _ mayBegin: Bool
+    ) -> [Decision] {
+        if mayBegin, hasNewItems(stage, items, job) { return [.expand(key)] }
+        let active = items.count { $0.value.state.isActive }
+        let pending = items.filter { $0.value.state.name == .pending }.map(\.key).sorted()
+        let room = max(0, (stage.concurrency?.constant ?? 4) - active)
+        if mayBegin, !pending.isEmpty { return pending.prefix(room).map(Decision.begin) }
+        let isUnknown = items.contains { $0.value.state.name == .unknown }
+        let isComplete = stage.forEach?.followed.map { job.steps[StepKey(stage: $0)]?.state.isEnded == true } ?? true
+        return active == 0 && !isUnknown && (isComplete || !mayBegin) ? [.gather(key)] : []
+    }
+
+    /// Whether the followed stage has items that succeeded and have no step here yet.
+    private func hasNewItems(_ stage: PlannedStage, _ items: [StepKey: StepRecord], _ job: JobSnapshot) -> Bool {
+        guard let followed = stage.forEach?.followed else { return false }
+        return job.items(of: followed).contains { key, step in
+            step.state.name == .succeeded && items[StepKey(stage: stage.id, item: key.item)] == nil
+        }
     }
 
     /// When the next wait ends by itself.
@@ -44,9 +94,21 @@ public struct JobMachine: Sendable {
         }.min()
     }
 
+    /// Whether nothing of the stages is under way or waits for its time.
+    private func isAtRest(_ stages: [PlannedStage], of job: JobSnapshot) -> Bool {
+        let ids = Set(stages.map(\.id))
+        return job.steps.allSatisfy { key, step in
+            guard ids.contains(key.stage) else { return true }
+            return step.state.isEnded || step.state.name == .pending
+        }
+    }
+
     /// How the job stands when nothing runs and nothing can be decided; nil while something is still to come.
     public func rest(of job: JobSnapshot) -> Rest? {
-        let states = job.steps.values.map(\.state)
+        let states = job.steps.compactMap { key, step in
+            // A repeated stage is what its items are.
+            key.item == nil && plan.stage(key.stage)?.forEach != nil && step.state.name == .running ? nil : step.state
+        }
         if states.contains(where: { if case .waiting(_, let wake, _) = $0 { wake != .resume } else { false } }) {
             return nil
         }
@@ -63,5 +125,25 @@ public struct JobMachine: Sendable {
         case unknown
         /// A step waits for a resume.
         case needsResume
+    }
+}
+
+extension JobSnapshot {
+    /// The steps of a repeated stage's items.
+    public func items(of stage: String) -> [StepKey: StepRecord] {
+        steps.filter { $0.key.stage == stage && $0.key.item != nil }
+    }
+
+    /// Whether a step of the job was cancelled.
+    var isCancelled: Bool { steps.values.contains { $0.state.name == .cancelled } }
+}
+
+extension StepState {
+    /// Whether something is under way, or will be when its time comes.
+    var isActive: Bool {
+        switch self {
+        case .running, .waiting: true
+        case .pending, .unknown, .succeeded, .failed, .cancelled, .skipped: false
+        }
     }
 }

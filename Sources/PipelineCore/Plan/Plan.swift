@@ -5,6 +5,8 @@ public struct Plan: Sendable {
     public let definition: PipelineDefinition
     /// The stages in an order in which each comes after all that it needs.
     public let stages: [PlannedStage]
+    /// The stages that run, one after the other, when the job has ended.
+    public let finally: [PlannedStage]
     /// Every secret that the document names, in order of the alphabet.
     public let secrets: [String]
     /// Those of them that may be missing: each reference does without, such as `secrets.TOKEN ?? 'demo'`.
@@ -13,11 +15,14 @@ public struct Plan: Sendable {
     public let environment: [String]
     private let positions: [String: Int]
 
-    init(definition: PipelineDefinition, stages: [PlannedStage], uses: [ReferenceUse]) {
+    init(
+        definition: PipelineDefinition, stages: [PlannedStage], finally: [PlannedStage], uses: [ReferenceUse]
+    ) {
         self.definition = definition
         self.stages = stages
+        self.finally = finally
         positions = Dictionary(
-            stages.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+            (stages + finally).enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
         let named = ReferencedNames(uses)
         secrets = named.secrets.sorted()
         optionalSecrets = named.secrets.subtracting(named.neededSecrets)
@@ -33,7 +38,9 @@ public struct Plan: Sendable {
     }
 
     /// The stage of that id.
-    public func stage(_ id: String) -> PlannedStage? { positions[id].map { stages[$0] } }
+    public func stage(_ id: String) -> PlannedStage? {
+        positions[id].map { $0 < stages.count ? stages[$0] : finally[$0 - stages.count] }
+    }
 }
 
 /// A stage with everything that the job machine decides from.
@@ -46,6 +53,13 @@ public struct PlannedStage: Sendable {
     /// Of them those whose being skipped skips this one: it reads their captures and can't do without.
     public let reads: Set<String>
     public let condition: Expression?
+    /// What it is repeated over; nil for a stage that runs once.
+    public let forEach: ForEachDefinition?
+    /// How many of its items run at a time; 4 when nothing is said.
+    public let concurrency: Setting<Int>?
+    public let warnings: [WarnDefinition]
+    /// Whether it runs when the job has ended: it may read every capture, and its failure changes nothing.
+    public let isFinal: Bool
     public let continuesOnFailure: Bool
     public let retry: RetryPolicy
     public let deadline: Setting<Duration>?

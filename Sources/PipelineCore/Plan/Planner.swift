@@ -13,8 +13,10 @@ public struct Planner {
         guard let definition else { throw DefinitionError(source: source, diagnostics: findings.diagnostics) }
         checkDecorators(of: definition, findings)
         let documentUses = findings.takeStageFindings().uses
-        let drafts = StageDrafting(definition: definition, catalogue: catalogue, findings: findings).drafts()
-        let check = ReferenceCheck(definition: definition, drafts: drafts, findings: findings)
+        let drafting = StageDrafting(definition: definition, catalogue: catalogue, findings: findings)
+        let drafts = drafting.drafts()
+        let finals = drafting.finalDrafts()
+        let check = ReferenceCheck(definition: definition, drafts: drafts + finals, findings: findings)
         check.run(documentUses: documentUses)
         let ordered = StageOrder(drafts: drafts, broken: check.broken).sorted(reportingCyclesTo: findings)
         guard findings.diagnostics.isEmpty else {
@@ -22,7 +24,8 @@ public struct Planner {
         }
         return Plan(
             definition: definition, stages: ordered.compactMap { $0.planned(by: definition) },
-            uses: documentUses + drafts.flatMap(\.uses))
+            finally: finals.compactMap { $0.planned(by: definition) },
+            uses: documentUses + (drafts + finals).flatMap(\.uses))
     }
 
     /// What stands around stages is checked where it stands: so a service that no stage names is checked too, and what

@@ -30,6 +30,19 @@ final class ReferenceCheck {
         for draft in drafts {
             for use in draft.uses { check(use, in: draft) }
             checkNeeds(of: draft)
+            checkFollowed(by: draft)
+        }
+    }
+
+    private func checkFollowed(by draft: StageDraft) {
+        guard case .items(let id, let place) = draft.options?.forEach else { return }
+        guard let position = positions[id], stages.contains(id) else {
+            return findings.report(place, "there is no stage called '\(id)'", hint: stageHint(for: id))
+        }
+        if drafts[position].options?.forEach == nil {
+            findings.report(
+                place, "stage '\(id)' has no forEach, so it has no items",
+                hint: "name a stage with forEach, or give an array: \"forEach\": \"stages.\(id).NAME\"")
         }
     }
 
@@ -45,7 +58,7 @@ final class ReferenceCheck {
     }
 
     private func check(_ use: ReferenceUse, in draft: StageDraft?) {
-        guard !broken.contains(use.reference.range), isAllowed(use) else { return }
+        guard !broken.contains(use.reference.range), isAllowed(use, in: draft) else { return }
         switch use.reference.root {
         case .input(let name): checkInput(name, use)
         case .capture(let stage, let name): checkCapture(stage, name, use, in: draft)
@@ -59,8 +72,9 @@ final class ReferenceCheck {
         }
     }
 
-    private func isAllowed(_ use: ReferenceUse) -> Bool {
+    private func isAllowed(_ use: ReferenceUse, in draft: StageDraft?) -> Bool {
         guard let rule = RootRule(use.reference.root) else { return true }
+        if rule.roots == .item, draft?.options?.forEach != nil { return true }
         let isEarly = use.roots.contains(.beforeInputs)
         if !isEarly, use.roots.contains(rule.roots) { return true }
         report(use, "'\(rule.name)' has no value here", hint: isEarly ? RootRule.beforeInputs : rule.hint)
@@ -85,6 +99,9 @@ final class ReferenceCheck {
                 hint: "write \(name.map { "self.\($0)" } ?? "self.NAME") for what this stage has captured so far")
         }
         let source = drafts[position]
+        if source.isFinal, draft?.isFinal == false {
+            return report(use, "'\(stage)' runs only when the job has ended", hint: "a stage before that cannot read it")
+        }
         // A stage that could not be read has no known captures: its own mistake is told already.
         guard source.stage != nil, let name else { return }
         let names = source.captures.map(\.name)

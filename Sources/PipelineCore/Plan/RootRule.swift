@@ -22,11 +22,7 @@ struct RootRule {
         case .own, .ownKey, .callbackURL, .ownParts:
             self.init("self", .own, "it is known only in what a stage itself sends and judges, not in its 'when'")
         case .item, .index:
-            let isLater = LaterKeys.stage.contains("forEach")
-            self.init(
-                root == .item ? "item" : "index", .item,
-                "it is known only in a stage with 'forEach'"
-                    + (isLater ? ", which is not available in this version" : ""))
+            self.init(root == .item ? "item" : "index", .item, "it is known only in a stage with 'forEach'")
         case .response:
             self.init("response", .response, "it is known only where an answer is judged, as in 'fail' or 'until'")
         case .part: self.init("part", .part, "it is known only in the 'part' request of an upload")

@@ -5,6 +5,8 @@ struct StageDraft {
     let definition: StageDefinition
     /// The stage before it in the array.
     let previous: String?
+    /// Whether it stands in `finally`.
+    var isFinal = false
     var options: StageOptions?
     var kind: StageKind?
     /// Nil when it has mistakes; then what it captures isn't known for sure.
@@ -23,17 +25,21 @@ struct StageDraft {
     /// - Parameter broken: places of references that don't count, since they are mistakes.
     func needs(without broken: Set<SourceRange> = []) -> [String] {
         let named = options?.needs?.compactMap(\.text) ?? previous.map { [$0] } ?? []
+        if isFinal { return [] }
+        let followed = options?.forEach?.followed.map { [$0] } ?? []
         let read = uses.compactMap { broken.contains($0.reference.range) ? nil : $0.sourceStage }
         var seen: Set<String> = []
-        return (named + read).filter { $0 != definition.id && seen.insert($0).inserted }
+        return (named + followed + read).filter { $0 != definition.id && seen.insert($0).inserted }
     }
 
     func planned(by document: PipelineDefinition) -> PlannedStage? {
         guard let options, let kind, let stage else { return nil }
         return PlannedStage(
             id: definition.id, kind: kind.name, stage: stage, needs: needs(),
-            reads: Set(bodyUses.filter { !$0.reference.toleratesNull }.compactMap(\.sourceStage)),
-            condition: options.condition, continuesOnFailure: options.continuesOnFailure, retry: retry,
+            reads: isFinal ? [] : Set(bodyUses.filter { !$0.reference.toleratesNull }.compactMap(\.sourceStage)),
+            condition: options.condition, forEach: options.forEach,
+            concurrency: options.concurrency ?? document.defaults.concurrency, warnings: options.warnings,
+            isFinal: isFinal, continuesOnFailure: options.continuesOnFailure, retry: retry,
             deadline: options.deadline ?? document.defaults.deadline
                 ?? kind.defaultDeadline.map(Setting.constant),
             keepsOwnDeadline: kind.keepsOwnDeadline, estimate: options.estimate, captures: captures,

@@ -23,6 +23,15 @@ struct StageDrafting {
         return drafts
     }
 
+    /// The stages of `finally`: none of them waits for another, the engine runs them in order.
+    func finalDrafts() -> [StageDraft] {
+        definition.finally.map { stage in
+            var draft = draft(of: stage, after: nil)
+            draft.isFinal = true
+            return draft
+        }
+    }
+
     private func draft(of stage: StageDefinition, after previous: String?) -> StageDraft {
         var draft = StageDraft(definition: stage, previous: previous)
         let kind = kind(of: stage)

@@ -1,0 +1,23 @@
+import JSONPath
+
+/// What a stage is repeated over.
+public enum ForEachDefinition: Sendable {
+    /// Each element of an array, all at hand when the stage begins.
+    case elements(Expression)
+    /// Each item of another stage, as soon as that item has succeeded.
+    case items(of: String, at: Place)
+
+    static let stageField = Field(
+        "stage", FieldType<Place>.text, required: true, examples: ["upload"], "A stage with forEach, by its id.")
+
+    static var type: FieldType<ForEachDefinition> {
+        let elements = FieldType<Expression>.expression([.stages, .job, .secrets]).map { Self.elements($0) }
+        let items = FieldType<ForEachDefinition>.object([stageField]) { reader in
+            reader.required(stageField).flatMap { place in place.text.map { .items(of: $0, at: place) } }
+        }
+        return .either(items, when: \.isObject, or: elements)
+    }
+
+    /// The stage whose items it follows.
+    public var followed: String? { if case .items(let stage, _) = self { stage } else { nil } }
+}

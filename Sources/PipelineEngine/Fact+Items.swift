@@ -1,0 +1,22 @@
+import PipelineCore
+
+extension Fact {
+    /// The form in which an item's own `now()` and `uuid()` are journaled; facts of files hold for all items.
+    func kept(forItem item: Int) -> Fact {
+        switch self {
+        case .now(let place): .now(place: "\(place)#\(item)")
+        case .uuid(let place): .uuid(place: "\(place)#\(item)")
+        case .size, .digest, .text, .jsonLines: self
+        }
+    }
+
+    /// The fact as an expression of the item names it: the reverse of ``kept(forItem:)``.
+    func ofItem(_ item: Int) -> Fact {
+        let suffix = "#\(item)"
+        return switch self {
+        case .now(let place) where place.hasSuffix(suffix): .now(place: String(place.dropLast(suffix.count)))
+        case .uuid(let place) where place.hasSuffix(suffix): .uuid(place: String(place.dropLast(suffix.count)))
+        default: self
+        }
+    }
+}
