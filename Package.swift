@@ -27,6 +27,8 @@ let package = Package(
         .library(name: "PipelineCommands", targets: ["PipelineCommands"]),
         .executable(name: "pipeline", targets: ["pipeline"]),
         .executable(name: "selfie-studio", targets: ["selfie-studio"]),
+        // Loaded into a program under test, linked by nothing.
+        .library(name: "PowerLoss", type: .dynamic, targets: ["CPowerLoss"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -94,9 +96,20 @@ let package = Package(
             swiftSettings: settings),
 
         // Tests.
+        .target(name: "CSpawn"),
+        .target(name: "CPowerLoss"),
         .target(
             name: "PipelineTestKit",
-            dependencies: ["PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes],
+            dependencies: ["CSpawn", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes],
+            swiftSettings: settings),
+        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: ["PipelineKit", "PipelineEngine", "PipelineCore", "JSONPath", "SelfieStudio"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CrashTests",
+            dependencies: ["PipelineTestKit", "SelfieStudio", "JSONPath", "pipeline", "selfie-studio", grdb],
             swiftSettings: settings),
         .testTarget(name: "JSONPathTests", dependencies: ["JSONPath"], swiftSettings: settings),
         .testTarget(

@@ -58,8 +58,9 @@ struct ResumeCommand: WorkspaceCommand {
             for name in jobs { chosen.append(try await JobName(name).find(in: journal)) }
             return chosen
         }
+        // Those whose submit is unknown are among them: passing over them would hide that they wait for a person.
         let suspended = try await journal.jobs(JobQuery(isUnfinished: true)).filter {
-            $0.owner == nil && $0.snapshot.phase(isOwned: false) == .suspended
+            $0.owner == nil && [.suspended, .unknown].contains($0.snapshot.phase(isOwned: false))
         }
         guard let newest = suspended.first else {
             throw CommandError(.usage, "no job is suspended", hint: "'pipeline list' shows all jobs")

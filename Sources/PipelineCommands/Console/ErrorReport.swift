@@ -14,7 +14,7 @@ struct ErrorReport {
         case let error as InputsError:
             self.init(.invalid, error.problems.flatMap(Self.lines) + ["nothing was started"])
         case let error as StepFailure: self.init(.invalid, Self.lines(of: error))
-        case let error as JournalFailure: self.init(.failed, Self.lines(of: error))
+        case let error as JournalFailure: self.init(Self.status(of: error), Self.lines(of: error))
         case let error as CommandError: self.init(error.status, Self.lines(of: error.failure))
         default: self.init(.failed, ["error: \(error)"])
         }
@@ -41,6 +41,14 @@ struct ErrorReport {
         if let body = failure.body, !body.isEmpty { lines.append("  answer: \(body)") }
         if let hint = failure.hint { lines.append("  hint: \(hint)") }
         return lines
+    }
+
+    /// Where going on later is all that is needed the job has not failed: a script may take it up again.
+    private static func status(of failure: JournalFailure) -> ExitStatus {
+        switch failure {
+        case .stale, .owned, .busy, .full: .suspended
+        case .conflict, .keyTaken, .noSuchJob, .notWritable, .damaged, .newer, .other: .failed
+        }
     }
 
     private static func lines(of failure: JournalFailure) -> [String] {

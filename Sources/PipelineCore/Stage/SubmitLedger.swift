@@ -67,6 +67,16 @@ extension StageContext {
         return try await sent(&record, send, settle)
     }
 
+    /// Whether a submit went out of which nobody knows whether the service took it.
+    public var hasOpenSubmit: Bool {
+        get async {
+            switch await host.submitRecord()?.phase {
+            case .sending, .unknown: true
+            case .intent, .submitted, .refused, nil: false
+            }
+        }
+    }
+
     /// A ledger entry before its first send. The key comes from job key, stage, item and generation alone.
     func newRecord(generation: Int, body: [UInt8]) -> SubmitRecord {
         SubmitRecord(

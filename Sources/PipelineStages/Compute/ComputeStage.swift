@@ -27,9 +27,39 @@ struct ComputeStage: Stage {
 
     /// Tells the service, when the submit is known to be there. What is gone already is as good.
     func cancel(from checkpoint: ComputeCheckpoint?, in context: Context) async throws(StageFailure) {
-        guard let cancelRequest, try await mayCancel(checkpoint, in: context) else { return }
+        guard let cancelRequest else { return }
+        if try await !mayCancel(checkpoint, in: context) {
+            guard let submit, await context.hasOpenSubmit else { return }
+            try await settle(submit, checkpoint ?? ComputeCheckpoint(), in: context)
+        }
         let gone = StatusSet([200...299, 404...404, 409...410])
         _ = try await requests.perform(cancelRequest, in: context, role: "cancel", expecting: gone)
+    }
+
+    /// Finds out what became of a submit whose answer is lost, so that what it began can be ended: with a key by
+    /// sending it again, which at worst begins what is cancelled at once.
+    private func settle(
+        _ submit: RequestDefinition, _ checkpoint: ComputeCheckpoint, in context: Context
+    ) async throws(StageFailure) {
+        var state = checkpoint
+        let outcome = try await guarded(submit).perform(in: context) { accepted async throws(StageFailure) in
+            try await take(accepted, submit, &state, in: context)
+        }
+        switch outcome {
+        case .submitted: return
+        case .waiting, .unknown:
+            throw .definite(
+                StepFailure(
+                    "it is not known whether the service took the submit",
+                    hint: "look at the service: what was begun there goes on", service: requests.service?.name,
+                    place: context.facts.place))
+        }
+    }
+
+    private func guarded(_ submit: RequestDefinition) -> GuardedSubmit {
+        var guarded = GuardedSubmit(requests: requests, definition: submit)
+        if polls.isEmpty { guarded.expected = StatusSet([200...299, 303...303]) }
+        return guarded
     }
 
     /// Without a submit that was accepted there is nothing of ours to end. Its captures may be durable while the
@@ -51,9 +81,7 @@ struct ComputeStage: Stage {
     ) async throws(StageFailure) -> Outcome {
         var receipt: SubmitReceipt?
         var state = checkpoint
-        var guarded = GuardedSubmit(requests: requests, definition: submit)
-        if polls.isEmpty { guarded.expected = StatusSet([200...299, 303...303]) }
-        let outcome = try await guarded.perform(in: context) { accepted async throws(StageFailure) in
+        let outcome = try await guarded(submit).perform(in: context) { accepted async throws(StageFailure) in
             receipt = accepted
             return try await take(accepted, submit, &state, in: context)
         }

@@ -149,6 +149,8 @@ final class PartFile: Sendable {
             if access(target, F_OK) == 0 { return .nameTaken }
         }
         guard systemRename(path, target) == 0 else { throw .last("rename \(path) to", target) }
+        // Of two names of one file, which a crash can leave, rename(2) removes neither.
+        if isStillThere { unlink(path) }
         try Folder.sync(Folder.containing(target))
         return .done
     }

@@ -69,7 +69,8 @@ struct RequestFields: Sendable {
         body = BodyFields(roots, allowsPart: options.allowsPart)
         with = Field("with", decorators.type(roots), "Decorators of this request, the first innermost.")
         capture = Field(
-            "capture", .captures(declares: options.declaresCaptures), "Values from the answer, name → selector.")
+            "capture", .captures(declares: options.declaresCaptures, isSubmitted: options.allowsOnce),
+            "Values from the answer, name → selector.")
         fail = Field(
             "fail", FieldType<[FailRule]>.array(of: FailRule.type(roots)),
             "Answers that are failures whatever their status.")

@@ -16,8 +16,10 @@ extension FieldType where Value == Selector {
 extension FieldType where Value == CaptureSet {
     /// An object of names and selectors.
     ///
-    /// - Parameter declares: whether later stages, and the stage itself, may read the values by these names.
-    static func captures(declares: Bool = true) -> FieldType {
+    /// - Parameters:
+    ///   - declares: whether later stages, and the stage itself, may read the values by these names.
+    ///   - isSubmitted: whether they come from a submit, so that a person gives them when its answer is lost.
+    static func captures(declares: Bool = true, isSubmitted: Bool = false) -> FieldType {
         let selector = FieldType<Selector>.selector.schema
         return FieldType(schema: ["type": "object", "additionalProperties": selector]) { place, findings in
             var errors: [SelectorError] = []
@@ -25,7 +27,9 @@ extension FieldType where Value == CaptureSet {
             findings.report(errors, at: place)
             if declares {
                 for entry in captures.entries {
-                    findings.declare(CaptureDeclaration(name: entry.name, isSecret: entry.selector.isSecret))
+                    findings.declare(
+                        CaptureDeclaration(
+                            name: entry.name, isSecret: entry.selector.isSecret, isSubmitted: isSubmitted))
                 }
             }
             return errors.isEmpty ? captures : nil

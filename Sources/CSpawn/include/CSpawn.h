@@ -1,0 +1,16 @@
+#ifndef C_SPAWN_H
+#define C_SPAWN_H
+
+#include <sys/types.h>
+
+/// A pipe whose ends no started program inherits. Gives 0, or errno.
+int spawn_pipe(int ends[2]);
+
+/// Starts a program in a folder with the two descriptors as its outputs, nothing on its standard input, no other
+/// descriptor, and no signal ignored or blocked. These parts of posix_spawn(3) are not in the header that Swift sees.
+/// Gives 0, or the number of the error.
+int spawn_program(
+    pid_t *process, const char *path, char *const arguments[], char *const environment[], const char *folder, int output,
+    int errors);
+
+#endif

@@ -1,0 +1,55 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// An executable of this package, found beside the tests that were built with it.
+public struct BuiltProgram: Sendable {
+    /// A program that can't be found or started.
+    public struct StartError: Error, CustomStringConvertible, Sendable {
+        public let description: String
+    }
+
+    /// Absolute.
+    public let path: String
+
+    /// The program at the path.
+    public init(path: String) { self.path = path }
+
+    /// The program of that name in the folder of the test bundle.
+    public init(named name: String) throws(StartError) {
+        let path = try Self.productFolder() + "/" + name
+        guard access(path, X_OK) == 0 else {
+            throw StartError(description: "\(path) is not built; `swift build --product \(name)` makes it")
+        }
+        self.path = path
+    }
+
+    /// The folder of what was built: that of the running test bundle (proc(5), `/proc/self/exe`).
+    public static func productFolder() throws(StartError) -> String {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else { throw StartError(description: "the folder of the tests can't be found") }
+        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+
+    /// Starts it with nothing of this process but what is given; it is killed when the limit is over.
+    public func start(
+        _ arguments: [String], environment: [String: String] = [:], folder: String? = nil,
+        limit: Duration = .seconds(60)
+    ) throws(StartError) -> RunningProgram {
+        try RunningProgram(path: path, arguments, environment: environment, folder: folder, limit: limit)
+    }
+
+    /// Starts it and waits for its end.
+    public func run(
+        _ arguments: [String], environment: [String: String] = [:], folder: String? = nil,
+        limit: Duration = .seconds(60)
+    ) async throws(StartError) -> ProgramEnd {
+        await (try start(arguments, environment: environment, folder: folder, limit: limit)).end
+    }
+}

@@ -1,0 +1,142 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A program that was started; what it writes is collected as it comes.
+///
+/// Two threads serve it: one reads its pipes, one waits for its end.
+public final class RunningProgram: Sendable {
+    private struct State: Sendable {
+        var output: [UInt8] = []
+        var errors: [UInt8] = []
+        var cause: ProgramEnd.Cause?
+        /// While false the process id is ours, also when the process has ended.
+        var isReaped = false
+        var isOverdue = false
+        var watchers: [Watcher] = []
+
+        func contains(_ text: [UInt8]) -> Bool {
+            output.firstRange(of: text) != nil || errors.firstRange(of: text) != nil
+        }
+    }
+
+    private struct Watcher: Sendable {
+        let text: [UInt8]
+        let resume: @Sendable (Bool) -> Void
+    }
+
+    public let processID: Int32
+    private let state = Mutex(State())
+    private let ended = Gate()
+
+    init(
+        path: String, _ arguments: [String], environment: [String: String], folder: String?, limit: Duration
+    ) throws(BuiltProgram.StartError) {
+        let pipes = try ProgramPipes()
+        processID = try pipes.spawn(path, arguments, environment: environment, folder: folder)
+        let isRead = DispatchSemaphore(value: 0)
+        LoopbackServer.startThread { [self] in
+            pipes.read { bytes, isError in collect(bytes, isError: isError) }
+            isRead.signal()
+        }
+        LoopbackServer.startThread { [self] in
+            let cause = awaitEnd()
+            // A child of its own may hold the pipes open for ever.
+            _ = isRead.wait(timeout: .now() + .seconds(2))
+            finish(cause)
+        }
+        let nanoseconds = Int(limit / .nanoseconds(1))
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in self?.expire()
+        }
+    }
+
+    /// How it ended; waits for that.
+    public var end: ProgramEnd {
+        get async {
+            await ended.wait()
+            return state.withLock { state in
+                ProgramEnd(
+                    cause: state.isOverdue ? .overdue : state.cause ?? .overdue,
+                    output: String(decoding: state.output, as: UTF8.self),
+                    errors: String(decoding: state.errors, as: UTF8.self))
+            }
+        }
+    }
+
+    public var isRunning: Bool { !ended.isOpen }
+
+    /// What it has written to both outputs so far.
+    public var text: String {
+        state.withLock { String(decoding: $0.output + $0.errors, as: UTF8.self) }
+    }
+
+    /// Sends a signal, unless it has ended.
+    public func signal(_ number: Int32) {
+        state.withLock { state in
+            if !state.isReaped { kill(processID, number) }
+        }
+    }
+
+    /// Returns when it has written the text to one of its outputs; false when it ended without.
+    public func hasWritten(_ text: String) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let watcher = Watcher(text: Array(text.utf8)) { continuation.resume(returning: $0) }
+            let isThere = state.withLock { state -> Bool? in
+                if state.contains(watcher.text) { return true }
+                if state.cause != nil { return false }
+                state.watchers.append(watcher)
+                return nil
+            }
+            if let isThere { watcher.resume(isThere) }
+        }
+    }
+}
+
+extension RunningProgram {
+    private func collect(_ bytes: ArraySlice<UInt8>, isError: Bool) {
+        let satisfied = state.withLock { state in
+            if isError { state.errors += bytes } else { state.output += bytes }
+            let satisfied = state.watchers.filter { state.contains($0.text) }
+            state.watchers.removeAll { watcher in satisfied.contains { $0.text == watcher.text } }
+            return satisfied
+        }
+        for watcher in satisfied { watcher.resume(true) }
+    }
+
+    /// Leaves the id taken until nobody can send a signal to it any more (waitid(2), WNOWAIT).
+    private func awaitEnd() -> ProgramEnd.Cause {
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        return state.withLock { state in
+            var status: Int32 = 0
+            waitpid(processID, &status, 0)
+            state.isReaped = true
+            return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
+        }
+    }
+
+    private func finish(_ cause: ProgramEnd.Cause) {
+        let watchers = state.withLock { state in
+            state.cause = cause
+            defer { state.watchers = [] }
+            return state.watchers
+        }
+        for watcher in watchers { watcher.resume(false) }
+        ended.open()
+    }
+
+    private func expire() {
+        state.withLock { state in
+            guard !state.isReaped else { return }
+            state.isOverdue = true
+            kill(processID, SIGKILL)
+        }
+    }
+}

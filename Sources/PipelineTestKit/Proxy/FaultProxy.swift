@@ -1,0 +1,97 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A TCP proxy on 127.0.0.1 between a client and a server of a test, which makes the faults of real networks.
+///
+/// It stands at its port from the start, so that a server can name it in its answers; where connections go is said
+/// later, and can change. Two threads serve each connection.
+public final class FaultProxy: Sendable {
+    private struct State: Sendable {
+        var listener: Int32
+        var server: UInt16?
+        var fate: @Sendable (Int) -> ConnectionFate = { _ in .pass }
+        var connections: [Int: ProxyConnection] = [:]
+        var connectionCount = 0
+    }
+
+    public let port: UInt16
+    private let state: Mutex<State>
+
+    public init() throws(LoopbackServer.SocketError) {
+        let (listener, port) = try LoopbackServer.listen()
+        self.port = port
+        state = Mutex(State(listener: listener))
+        LoopbackServer.startThread { [self] in accept(from: listener) }
+    }
+
+    public var url: String { "http://127.0.0.1:\(port)" }
+
+    /// How many connections clients have made.
+    public var connectionCount: Int { state.withLock { $0.connectionCount } }
+
+    /// Where connections that come from now on go; until then they are refused.
+    public func forward(to port: UInt16) { state.withLock { $0.server = port } }
+
+    /// Chooses what becomes of each connection that comes from now on, by its number from 1.
+    public func choose(_ fate: @escaping @Sendable (Int) -> ConnectionFate) { state.withLock { $0.fate = fate } }
+
+    /// From now on everything goes through; connections that stand still are cut.
+    public func calm() {
+        choose { _ in .pass }
+        cutAll()
+    }
+
+    /// Cuts all connections that there are.
+    public func cutAll() {
+        for connection in state.withLock({ Array($0.connections.values) }) { connection.cut(.reset) }
+    }
+
+    /// Ends: new connections are refused, those that there are cut.
+    public func stop() {
+        let listener = state.withLock { state in
+            defer { state.listener = -1 }
+            return state.listener
+        }
+        if listener >= 0 {
+            shutdown(listener, Int32(SHUT_RDWR))
+            close(listener)
+        }
+        cutAll()
+    }
+
+    private func accept(from listener: Int32) {
+        while true {
+            let descriptor = LoopbackServer.acceptClosingOnExec(listener)
+            if descriptor < 0 {
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                return
+            }
+            serve(descriptor)
+        }
+    }
+
+    private func serve(_ descriptor: Int32) {
+        let (number, server, choose) = state.withLock { state in
+            state.connectionCount += 1
+            return (state.connectionCount, state.server, state.fate)
+        }
+        let fate = choose(number)
+        guard let server, fate != .refuse, let upstream = LoopbackServer.connection(to: server) else {
+            ProxyConnection.reset(descriptor)
+            close(descriptor)
+            return
+        }
+        let connection = ProxyConnection(client: descriptor, server: upstream, fate: fate) { [self] in
+            state.withLock { _ = $0.connections.removeValue(forKey: number) }
+        }
+        state.withLock { $0.connections[number] = connection }
+        connection.start()
+    }
+}

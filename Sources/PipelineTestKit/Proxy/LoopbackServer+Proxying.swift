@@ -1,0 +1,74 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+extension LoopbackServer {
+    /// A socket connected to the port; nil when nobody listens there.
+    static func connection(to port: UInt16) -> Int32? {
+        #if canImport(Darwin)
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        guard descriptor >= 0 else { return nil }
+        prepare(descriptor)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                systemConnect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        if isConnected { return descriptor }
+        close(descriptor)
+        return nil
+    }
+
+    /// The next connection of a listener, not passed on to programs that are started.
+    static func acceptClosingOnExec(_ listener: Int32) -> Int32 {
+        #if canImport(Glibc)
+            let descriptor = Glibc.accept(listener, nil, nil)
+        #elseif canImport(Musl)
+            let descriptor = Musl.accept(listener, nil, nil)
+        #else
+            let descriptor = Darwin.accept(listener, nil, nil)
+        #endif
+        if descriptor >= 0 { prepare(descriptor) }
+        return descriptor
+    }
+
+    /// Sends without SIGPIPE.
+    static func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+            Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        #elseif canImport(Musl)
+            Musl.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        #else
+            Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
+        #endif
+    }
+
+    private static func systemConnect(
+        _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
+    ) -> Int32 {
+        #if canImport(Glibc)
+            Glibc.connect(descriptor, address, length)
+        #elseif canImport(Musl)
+            Musl.connect(descriptor, address, length)
+        #else
+            Darwin.connect(descriptor, address, length)
+        #endif
+    }
+
+    private static func prepare(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var one: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+/// Who may import whom: a star around Core, so that no arrow turns back.
+@Suite("The walls between the targets") struct ImportTests {
+    /// The modules of ours that each target may import.
+    static let allowed: [(target: String, modules: Set<String>)] = [
+        ("JSONPath", []),
+        ("NetworkTasks", []),
+        ("PipelineCore", ["JSONPath"]),
+        ("PipelineHTTP", ["CCurl", "NetworkTasks"]),
+        ("PipelineEngine", ["JSONPath", "PipelineCore"]),
+        ("PipelineJournal", ["JSONPath", "PipelineCore"]),
+        ("PipelineStages", ["JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]),
+        (
+            "PipelineKit",
+            ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal", "PipelineStages"]
+        ),
+        ("PipelineCommands", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit"]),
+        ("pipeline", ["PipelineCommands"]),
+        ("SelfieStudio", []),
+    ]
+
+    static let ours = Set(allowed.map(\.target) + ["CCurl", "PipelineTestKit"])
+
+    @Test("a target imports only what stands behind it", arguments: allowed)
+    func imports(target: String, modules: Set<String>) throws {
+        for file in try SourceTree.files(of: target) {
+            for module in file.imports where Self.ours.contains(module) {
+                #expect(modules.contains(module), "\(file.path) imports \(module)")
+            }
+        }
+    }
+
+    @Test("Core has no log, no files, no network and no threads")
+    func coreIsPure() throws {
+        let allowed: Set<String> = ["JSONPath", "Synchronization", "Glibc", "Darwin"]
+        for file in try SourceTree.files(of: "PipelineCore") {
+            #expect(file.imports.allSatisfy(allowed.contains), "\(file.path) imports \(file.imports)")
+        }
+    }
+
+    @Test("Core and the engine know no kind's name", arguments: ["PipelineCore", "PipelineEngine"])
+    func kindsAreUnknown(target: String) throws {
+        let names = ["\"upload\"", "\"compute\"", "\"download\"", "\"request\"", "\"write\"", "\"wait\""]
+        for file in try SourceTree.files(of: target) {
+            for line in file.code where !line.contains("examples:") {
+                for name in names { #expect(!line.contains("== \(name)") && !line.contains("case \(name)"), "\(file.path): \(line)") }
+            }
+        }
+    }
+
+    @Test("no file is longer than 400 lines")
+    func lengths() throws {
+        for (target, _) in Self.allowed {
+            for file in try SourceTree.files(of: target) {
+                #expect(file.code.count <= 400, "\(file.path) has \(file.code.count) lines")
+            }
+        }
+    }
+}
+
+/// The sources of the package, as text.
+struct SourceTree {
+    struct File {
+        let path: String
+        let code: [String]
+
+        var imports: [String] {
+            code.compactMap { line in
+                let words = line.split(separator: " ")
+                guard let index = words.firstIndex(of: "import"), index <= 1, index + 1 < words.count else { return nil }
+                return String(words[index + 1])
+            }
+        }
+    }
+
+    static func files(of target: String) throws -> [File] {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources/\(target)")
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".swift") }
+        try #require(!paths.isEmpty, "there are no sources of \(target)")
+        return try paths.map { path in
+            let text = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+            return File(path: "\(target)/\(path)", code: text.components(separatedBy: "\n"))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import JSONPath
+import PipelineTestKit
+import SelfieStudio
+import Testing
+
+@Suite("A submit whose answer is lost is never repeated blindly")
+struct LostSubmitTests {
+    @Test("with a key it is sent again with the same key, and the server has one job")
+    func settledByKey() async throws {
+        try await withWorkplace { workplace in
+            try await withService(in: workplace, { $0.lostAnswers = 1 }) { service in
+                let end = try await workplace.runSelfie(service)
+                try await workplace.checkMesh(end)
+                #expect(service.counters.answersLost == 1)
+                #expect(service.counters.modelRequests == 2)
+                #expect(service.counters.modelsSubmitted == 1)
+            }
+        }
+    }
+
+    @Test("with a key, killed as the answer is lost, resume sends the same key")
+    func settledByKeyAfterCrash() async throws {
+        try await withWorkplace { workplace in
+            try await withService(in: workplace, { $0.lostAnswers = 1 }) { service in
+                let killed = try await workplace.runSelfie(
+                    service, environment: ["PIPELINE_CRASH_AT": "submit.sending:2"])
+                #expect(killed.cause == .killed(9), "\(killed)")
+                try await workplace.checkMesh(try await workplace.run("resume", environment: service.environment))
+                #expect(service.counters.modelsSubmitted == 1)
+            }
+        }
+    }
+
+    @Test(
+        "without once, a kill while it is sent leaves it unknown: exit status 3, and resume says what to type",
+        arguments: ["submit.sending", "submit.sent", "submit.answered"])
+    func unknownAfterCrash(_ point: String) async throws {
+        try await withWorkplace { workplace in
+            try await withService(in: workplace) { service in
+                let killed = try await workplace.runSelfie(
+                    service, document: Documents.selfieWithoutOnce(), environment: ["PIPELINE_CRASH_AT": point])
+                #expect(killed.cause == .killed(9), "\(killed)")
+                for _ in 1...2 {
+                    let resumed = try await workplace.run("resume", environment: service.environment)
+                    #expect(resumed.cause == .exited(3), "\(resumed)")
+                    #expect(resumed.errors.contains("pipeline resolve"))
+                }
+                #expect(service.counters.modelRequests <= 1)
+            }
+        }
+    }
+
+    /// How a person settles it, and what must come of it.
+    enum Way: String, CaseIterable, Sendable { case id, resubmit, abandon }
+
+    @Test("without once it is unknown until a person says what became of it", arguments: Way.allCases)
+    func resolved(_ way: Way) async throws {
+        try await withWorkplace { workplace in
+            try await withService(in: workplace, { $0.lostAnswers = 1 }) { service in
+                let lost = try await workplace.runSelfie(service, document: Documents.selfieWithoutOnce())
+                #expect(lost.cause == .exited(3), "\(lost)")
+                try await expectUnknown(lost, workplace, service)
+                let id = try #require(service.models.first?["id"]?.string)
+                let job = try #require(try await workplace.show()["job"]?.string)
+                let choice =
+                    switch way {
+                    case .id: ["--id", id]
+                    case .resubmit: ["--resubmit"]
+                    case .abandon: ["--abandon"]
+                    }
+                let resolved = try await workplace.program.run(
+                    ["resolve", job, "--stage", "model"] + choice,
+                    environment: workplace.environment(service.environment))
+                #expect(resolved.cause == .exited(0), "\(resolved)")
+                let end = try await workplace.run("resume", job, environment: service.environment)
+                try await expectEnd(end, of: way, workplace, service)
+            }
+        }
+    }
+
+    private func expectUnknown(_ lost: ProgramEnd, _ workplace: Workplace, _ service: Service) async throws {
+        let job = try #require(try await workplace.show()["job"]?.string)
+        #expect(try await workplace.show()["state"] == "unknown")
+        #expect(lost.errors.contains("pipeline resolve \(job) --stage model"))
+        #expect(lost.output.isEmpty)
+        let refused = try await workplace.run("resume", environment: service.environment)
+        #expect(refused.cause == .exited(3), "\(refused)")
+        #expect(refused.errors.contains("pipeline resolve \(job) --stage model"))
+        #expect(service.counters.modelRequests == 1)
+    }
+
+    private func expectEnd(_ end: ProgramEnd, of way: Way, _ workplace: Workplace, _ service: Service) async throws {
+        switch way {
+        case .id:
+            try await workplace.checkMesh(end)
+            #expect(service.counters.modelsSubmitted == 1)
+        case .resubmit:
+            try await workplace.checkMesh(end)
+            #expect(service.counters.modelsSubmitted == 2)
+        case .abandon:
+            #expect(end.cause == .exited(1), "\(end)")
+            #expect(try await workplace.show()["state"] == "failed")
+            #expect(service.counters.modelRequests == 1)
+        }
+        try await workplace.checkEvents()
+    }
+
+    /// libcurl sends a request again by itself when a reused connection is reset before a byte of the answer
+    /// (curl/curl#18417).
+    @Test("a submit goes out on a connection of its own, and a reset after it is not answered by a second one")
+    func keptAliveReset() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/jobs" ? ScriptedAnswer([.readBody, .reset]) : .json("{}")
+        }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            let document = try workplace.write("pair.json", Documents.uploadAndCompute)
+            let file = try workplace.write("some.txt", "some bytes")
+            let end = try await workplace.run(
+                "run", document, "-i", "file=\(file)", environment: ["SERVER_URL": server.url])
+            #expect(end.cause == .exited(3), "\(end)")
+            let submits = server.requests.filter { $0.path == "/jobs" }
+            #expect(submits.count == 1)
+            #expect(submits.first?.numberOnConnection == 1)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import GRDB
+import JSONPath
+import PipelineTestKit
+import SelfieStudio
+import Testing
+
+@Suite("A job has one owner, and other processes reach it")
+struct OwnershipTests {
+    @Test("while a process has a job, another is refused and told who has it")
+    func refused() async throws {
+        try await withWaitingJob { workplace, _, owner in
+            let second = try await workplace.run("resume", "last")
+            #expect(second.cause == .exited(75), "\(second)")
+            #expect(second.errors.contains("the job is running in another process (\(owner.processID)-"))
+            #expect(second.errors.contains("'pipeline cancel' or 'pipeline pause' reach it"))
+            #expect(try await workplace.show()["state"] != "suspended")
+            owner.signal(SIGINT)
+            #expect(await owner.end.cause == .exited(75))
+        }
+    }
+
+    @Test("a process that is stopped keeps its job while its lease lasts, and goes on when it is continued")
+    func stopped() async throws {
+        try await withWaitingJob(seconds: 1) { workplace, service, owner in
+            owner.signal(SIGSTOP)
+            let second = try await workplace.run("resume", "last", environment: service.environment)
+            owner.signal(SIGCONT)
+            #expect(second.cause == .exited(75), "\(second)")
+            try await workplace.checkMesh(await owner.end)
+            #expect(service.counters.modelsSubmitted == 1)
+        }
+    }
+
+    @Test("of two processes that take up a killed job at once, one gets it")
+    func race() async throws {
+        try await withWorkplace { workplace in
+            try await withService(in: workplace, { $0.minimumSeconds = 1 }) { service in
+                let killed = try await workplace.runSelfie(
+                    service, environment: ["PIPELINE_CRASH_AT": "submit.committed"])
+                #expect(killed.cause == .killed(9), "\(killed)")
+                let both = try (1...2).map { _ in
+                    try workplace.start("resume", "last", environment: service.environment)
+                }
+                let ends = [await both[0].end, await both[1].end].sorted { $0.output > $1.output }
+                try await workplace.checkMesh(ends[0])
+                #expect(ends[1].cause == .exited(75), "\(ends[1])")
+                #expect(service.counters.modelsSubmitted == 1)
+                try await workplace.checkEvents()
+            }
+        }
+    }
+
+    @Test("cancel from another process reaches the owner at once, and the service is told")
+    func cancelled() async throws {
+        try await withWaitingJob { workplace, service, owner in
+            let clock = ContinuousClock()
+            let start = clock.now
+            let cancel = try await workplace.run("cancel", "last", environment: service.environment)
+            let end = await owner.end
+            // Both programs' start and end are in it, and other tests run at the same time. The poll is 10 s away.
+            #expect(clock.now - start < .seconds(5))
+            #expect(cancel.cause == .exited(0), "\(cancel)")
+            #expect(end.cause == .exited(1), "\(end)")
+            try await expectCancelled(workplace, service)
+        }
+    }
+
+    @Test("pause from another process lets the job go, and resume takes it up")
+    func paused() async throws {
+        try await withWaitingJob(seconds: 0.5) { workplace, service, owner in
+            let pause = try await workplace.run("pause", "last", environment: service.environment)
+            #expect(pause.cause == .exited(0), "\(pause)")
+            #expect(await owner.end.cause == .exited(75))
+            #expect(try await workplace.show()["cause"] == "paused")
+            try await workplace.checkMesh(try await workplace.run("resume", environment: service.environment))
+        }
+    }
+
+    @Test(
+        "cancel of a killed job tells the service too, also when the answer to the submit was lost",
+        arguments: ["submit.sending", "submit.sent", "submit.answered", "submit.committed", "poll.answered"])
+    func cancelledAfterKill(_ point: String) async throws {
+        try await withWorkplace { workplace in
+            try await withService(in: workplace, { $0.minimumSeconds = 60 }) { service in
+                let killed = try await workplace.runSelfie(service, environment: ["PIPELINE_CRASH_AT": point])
+                #expect(killed.cause == .killed(SIGKILL), "\(killed)")
+                #expect(try await workplace.show()["cause"] == "crashed")
+                let cancel = try await workplace.run("cancel", "last", environment: service.environment)
+                #expect(cancel.cause == .exited(0), "\(cancel)")
+                #expect(!cancel.errors.contains("warning"), "\(cancel)")
+                #expect(service.counters.modelsSubmitted == 1)
+                try await expectCancelled(workplace, service)
+            }
+        }
+    }
+
+    @Test("cancel of a job whose submit nobody can settle warns of what may go on at the service")
+    func cancelledUnknown() async throws {
+        try await withWorkplace { workplace in
+            try await withService(in: workplace, { $0.lostAnswers = 1 }) { service in
+                let lost = try await workplace.runSelfie(service, document: Documents.selfieWithoutOnce())
+                #expect(lost.cause == .exited(3), "\(lost)")
+                let cancel = try await workplace.run("cancel", "last", environment: service.environment)
+                #expect(cancel.cause == .exited(0), "\(cancel)")
+                #expect(cancel.errors.contains("it is not known whether the service took the submit"), "\(cancel)")
+                #expect(try await workplace.show()["state"] == "cancelled")
+                #expect(service.counters.modelRequests == 1)
+            }
+        }
+    }
+
+    @Test("cancel of a job that has sent no submit sends none")
+    func cancelledEarly() async throws {
+        try await withWorkplace { workplace in
+            try await withService(in: workplace) { service in
+                let killed = try await workplace.runSelfie(service, environment: ["PIPELINE_CRASH_AT": "submit.intent"])
+                #expect(killed.cause == .killed(SIGKILL), "\(killed)")
+                let cancel = try await workplace.run("cancel", "last", environment: service.environment)
+                #expect(cancel.cause == .exited(0), "\(cancel)")
+                #expect(service.counters.modelRequests == 0)
+            }
+        }
+    }
+
+    @Test("a signal suspends, and the line that goes on is printed")
+    func signals() async throws {
+        for number in [SIGINT, SIGTERM] {
+            try await withWaitingJob(seconds: 0.5) { workplace, service, owner in
+                owner.signal(number)
+                let end = await owner.end
+                let job = try #require(try await workplace.show()["job"]?.string)
+                #expect(end.cause == .exited(75), "\(end)")
+                #expect(end.output.isEmpty)
+                #expect(end.errors.contains("suspended (interrupted); go on with: pipeline resume \(job)\n"))
+                #expect(try await workplace.show()["cause"] == "interrupted")
+                try await workplace.checkMesh(try await workplace.run("resume", environment: service.environment))
+            }
+        }
+    }
+
+    @Test("two signals quit at once with 130, and nothing is lost")
+    func twoSignals() async throws {
+        try await withWaitingJob(seconds: 0.5) { workplace, service, owner in
+            // While another has the database, the suspension that the first asks for can't be committed.
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let journal = try DatabaseQueue(path: workplace.state + "/journal.sqlite", configuration: configuration)
+            try await journal.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            owner.signal(SIGINT)
+            // What comes at once with the first is taken for the same wish.
+            try await Task.sleep(for: .milliseconds(300))
+            owner.signal(SIGTERM)
+            let end = await owner.end
+            try await journal.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            try journal.close()
+            #expect(end.cause == .exited(130), "\(end)")
+            try await workplace.checkMesh(try await workplace.run("resume", environment: service.environment))
+            #expect(service.counters.modelsSubmitted == 1)
+        }
+    }
+
+    private func expectCancelled(_ workplace: Workplace, _ service: Service) async throws {
+        let shown = try await workplace.show()
+        #expect(shown["state"] == "cancelled")
+        let model = try #require(service.models.first)
+        #expect(model["state"] == "error")
+        #expect(model["message"] == "cancelled by request")
+        let resumed = try await workplace.run("resume", "last", environment: service.environment)
+        #expect(resumed.cause == .exited(1), "\(resumed)")
+        try await workplace.checkEvents()
+    }
+
+    /// A selfie job whose model is being computed for that long, and which waits for it.
+    private func withWaitingJob(
+        seconds: Double = 60, _ body: (Workplace, Service, RunningProgram) async throws -> Void
+    ) async throws {
+        try await withWorkplace { workplace in
+            try await withService(in: workplace, { $0.minimumSeconds = seconds }) { service in
+                let document = seconds > 10 ? try String(contentsOfFile: Documents.selfie, encoding: .utf8) : nil
+                let owner = try workplace.startSelfie(service, document: document)
+                #expect(await owner.hasWritten("model: started"))
+                // The first question after the submit: its answer is committed by then.
+                await until { service.counters.modelsSubmitted > 0 || !owner.isRunning }
+                let requests = service.counters.requests
+                await until { service.counters.requests > requests || !owner.isRunning }
+                try await body(workplace, service, owner)
+                owner.signal(SIGKILL)
+            }
+        }
+    }
+}

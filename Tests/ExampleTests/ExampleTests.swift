@@ -1,0 +1,81 @@
+import Foundation
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+import SelfieStudio
+import Testing
+
+/// What people start from works: the examples, the schema beside them, and the README's pipeline.
+@Suite("Examples") struct ExampleTests {
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    static let examples = (try? FileManager.default.contentsOfDirectory(atPath: root.path + "/Pipelines"))?
+        .filter { $0.hasSuffix(".json") && !$0.hasSuffix(".schema.json") }.sorted() ?? []
+
+    @Test("every example is valid", arguments: examples)
+    func isValid(name: String) throws {
+        let source = try JobDraft.source(at: "\(Self.root.path)/Pipelines/\(name)")
+        let plan = try Planner(catalogue: ExampleBench.workspace(environment: [:], state: "/nonexistent").catalogue)
+            .plan(source)
+        #expect(!plan.stages.isEmpty)
+    }
+
+    @Test("the schema beside the examples is the one that the program prints")
+    func schemaIsFresh() throws {
+        let workspace = ExampleBench.workspace(environment: [:], state: "/nonexistent")
+        let printed = PipelineSchema(catalogue: workspace.catalogue).json.prettyText()
+        let kept = try String(contentsOf: Self.root.appendingPathComponent("Pipelines/pipeline.schema.json"), encoding: .utf8)
+        #expect(kept.trimmingCharacters(in: .whitespacesAndNewlines) == printed, "run: pipeline schema > Pipelines/pipeline.schema.json")
+    }
+
+    @Test("the README's pipeline makes a model of the fixture")
+    func readmeRuns() async throws {
+        let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+        let block = try #require(readme.components(separatedBy: "```json\n").dropFirst().first)
+        let document = try #require(block.components(separatedBy: "```").first)
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        try document.write(toFile: bench.folder + "/selfie.json", atomically: true, encoding: .utf8)
+        let files = try await bench.run(
+            "selfie.json", inputs: [("video", Self.root.path + "/Fixtures/selfie.y4m")])
+        #expect(files == [bench.folder + "/selfie.obj"])
+        let model = try String(contentsOfFile: bench.folder + "/selfie.obj", encoding: .utf8)
+        #expect(model.contains("\nv ") && model.contains("\nf "))
+    }
+}
+
+/// A folder, a studio and an engine for one example.
+struct ExampleBench {
+    let folder: String
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "pipeline-example-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+
+    static func workspace(environment: [String: String], state: String) -> Workspace {
+        Workspace(settings: Settings(stateFolder: state, secretsFile: nil, environment: environment))
+    }
+
+    /// Runs a document of the folder against a studio of its own; the paths of the files it wrote.
+    func run(_ name: String, inputs: [(name: String, value: String)]) async throws -> [String] {
+        try await StudioServer.run(StudioSettings(dataFolder: folder + "/studio")) { server in
+            let environment = ["SELFIE_URL": server.url]
+            let workspace = Self.workspace(environment: environment, state: folder + "/state")
+            let draft = try JobDraft(
+                path: "\(folder)/\(name)", catalogue: workspace.catalogue, given: GivenInputs(assignments: inputs),
+                environment: environment, standardInput: { nil })
+            let journal = try workspace.openJournal()
+            let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
+            let record = draft.record(
+                id: workspace.newJobID(), key: nil, started: SystemClock().now, outputFolder: folder, overwrites: false)
+            let drive = try await engine.start(record, plan: draft.plan, mode: .attached)
+            #expect(try await drive.run() == .ended(.succeeded))
+            return try await journal.snapshot(of: record.id)?.files.map(\.path) ?? []
+        }
+    }
+}
