@@ -116,6 +116,16 @@ let package = Package(
             name: "PipelineCoreTests", dependencies: ["PipelineCore", "JSONPath"], exclude: ["Invalid", "Valid"],
             swiftSettings: settings),
         .testTarget(
+            name: "PipelineEngineTests",
+            dependencies: ["PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath"], swiftSettings: settings),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "PipelineEngine", "PipelineCore", "PipelineHTTP", "PipelineStages", "PipelineTestKit", "JSONPath",
+                httpTypes,
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "PipelineHTTPTests", dependencies: ["NetworkTasks", "PipelineHTTP", "PipelineTestKit", httpTypes],
             swiftSettings: settings),
         .testTarget(

@@ -5,7 +5,15 @@ struct CommitLane {
     struct Batch {
         var changes: [JournalChange] = []
         var events: [JobEvent] = []
-        var waiters: [CheckedContinuation<Result<Void, JournalFailure>, Never>] = []
+        var waiters: [CheckedContinuation<Turn, Never>] = []
+    }
+
+    /// What one who waits is told.
+    enum Turn: Sendable {
+        /// Its changes are kept, or can't be.
+        case kept(Result<Void, JournalFailure>)
+        /// It writes the batch that its changes are in.
+        case writes
     }
 
     var next = Batch()
@@ -13,8 +21,7 @@ struct CommitLane {
     /// Set by the first failure; everything after it fails alike.
     var failure: JournalFailure?
 
-    mutating func takeNext() -> Batch? {
-        guard !next.changes.isEmpty || !next.waiters.isEmpty else { return nil }
+    mutating func takeNext() -> Batch {
         defer { next = Batch() }
         return next
     }
@@ -33,21 +40,25 @@ extension JobDriver {
         }
         lane.next.changes += changes
         if lane.isFlushing {
-            return try await withCheckedContinuation { lane.next.waiters.append($0) }.get()
+            let turn = await withCheckedContinuation { lane.next.waiters.append($0) }
+            if case .kept(let result) = turn { return try result.get() }
         }
         try await flush()
     }
 
+    /// Writes the next batch and hands the lane on: who commits waits for one write under way and its own, however
+    /// many others come after it.
     private func flush() async throws(JournalFailure) {
         lane.isFlushing = true
-        defer { lane.isFlushing = false }
-        var own: Result<Void, JournalFailure>?
-        while let batch = lane.takeNext() {
-            let result = await write(batch)
-            if own == nil { own = result }
-            for waiter in batch.waiters { waiter.resume(returning: result) }
+        let batch = lane.takeNext()
+        let result = await write(batch)
+        for waiter in batch.waiters { waiter.resume(returning: .kept(result)) }
+        if lane.next.waiters.isEmpty {
+            lane.isFlushing = false
+        } else {
+            lane.next.waiters.removeFirst().resume(returning: .writes)
         }
-        try own?.get()
+        try result.get()
     }
 
     private func write(_ batch: CommitLane.Batch) async -> Result<Void, JournalFailure> {

@@ -40,7 +40,7 @@ extension Engine {
             submit = submit.nextGeneration(jobKey: job.record.key, step: key)
             event = .resolved
         case .abandon:
-            submit.phase = .refused
+            // It may be there all the same: a later try must settle it, not send it blindly.
             event = .abandoned(StepFailure("the submit was given up by 'pipeline resolve --abandon'"))
         }
         let now = ports.clock.now

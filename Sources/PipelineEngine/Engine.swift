@@ -51,10 +51,16 @@ public struct Engine: Sendable {
         overwrites: Bool = false
     ) async throws(JournalFailure) -> OwnedDrive {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
-        guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
-        let owned = drive(snapshot, plan, lease, secretInputs, overwrites: overwrites)
-        try await owned.driver.takeUp(mode, again)
-        return owned
+        do throws(JournalFailure) {
+            guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
+            let owned = drive(snapshot, plan, lease, secretInputs, overwrites: overwrites)
+            try await owned.driver.takeUp(mode, again)
+            return owned
+        } catch {
+            // A job that this process has and does not drive would wait for ever.
+            try? await ports.journal.release(lease)
+            throw error
+        }
     }
 
     private func drive(

@@ -27,7 +27,7 @@ extension JobDriver {
 
     /// Stops calls whose deadline has passed, and fails steps whose deadline passed while they waited.
     func keepDeadlines() async throws(JournalFailure) {
-        for (key, step) in snapshot.steps where overdue(key) {
+        for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) where overdue(key) {
             switch step.state {
             case .running: runs[key]?.stop()
             case .waiting:

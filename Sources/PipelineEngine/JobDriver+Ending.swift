@@ -14,13 +14,27 @@ extension JobDriver {
                 var changed = step
                 changed.state = state
                 if !state.isEnded { changed.ended = nil }
+                if state == .pending { changes += reopened(key, &changed) }
                 changed.version += 1
                 changes.append(.step(key, changed))
             }
         }
         if snapshot.ended != nil, again != .nothing { changes.append(.reopened) }
-        changes += [.taken(mode), .requested(nil), event(.jobResumed)]
+        // Taking a job up answers an earlier pause; a cancellation holds until it is done.
+        if snapshot.request == .pause || again != .nothing { changes.append(.requested(nil)) }
+        changes += [.taken(mode), event(.jobResumed)]
         try await commit(changes)
+    }
+
+    /// A step that failed or was cancelled and is to be tried afresh: its deadline counts anew, and a submit that was
+    /// refused, of which nothing exists at the service, may be sent again.
+    private func reopened(_ key: StepKey, _ step: inout StepRecord) -> [JournalChange] {
+        step.started = nil
+        guard var submit = snapshot.submits[key], submit.phase == .refused else { return [] }
+        submit.phase = .intent
+        submit.sends = 0
+        submit.firstSent = nil
+        return [.submit(key, submit)]
     }
 
     private func isRestarted(_ key: StepKey, _ again: Again) -> Bool {
@@ -93,6 +107,8 @@ extension JobDriver {
             try await change(key, .cancelled, warnings: warnings)
         }
         if isFinishing || plan.finally.isEmpty { return try await close(snapshot.outcome) }
+        // Done as far as it was asked for: only another request ends `finally` too.
+        try await commit([.requested(nil)])
         isFinishing = true
         stop = nil
         return nil

@@ -75,12 +75,16 @@ extension JobDriver {
             return try await fail(key, stage, .definite(failure))
         }
         var captures = JSONObject()
-        for name in items.reduce(into: stage.captures.map(\.name), { names, item in
-            for member in item.value.captures where !names.contains(member.name) { names.append(member.name) }
-        }) {
-            captures[name] = .array(items.map { item, step in
-                if case .succeeded(let values) = step.state { values[name] ?? .null } else { .null }
+        for name in items.reduce(
+            into: stage.captures.map(\.name),
+            { names, item in
+                for member in item.value.captures where !names.contains(member.name) { names.append(member.name) }
             })
+        {
+            captures[name] = .array(
+                items.map { item, step in
+                    if case .succeeded(let values) = step.state { values[name] ?? .null } else { .null }
+                })
         }
         try await change(key, .finished(captures), warnings: await warnings(of: stage, key, captures)) {
             $0.captures = captures

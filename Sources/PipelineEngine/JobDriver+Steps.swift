@@ -84,7 +84,9 @@ extension JobDriver {
 
     private func isTrue(_ condition: Expression, _ key: StepKey) async throws(StageFailure) -> Bool {
         guard let stage = plan.stage(key.stage) else { return false }
-        let value = try await context(for: key, stage).evaluate { scope throws(EvaluationFailure) in try condition.evaluate(in: scope) }
+        let value = try await context(for: key, stage).evaluate { scope throws(EvaluationFailure) in
+            try condition.evaluate(in: scope)
+        }
         if let flag = value.bool { return flag }
         throw .definite(
             StepFailure(
@@ -95,6 +97,8 @@ extension JobDriver {
     /// Goes on with a step whose wake has come, or fails it when its deadline passed while it waited.
     func wake(_ key: StepKey, _ group: inout TaskGroup<Void>) async throws(JournalFailure) {
         try await change(key, .woken) { $0.resumes += 1 }
+        // The last owner may have died between beginning a repeated stage and making its items.
+        if plan.stage(key.stage)?.forEach != nil, key.item == nil { return try await expand(key) }
         launch(key, &group)
     }
 
@@ -113,7 +117,13 @@ extension JobDriver {
             try await change(key, .lostTrack(submit)) { $0.checkpoint = checkpoint ?? $0.checkpoint }
         case .failure(.stopped):
             // Stopped by us: the suspension or cancellation that asked for it says what becomes of the step.
-            if overdue(key) { try await failOverdue(key, stage) }
+            if overdue(key) {
+                try await failOverdue(key, stage)
+            } else if stop == nil {
+                // A stage that stopped by itself has ended no try: left running, it would hold the job for ever.
+                let failure = StepFailure("stage '\(key)' stopped by itself", place: stage.place)
+                try await handle(.failure(.failed(TryFailure(failure, kind: .silent))), of: key)
+            }
         case .failure(.failed(let failed)):
             let random = ports.randomness.unit()
             let effects = try await change(key, .tryFailed(failed, stage.retry, random: random))

@@ -24,7 +24,8 @@ actor JobDriver {
     var secrets: [String: String] = [:]
     var redactor = Redactor()
     var environment: [String: String?] = [:]
-    private var armed: Timestamp?
+    /// The moments that a timer waits for: one for each, so that a wait of days beside many short ones costs one.
+    private var armed: Set<Timestamp> = []
 
     init(
         snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool
@@ -46,15 +47,22 @@ actor JobDriver {
             do throws(JournalFailure) {
                 return .success(try await loop(&group))
             } catch {
-                for run in runs.values { run.stop() }
+                stopRuns()
                 return .failure(error)
             }
         }
         if case .failure(.stale) = result { return .lost }
+        if case .failure(let failure) = result {
+            // Nobody drives the job any more: another owner may, when the journal takes writes again.
+            try? await ports.journal.release(lease)
+            throw failure
+        }
         return try result.get()
     }
 
     private func loop(_ group: inout TaskGroup<Void>) async throws(JournalFailure) -> JobEnd {
+        // What a person asked for while nobody was there to hear it.
+        try await readInbox()
         while true {
             // All that has come is taken in before anything new begins.
             while let message = mailbox.poll() { try await receive(message) }
@@ -75,7 +83,7 @@ actor JobDriver {
         case .ended(let key, let result):
             runs[key] = nil
             try await handle(result, of: key)
-        case .tick(let time): if armed == time { armed = nil }
+        case .tick(let time): armed.remove(time)
         case .inbox: try await readInbox()
         case .stop(let stop): begin(stop)
         }
@@ -116,7 +124,12 @@ actor JobDriver {
     func begin(_ wanted: Mailbox.Stop) {
         // A cancellation is never weakened to a suspension; a suspension becomes a cancellation.
         if stop != .cancel { stop = wanted }
-        for run in runs.values { run.stop() }
+        stopRuns()
+    }
+
+    /// In order of their names, so that a simulation's seed fixes what happens.
+    private func stopRuns() {
+        for (_, run) in runs.sorted(by: { $0.key < $1.key }) { run.stop() }
     }
 
     private func readInbox() async throws(JournalFailure) {
@@ -129,8 +142,7 @@ actor JobDriver {
     }
 
     private func armTimer(_ group: inout TaskGroup<Void>) {
-        guard stop == nil, let time = nextMoment(), armed.map({ time < $0 }) ?? true else { return }
-        armed = time
+        guard stop == nil, let time = nextMoment(), armed.insert(time).inserted else { return }
         group.addTask { [mailbox, clock = ports.clock] in
             guard (try? await clock.sleep(until: time)) != nil else { return }
             mailbox.post(.tick(time))

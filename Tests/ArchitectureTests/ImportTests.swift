@@ -45,7 +45,9 @@ import Testing
         let names = ["\"upload\"", "\"compute\"", "\"download\"", "\"request\"", "\"write\"", "\"wait\""]
         for file in try SourceTree.files(of: target) {
             for line in file.code where !line.contains("examples:") {
-                for name in names { #expect(!line.contains("== \(name)") && !line.contains("case \(name)"), "\(file.path): \(line)") }
+                for name in names {
+                    #expect(!line.contains("== \(name)") && !line.contains("case \(name)"), "\(file.path): \(line)")
+                }
             }
         }
     }
@@ -69,7 +71,9 @@ struct SourceTree {
         var imports: [String] {
             code.compactMap { line in
                 let words = line.split(separator: " ")
-                guard let index = words.firstIndex(of: "import"), index <= 1, index + 1 < words.count else { return nil }
+                guard let index = words.firstIndex(of: "import"), index <= 1, index + 1 < words.count else {
+                    return nil
+                }
                 return String(words[index + 1])
             }
         }

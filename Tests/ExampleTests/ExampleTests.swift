@@ -11,7 +11,8 @@ import Testing
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    static let examples = (try? FileManager.default.contentsOfDirectory(atPath: root.path + "/Pipelines"))?
+    static let examples =
+        (try? FileManager.default.contentsOfDirectory(atPath: root.path + "/Pipelines"))?
         .filter { $0.hasSuffix(".json") && !$0.hasSuffix(".schema.json") }.sorted() ?? []
 
     @Test("every example is valid", arguments: examples)
@@ -26,8 +27,11 @@ import Testing
     func schemaIsFresh() throws {
         let workspace = ExampleBench.workspace(environment: [:], state: "/nonexistent")
         let printed = PipelineSchema(catalogue: workspace.catalogue).json.prettyText()
-        let kept = try String(contentsOf: Self.root.appendingPathComponent("Pipelines/pipeline.schema.json"), encoding: .utf8)
-        #expect(kept.trimmingCharacters(in: .whitespacesAndNewlines) == printed, "run: pipeline schema > Pipelines/pipeline.schema.json")
+        let kept = try String(
+            contentsOf: Self.root.appendingPathComponent("Pipelines/pipeline.schema.json"), encoding: .utf8)
+        #expect(
+            kept.trimmingCharacters(in: .whitespacesAndNewlines) == printed,
+            "run: pipeline schema > Pipelines/pipeline.schema.json")
     }
 
     @Test("the README's pipeline makes a model of the fixture")

@@ -36,7 +36,8 @@ struct StageOptions {
 
     static let fields: [any AnyField] = [
         StageDefinition.idField, StageDefinition.kindField, serviceField, DecoratorDefinition.field, needsField,
-        conditionField, forEachField, concurrencyField, warnField, continuesField, RetryDefinition.field, deadlineField, estimateField,
+        conditionField, forEachField, concurrencyField, warnField, continuesField, RetryDefinition.field, deadlineField,
+        estimateField,
     ]
 
     static func read(_ reader: ObjectReader) -> StageOptions {

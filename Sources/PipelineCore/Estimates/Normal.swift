@@ -18,7 +18,8 @@ enum Normal {
         let share = min(max(probability, 1e-12), 1 - 1e-12)
         let tail = min(share, 1 - share)
         let root = (-2 * log(tail)).squareRoot()
-        let fraction = (2.515517 + root * (0.802853 + root * 0.010328))
+        let fraction =
+            (2.515517 + root * (0.802853 + root * 0.010328))
             / (1 + root * (1.432788 + root * (0.189269 + root * 0.001308)))
         var value = share < 0.5 ? fraction - root : root - fraction
         for _ in 0..<3 {

@@ -11,7 +11,8 @@ public struct JobID: Sendable, Hashable, Comparable, Codable, CustomStringConver
     /// A new id for a job that starts at `time`; the bits come from the caller's source of randomness.
     public init(at time: Timestamp, random: (high: UInt16, low: UInt64)) {
         let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
-        let bits = (UInt128(UInt64(max(0, time.milliseconds)) & 0xFFFF_FFFF_FFFF) << 80)
+        let bits =
+            (UInt128(UInt64(max(0, time.milliseconds)) & 0xFFFF_FFFF_FFFF) << 80)
             | (UInt128(random.high) << 64) | UInt128(random.low)
         let characters = (0..<26).map { index in alphabet[Int((bits >> UInt128(5 * (25 - index))) & 31)] }
         text = String(decoding: characters, as: UTF8.self)

@@ -100,7 +100,8 @@ final class ReferenceCheck {
         }
         let source = drafts[position]
         if source.isFinal, draft?.isFinal == false {
-            return report(use, "'\(stage)' runs only when the job has ended", hint: "a stage before that cannot read it")
+            return report(
+                use, "'\(stage)' runs only when the job has ended", hint: "a stage before that cannot read it")
         }
         // A stage that could not be read has no known captures: its own mistake is told already.
         guard source.stage != nil, let name else { return }

@@ -41,9 +41,11 @@ private struct StageCall<Wrapped: Stage>: Sendable {
             case .waiting(let checkpoint, let wake, let reason):
                 return .success(.waiting(try context.bytes(of: checkpoint), until: wake, reason))
             case .unknown(let checkpoint, let submit):
-                return .success(.unknown(try checkpoint.map { value throws(StageFailure) in
-                    try context.bytes(of: value)
-                }, submit))
+                return .success(
+                    .unknown(
+                        try checkpoint.map { value throws(StageFailure) in
+                            try context.bytes(of: value)
+                        }, submit))
             }
         } catch {
             return .failure(error)

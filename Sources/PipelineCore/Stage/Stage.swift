@@ -43,5 +43,7 @@ public enum StageFailure: Error, Sendable {
     case journal(JournalFailure)
 
     /// A failure that another try can't help.
-    public static func definite(_ failure: StepFailure) -> StageFailure { .failed(TryFailure(failure, kind: .definite)) }
+    public static func definite(_ failure: StepFailure) -> StageFailure {
+        .failed(TryFailure(failure, kind: .definite))
+    }
 }

@@ -75,7 +75,8 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
                         "the secret \(name) is not set",
                         hint: "set PIPELINE_SECRET_\(name), or give a file with --secrets-file", place: facts.place),
                     kind: .secret))
-        case .wrong(let message, let hint, _): .definite(StepFailure(host.redact(message), hint: hint, place: facts.place))
+        case .wrong(let message, let hint, _):
+            .definite(StepFailure(host.redact(message), hint: hint, place: facts.place))
         }
     }
 

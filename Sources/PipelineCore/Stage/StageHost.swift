@@ -50,7 +50,8 @@ public struct StageFacts: Sendable {
     public let place: String
 
     public init(
-        job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp, deadline: Timestamp?,
+        job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp,
+        deadline: Timestamp?,
         folders: JobFolders, overwrites: Bool, retry: RetryPolicy, place: String
     ) {
         self.job = job

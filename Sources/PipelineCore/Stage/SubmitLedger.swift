@@ -88,7 +88,9 @@ extension StageContext {
         _ record: inout SubmitRecord, _ send: (SubmitRecord) async throws(StageFailure) -> SubmitAnswer,
         _ settle: (SubmitRecord) async throws(StageFailure) -> Settlement
     ) async throws(StageFailure) -> SubmitOutcome {
-        guard record.sends < facts.retry.attempts else { return try await giveUp(&record, "it was sent \(record.sends) times") }
+        guard record.sends < facts.retry.attempts else {
+            return try await giveUp(&record, "it was sent \(record.sends) times")
+        }
         record.phase = .sending
         record.sends += 1
         record.firstSent = record.firstSent ?? now

@@ -69,6 +69,7 @@ struct SubmitSettlement: Sendable {
         if isMissing { return look.nothing }
         if let failed = try await refusal(response, rendered, in: context) { return failed }
         guard try await holds(ours, answer, in: context) else {
+            if let unreadable = unreadable(answer, rendered, in: context) { return unreadable }
             return .refused(
                 requests.failure(
                     "the name is taken: \(requests.name(of: rendered.description.url)) has something of another owner",
@@ -92,6 +93,7 @@ struct SubmitSettlement: Sendable {
         }
         if let failed = try await refusal(response, rendered, in: context) { return failed }
         let answer = requests.answer(of: response)
+        if let unreadable = unreadable(answer, rendered, in: context) { return unreadable }
         var matches: [JSON] = []
         for item in Self.entries(items.lenientValue(in: answer)) {
             let isIt = try await context.evaluate(with: { $0.item = item }) { scope throws(EvaluationFailure) in
@@ -153,6 +155,16 @@ struct SubmitSettlement: Sendable {
             let found = requests.failure(failure, answer, of: rendered, in: context)
             return .unsettled(reason: "it was found, but not what is needed of it: \(found.title)")
         }
+    }
+
+    /// An answer that is no JSON shows nothing, not even that nothing is there: something between us and the service
+    /// may have made it. Believed, it would send a second submit, or give up one that is ours. Nil when it is JSON.
+    private func unreadable<Checkpoint>(
+        _ answer: Answer, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) -> Settlement? {
+        guard (try? answer.json()) == nil else { return nil }
+        let failure = requests.failure("the look-up was answered without JSON", answer, of: rendered, in: context)
+        return .failed(TryFailure(failure, kind: .answered))
     }
 
     /// A look-up that was answered with an error; nil when it was not.

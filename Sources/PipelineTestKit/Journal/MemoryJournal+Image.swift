@@ -37,10 +37,20 @@ extension MemoryJournal.Image {
     }
 
     mutating func commit(_ changes: [JournalChange], under lease: Lease) throws(JournalFailure) {
-        guard var row = rows[lease.job] else { throw .noSuchJob(lease.job) }
-        guard isValid(lease) else { throw .stale }
-        for change in changes { try row.apply(change) }
-        rows[lease.job] = row
+        guard rows[lease.job] != nil else { throw .noSuchJob(lease.job) }
+        guard isValid(lease), var row = rows.removeValue(forKey: lease.job) else { throw .stale }
+        // The row is taken out while it changes: a copy of all its events for each commit would cost simulations most
+        // of their time.
+        let (snapshot, events) = (row.snapshot, row.events.count)
+        do throws(JournalFailure) {
+            for change in changes { try row.apply(change) }
+            rows[lease.job] = row
+        } catch {
+            row.snapshot = snapshot
+            row.events.removeLast(row.events.count - events)
+            rows[lease.job] = row
+            throw error
+        }
     }
 
     func isValid(_ lease: Lease) -> Bool {

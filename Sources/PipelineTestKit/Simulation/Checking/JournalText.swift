@@ -1,0 +1,23 @@
+import JSONPath
+import PipelineCore
+
+/// What a change puts on disk, as bytes to be searched.
+enum JournalText {
+    static func write(_ change: JournalChange, after job: JobSnapshot, into bytes: inout [UInt8]) {
+        switch change {
+        case .step(let key, let step):
+            let old = job.steps[key]
+            if old?.state != step.state { step.state.detail.write(into: &bytes) }
+            if old?.captures != step.captures { JSON.object(step.captures).write(into: &bytes) }
+            if old?.checkpoint != step.checkpoint { bytes += step.checkpoint ?? [] }
+        case .submit(_, let record): bytes += Array(record.key.utf8) + Array(record.digest.utf8)
+        case .fact(let fact, let value):
+            bytes += Array(fact.description.utf8)
+            value.write(into: &bytes)
+        case .event(let event): event.json.write(into: &bytes)
+        case .file(let file): bytes += Array(file.path.utf8)
+        case .taken, .requested, .released, .ended, .reopened: break
+        }
+        bytes.append(UInt8(ascii: "\n"))
+    }
+}

@@ -1,0 +1,17 @@
+public import PipelineCore
+
+/// Wrong on purpose: says that a submit's `sending` is kept, and does not keep it.
+///
+/// An engine over it acts without having committed; the simulation must notice.
+public struct ForgetfulJournal: ForwardingJournal {
+    public let base: any Journal
+
+    public init(_ base: any Journal) { self.base = base }
+
+    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+        let kept = changes.filter { change in
+            if case .submit(_, let record) = change { record.phase != .sending } else { true }
+        }
+        if !kept.isEmpty { try await base.commit(kept, under: lease) }
+    }
+}

@@ -1,0 +1,25 @@
+public import PipelineCore
+public import PipelineHTTP
+
+/// A service at the far end of a simulated network.
+public protocol SimulatedService: Sendable {
+    /// Hears of a request when a process hands it to the network, before it can have arrived.
+    func willReceive(_ request: RequestDescription, from owner: OwnerID)
+    /// Takes a request that has arrived and gives the answer; all its effects happen here, at once.
+    func answer(_ request: ArrivedRequest, at time: Timestamp) -> HTTPExchangeResponse
+}
+
+/// A request as it arrives.
+public struct ArrivedRequest: Sendable {
+    public let description: RequestDescription
+    /// The bytes of the body that came; fewer than were announced when the connection broke.
+    public let body: [UInt8]
+    /// Whether all of it came.
+    public let isWhole: Bool
+
+    /// Path and query of the URL.
+    public var path: String {
+        let parts = description.url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        return parts.count == 4 ? "/" + parts[3] : "/"
+    }
+}

@@ -1,0 +1,43 @@
+public import PipelineCore
+
+/// A journal that passes on what it does not do itself.
+public protocol ForwardingJournal: Journal {
+    /// Where everything goes.
+    var base: any Journal { get }
+}
+
+extension ForwardingJournal {
+    public func create(
+        _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
+    ) async throws(JournalFailure) -> Lease {
+        try await base.create(job, events: events, owner: owner)
+    }
+
+    public func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
+        try await base.snapshot(of: job)
+    }
+
+    public func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] { try await base.jobs(query) }
+
+    public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
+        try await base.acquire(job, for: owner)
+    }
+
+    public func release(_ lease: Lease) async throws(JournalFailure) { try await base.release(lease) }
+
+    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+        try await base.commit(changes, under: lease)
+    }
+
+    public func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
+        try await base.events(of: job, after: sequence)
+    }
+
+    public func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
+        try await base.post(request, to: job)
+    }
+
+    public func requests(for owner: OwnerID) -> AsyncStream<JobID> { base.requests(for: owner) }
+
+    public func remove(_ job: JobID) async throws(JournalFailure) { try await base.remove(job) }
+}

@@ -1,0 +1,86 @@
+public import PipelineCore
+
+/// A journal as one process sees it: calls take time, and the process may die before, between and after.
+///
+/// Dying before the inner call loses what was to be kept, dying after it loses only the acknowledgement.
+public struct ProcessJournal: ForwardingJournal {
+    public let base: any Journal
+    private let process: SimulatedProcess
+    /// How often the disk takes its time.
+    private let slowness: Double
+
+    public init(_ base: any Journal, of process: SimulatedProcess, slowness: Double = 0.25) {
+        self.base = base
+        self.process = process
+        self.slowness = slowness
+    }
+
+    public func create(
+        _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
+    ) async throws(JournalFailure) -> Lease {
+        try await reached()
+        let lease = try await base.create(job, events: events, owner: owner)
+        try await reached()
+        return lease
+    }
+
+    public func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
+        try await reached()
+        let snapshot = try await base.snapshot(of: job)
+        try alive()
+        return snapshot
+    }
+
+    public func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] {
+        try await reached()
+        return try await base.jobs(query)
+    }
+
+    public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
+        try await reached()
+        let lease = try await base.acquire(job, for: owner)
+        try await reached()
+        return lease
+    }
+
+    public func release(_ lease: Lease) async throws(JournalFailure) {
+        try await reached()
+        try await base.release(lease)
+        try await reached()
+    }
+
+    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+        try await reached()
+        try await base.commit(changes, under: lease)
+        try await reached()
+    }
+
+    public func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
+        try await reached()
+        return try await base.events(of: job, after: sequence)
+    }
+
+    public func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
+        try await reached()
+        return try await base.post(request, to: job)
+    }
+
+    public func remove(_ job: JobID) async throws(JournalFailure) {
+        try await reached()
+        try await base.remove(job)
+    }
+
+    /// A point of the way to the disk or back: the disk takes its time now and then.
+    private func reached() async throws(JournalFailure) {
+        process.pass()
+        try alive()
+        let random = process.simulation.randomness
+        guard random.chance(slowness) else { return }
+        try? await process.clock.sleep(until: process.clock.now + random.milliseconds(0...4))
+        try alive()
+    }
+
+    private func alive() throws(JournalFailure) {
+        if process.isDead { throw .other("the process is gone") }
+    }
+}

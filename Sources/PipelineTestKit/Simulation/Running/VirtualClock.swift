@@ -1,0 +1,70 @@
+public import PipelineCore
+import Synchronization
+
+/// The wall clock of a simulation: it jumps from one thing that happens to the next.
+///
+/// `skew` moves what a process reads, as an administrator or a bad battery does; sleeping follows what is read.
+public final class VirtualClock: WallClock {
+    private let simulation: Simulation
+    private let skew = Mutex(Duration.zero)
+    private let sleeping = Mutex(0)
+
+    public init(_ simulation: Simulation) { self.simulation = simulation }
+
+    public var now: Timestamp { simulation.now + skew.withLock { $0 } }
+
+    /// Moves the clock; sleepers that wait already are not moved.
+    public func shift(by duration: Duration) { skew.withLock { $0 += duration } }
+
+    /// How many wait for a time at this moment.
+    public var sleepers: Int { sleeping.withLock { $0 } }
+
+    public func sleep(until time: Timestamp) async throws(CancellationError) {
+        simulation.checkThread()
+        let shift = skew.withLock { $0 }
+        let sleeper = Sleeper()
+        sleeping.withLock { $0 += 1 }
+        defer { sleeping.withLock { $0 -= 1 } }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard sleeper.begin(continuation) else { return continuation.resume() }
+                sleeper.keep(simulation.schedule(at: time - shift) { sleeper.wake() })
+            }
+        } onCancel: {
+            if let timer = sleeper.wake() { simulation.cancel(timer) }
+        }
+        if Task.isCancelled { throw CancellationError() }
+    }
+}
+
+/// One who sleeps: woken once, by the time or by a cancellation.
+private final class Sleeper: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Void, Never>?
+        var timer: Int?
+        var isAwake = false
+    }
+
+    private let state = Mutex(State())
+
+    /// False when it was woken before it began.
+    func begin(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
+        state.withLock { state in
+            if state.isAwake { return false }
+            state.continuation = continuation
+            return true
+        }
+    }
+
+    func keep(_ timer: Int) { state.withLock { $0.timer = timer } }
+
+    /// The timer that is no longer needed.
+    @discardableResult func wake() -> Int? {
+        let (continuation, timer) = state.withLock { state in
+            state.isAwake = true
+            return (state.continuation.take(), state.timer.take())
+        }
+        continuation?.resume()
+        return timer
+    }
+}

@@ -1,0 +1,111 @@
+import JSONPath
+import PipelineCore
+import Testing
+
+/// What is computed of a job, and names that must never change.
+@Suite struct JobSnapshotTests {
+    static let record = JobRecord(
+        id: JobID("0j"), pipeline: "test", key: "key", started: Samples.now, source: "", sourceName: "", digest: "",
+        inputs: [:], environment: [:], folders: JobFolders(document: "/", output: "/"), overwrites: false)
+
+    private func job(_ states: StepState..., tolerant: Set<Int> = []) -> JobSnapshot {
+        let steps = states.enumerated().map { index, state in
+            (StepKey(stage: "s\(index)"), StepRecord(state: state, toleratesFailure: tolerant.contains(index)))
+        }
+        return JobSnapshot(record: Self.record, steps: Dictionary(uniqueKeysWithValues: steps), mode: .attached)
+    }
+
+    private let running = StepState.running(Tries())
+    private let waiting = StepState.waiting(Tries(), .at(Samples.now), WaitReason(.poll))
+    private let unknown = StepState.unknown(Tries(), Samples.lost)
+
+    @Test("the phase is computed from the steps and the owner")
+    func phase() {
+        #expect(job(running, waiting).phase(isOwned: true) == .running)
+        #expect(job(.pending).phase(isOwned: true) == .running)
+        #expect(job(waiting, .succeeded([:])).phase(isOwned: true) == .waiting)
+        #expect(job(waiting).phase(isOwned: false) == .suspended)
+        #expect(job(running).phase(isOwned: false) == .suspended)
+        #expect(job(unknown, .pending).phase(isOwned: false) == .unknown)
+        #expect(job(unknown, waiting).phase(isOwned: false) == .suspended)
+    }
+
+    @Test("an ended job's phase is its outcome, whoever owns it")
+    func ended() {
+        for (state, expected): (StepState, JobPhase) in [
+            (.succeeded([:]), .succeeded), (.failed(Samples.failure), .failed), (.cancelled, .cancelled),
+            (.skipped, .succeeded),
+        ] {
+            var job = job(.succeeded([:]), state)
+            job.apply(.ended(Samples.now))
+            #expect(job.phase(isOwned: true) == expected)
+            #expect(job.phase(isOwned: false) == expected)
+        }
+        var tolerated = job(.failed(Samples.failure), tolerant: [0])
+        tolerated.apply(.ended(Samples.now))
+        #expect(tolerated.phase(isOwned: false) == .succeeded)
+    }
+
+    @Test("the failure of a job is the first by time")
+    func failure() {
+        var job = job(.failed(StepFailure("late")), .failed(StepFailure("early")))
+        job.steps[StepKey(stage: "s0")]?.ended = Samples.now + .seconds(1)
+        job.steps[StepKey(stage: "s1")]?.ended = Samples.now
+        #expect(job.failure?.failure.title == "early")
+    }
+
+    @Test("a job without an owner is suspended with its cause, crashed when nobody wrote one")
+    func suspension() {
+        var job = job(waiting)
+        #expect(job.suspension(isOwned: true) == nil)
+        #expect(job.suspension(isOwned: false) == .crashed)
+        job.apply(.released(.paused))
+        #expect(job.suspension(isOwned: false) == .paused)
+        job.apply(.taken(.background))
+        #expect(job.suspension(isOwned: false) == .crashed)
+        job.apply(.ended(Samples.now))
+        #expect(job.suspension(isOwned: false) == nil)
+    }
+
+    @Test("ids of jobs sort by their time, whatever their random bits")
+    func order() {
+        let times = [0, 1, 999, 1_790_000_000_000, 1_790_000_000_001].map { Timestamp(milliseconds: $0) }
+        let ids = times.enumerated().map { index, time in
+            JobID(at: time, random: (high: UInt16(9 - index), low: UInt64.max - UInt64(index)))
+        }
+        #expect(ids == ids.sorted())
+        for id in ids {
+            #expect(id.text.utf8.count == 26)
+            #expect(id.text.allSatisfy { "0123456789abcdefghjkmnpqrstvwxyz".contains($0) })
+        }
+        #expect(JobID(at: .epoch, random: (0, 31)).text == "0000000000000000000000000z")
+        #expect(Set(ids.map(\.text)).count == ids.count)
+    }
+
+    @Test("a submit's key is the same for ever, and differs with all that tells submits apart")
+    func submitKey() {
+        let step = StepKey(stage: "model")
+        let key = SubmitKey.text(jobKey: "selfie-7", step: step, generation: 1)
+        // Services may remember it: a change of this value submits work a second time after an upgrade.
+        #expect(key == "b5b29222-e1b6-82f3-aff3-9d674e9a79ec")
+        #expect(key == SubmitKey.text(jobKey: "selfie-7", step: step, generation: 1))
+        let others = [
+            SubmitKey.text(jobKey: "selfie-8", step: step, generation: 1),
+            SubmitKey.text(jobKey: "selfie-7", step: StepKey(stage: "other"), generation: 1),
+            SubmitKey.text(jobKey: "selfie-7", step: StepKey(stage: "model", item: 0), generation: 1),
+            SubmitKey.text(jobKey: "selfie-7", step: step, generation: 2),
+        ]
+        #expect(Set(others + [key]).count == 5)
+        let groups = key.split(separator: "-")
+        #expect(groups.map(\.count) == [8, 4, 4, 4, 12])
+        #expect(groups[2].first == "8" && "89ab".contains(groups[3].first ?? " "))
+    }
+
+    @Test("steps sort by stage, then item, the stage itself first")
+    func stepOrder() {
+        let keys = [
+            StepKey(stage: "b"), StepKey(stage: "a", item: 10), StepKey(stage: "a", item: 2), StepKey(stage: "a"),
+        ]
+        #expect(keys.sorted().map(\.description) == ["a", "a[2]", "a[10]", "b"])
+    }
+}

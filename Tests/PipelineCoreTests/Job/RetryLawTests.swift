@@ -1,0 +1,125 @@
+import JSONPath
+import PipelineCore
+import Testing
+
+/// When a failed try is repeated, and when no more.
+@Suite struct RetryLawTests {
+    private let now = Samples.now
+
+    private func next(
+        _ tries: Tries, _ failed: TryFailure, _ policy: RetryPolicy, after seconds: Int = 0, random: Double = 1
+    ) throws -> (StepState, [StepEffect]) {
+        try StepState.running(tries).apply(.tryFailed(failed, policy, random: random), at: now + .seconds(seconds))
+    }
+
+    private func failed(_ kind: TryFailure.Kind, retryAfter: Duration? = nil, progressed: Bool = false) -> TryFailure {
+        TryFailure(Samples.failure, kind: kind, retryAfter: retryAfter, progressed: progressed)
+    }
+
+    /// The states that one failure after the other leads to, each woken at its time.
+    private func run(_ kinds: [TryFailure.Kind], _ policy: RetryPolicy) throws -> [StepState] {
+        var tries = Tries()
+        var time = now
+        var states: [StepState] = []
+        for kind in kinds {
+            let (state, _) = try StepState.running(tries).apply(.tryFailed(failed(kind), policy, random: 1), at: time)
+            states.append(state)
+            guard case .waiting(let waiting, .at(let wake), _) = state else { break }
+            tries = waiting.next
+            time = wake
+        }
+        return states
+    }
+
+    @Test("answers that failed are counted, and the last allowed one fails the step")
+    func attempts() throws {
+        let states = try run(Array(repeating: .answered, count: 9), RetryPolicy(attempts: 4))
+        #expect(states.map(\.name) == [.waiting, .waiting, .waiting, .failed])
+    }
+
+    @Test("tries without an answer are never counted, only their time is")
+    func silences() throws {
+        let policy = RetryPolicy(attempts: 2, duration: .seconds(100), delay: .seconds(30), factor: 1)
+        let states = try run(Array(repeating: .silent, count: 9), policy)
+        #expect(states.map(\.name) == [.waiting, .waiting, .waiting, .waiting])
+        #expect(
+            states.last == .waiting(Tries(number: 4), .resume, WaitReason(.noAnswer, detail: Samples.failure.title)))
+    }
+
+    @Test("when the time for silence is over the job is suspended for want of a network")
+    func noNetwork() throws {
+        let policy = RetryPolicy(attempts: 1, duration: .seconds(60))
+        let tries = Tries(number: 7, silences: 6, failingSince: now)
+        let (_, effects) = try next(tries, failed(.silent), policy, after: 60)
+        #expect(effects.contains(.suspendJob(.noNetwork)))
+    }
+
+    @Test("an answer after the time for failing fails the step, however few there were")
+    func overdueAnswer() throws {
+        let policy = RetryPolicy(attempts: 50, duration: .seconds(60))
+        let (state, _) = try next(Tries(failingSince: now), failed(.answered), policy, after: 61)
+        #expect(state.name == .failed)
+    }
+
+    @Test("silent tries do not use up the attempts of answers")
+    func mixed() throws {
+        let states = try run([.silent, .silent, .answered, .silent, .answered], RetryPolicy(attempts: 2))
+        #expect(states.map(\.name) == [.waiting, .waiting, .waiting, .waiting, .failed])
+    }
+
+    @Test("Retry-After is a floor that is only spread upward")
+    func floor() throws {
+        for random in [0, 0.5, 0.999] {
+            let (state, _) = try next(
+                Tries(), failed(.answered, retryAfter: .seconds(40)), RetryPolicy(), random: random)
+            guard case .waiting(_, .at(let wake), let reason) = state else { return #expect(Bool(false), "\(state)") }
+            #expect(wake >= now + .seconds(40))
+            #expect(wake <= now + .seconds(40 + 0.1))
+            #expect(reason.kind == .refused)
+        }
+    }
+
+    @Test("bytes that moved forget earlier failures before the new one is counted")
+    func progress() throws {
+        let worn = Tries(number: 9, failures: 4, silences: 7, failingSince: now + .seconds(-86_399))
+        let (state, _) = try next(worn, failed(.answered, progressed: true), RetryPolicy(attempts: 2))
+        let expected = Tries(number: 9, failures: 1, silences: 0, failingSince: now)
+        #expect(state.tries == expected)
+        let (running, _) = try StepState.running(worn).apply(.progressed, at: now)
+        #expect(running == .running(Tries(number: 9)))
+    }
+
+    @Test("delays grow by the factor up to the maximum, and full jitter stays within them")
+    func delays() {
+        let policy = RetryPolicy(delay: .seconds(2), factor: 3, maximum: .seconds(30))
+        let whole = (1...5).map { policy.delay(afterFailures: $0, floor: nil, random: 1) }
+        #expect(whole == [.seconds(2), .seconds(6), .seconds(18), .seconds(30), .seconds(30)])
+        for count in 1...5 {
+            for random in stride(from: 0, to: 1, by: 0.05) {
+                let delay = policy.delay(afterFailures: count, floor: nil, random: random)
+                #expect(delay > .zero && delay <= whole[count - 1])
+            }
+        }
+        #expect(policy.delay(afterFailures: 1, floor: nil, random: 0) == .milliseconds(10))
+    }
+
+    @Test("without jitter the delay is itself, whatever the random number")
+    func noJitter() {
+        let policy = RetryPolicy(delay: .seconds(4), jitter: .none)
+        #expect(policy.delay(afterFailures: 2, floor: nil, random: 0.1) == .seconds(8))
+    }
+
+    @Test("thousands of failures in a row overflow nothing")
+    func many() {
+        let policy = RetryPolicy(delay: .seconds(1), factor: 100, maximum: .seconds(300), jitter: .none)
+        #expect(policy.delay(afterFailures: 100_000, floor: nil, random: 0) == .seconds(300))
+    }
+
+    @Test("a missing secret counts nothing and waits for a person")
+    func secret() throws {
+        let (state, effects) = try next(Tries(number: 3), failed(.secret), RetryPolicy(attempts: 1))
+        guard case .waiting(let tries, .resume, let reason) = state else { return #expect(Bool(false), "\(state)") }
+        #expect(tries.failures == 0 && tries.silences == 0 && reason.kind == .secret)
+        #expect(effects.contains(.suspendJob(.secret)))
+    }
+}

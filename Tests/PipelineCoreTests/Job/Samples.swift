@@ -1,0 +1,47 @@
+import JSONPath
+import PipelineCore
+
+/// One step state and one event of each kind.
+enum Samples {
+    static let now = Timestamp(milliseconds: 1_790_000_000_000)
+    static let failure = StepFailure("the service was busy", hint: "wait", status: 503)
+    static let tries = Tries(number: 2, failures: 1, silences: 1, failingSince: now + .seconds(-10))
+    static let lost = UnknownSubmit(key: "k", since: now, reason: "the answer was lost")
+
+    static let states: [StepState] = [
+        .pending, .running(tries), .waiting(tries, .at(now + .seconds(5)), WaitReason(.retry, detail: "busy")),
+        .unknown(tries, lost), .succeeded(["id": "7"]), .failed(failure), .cancelled, .skipped,
+    ]
+
+    static let moreStates: [StepState] = [
+        .running(Tries()), .waiting(Tries(), .resume, WaitReason(.interrupted)),
+        .waiting(Tries(), .callback(orAt: nil), WaitReason(.callback)),
+        .waiting(Tries(), .callback(orAt: now), WaitReason(.callback)), .succeeded([:]),
+        .failed(
+            StepFailure(
+                "t", hint: "h", service: "s", request: "GET /", status: 404, body: "b", place: "a.json:1:2")),
+    ]
+
+    static let events: [String: StepEvent] = [
+        "started": .started, "progressed": .progressed, "finished": .finished(["id": "7"]),
+        "parked": .parked(.at(now + .seconds(9)), WaitReason(.poll)), "woken": .woken,
+        "answered": failed(.answered), "definite": failed(.definite), "noSecret": failed(.secret),
+        "lostTrack": .lostTrack(lost), "resolved": .resolved, "abandoned": .abandoned(failure),
+        "interrupted": .interrupted(WaitReason(.interrupted)), "takenUp": .takenUp, "cancelled": .cancelled,
+        "skipped": .skipped, "retried": .retried,
+    ]
+
+    static func failed(_ kind: TryFailure.Kind) -> StepEvent {
+        .tryFailed(TryFailure(failure, kind: kind), RetryPolicy(), random: 0.5)
+    }
+
+    /// The table's word for an effect.
+    static func word(_ effect: StepEffect) -> String {
+        switch effect {
+        case .run: "run"
+        case .wake: "wake"
+        case .suspendJob: "suspend"
+        case .publish(let kind, _): String(kind.rawValue.split(separator: ".")[kind == .attemptFailed ? 0 : 1])
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import JSONPath
+import PipelineCore
+import Testing
+
+/// The law of change, pair by pair.
+@Suite struct StepStateTests {
+    /// Each cell: the state after the event, and what is done; `-` is illegal, `=` changes and does nothing.
+    static let table = """
+        event       | pending | running           | waiting         | unknown  | succeeded | failed  | cancelled | skipped
+        started     | running started run | -     | -               | -        | -         | -       | -         | -
+        progressed  | -       | running           | -               | -        | -         | -       | -         | -
+        finished    | -       | succeeded succeeded | -             | -        | -         | -       | -         | -
+        parked      | -       | waiting waiting wake | -            | -        | -         | -       | -         | -
+        woken       | -       | -                 | running resumed run | -    | -         | -       | -         | -
+        answered    | -       | waiting attempt waiting wake | -    | -        | -         | -       | -         | -
+        definite    | failed failed | failed failed | -             | -        | -         | -       | -         | -
+        noSecret    | -       | waiting attempt suspend | -         | -        | -         | -       | -         | -
+        lostTrack   | -       | unknown unknown   | -               | -        | -         | -       | -         | -
+        resolved    | -       | -                 | -               | waiting  | -         | -       | -         | -
+        abandoned   | -       | -                 | -               | failed failed | -    | -       | -         | -
+        interrupted | -       | waiting           | -               | -        | -         | -       | -         | -
+        takenUp     | =       | waiting           | waiting         | =        | =         | =       | =         | =
+        cancelled   | cancelled cancelled | cancelled cancelled | cancelled cancelled | cancelled cancelled | - | - | - | -
+        skipped     | skipped skipped | -         | -               | -        | -         | -       | -         | -
+        retried     | -       | -                 | -               | -        | pending   | pending | pending   | pending
+        """
+
+    struct Cell: Sendable, CustomTestStringConvertible {
+        let state: StepState
+        let event: String
+        let expected: [String]
+        var testDescription: String { "\(event) of \(state.name.rawValue): \(expected.joined(separator: " "))" }
+    }
+
+    static let cells: [Cell] = table.split(separator: "\n").dropFirst().flatMap { line -> [Cell] in
+        let columns = line.split(separator: "|").map { $0.split(separator: " ").map(String.init) }
+        return zip(Samples.states, columns.dropFirst()).map { Cell(state: $0, event: columns[0][0], expected: $1) }
+    }
+
+    @Test("the table has every pair of state and event")
+    func isWhole() {
+        #expect(Set(Self.cells.map(\.event)) == Set(Samples.events.keys))
+        #expect(Self.cells.count == Samples.events.count * StepState.Name.allCases.count)
+        #expect(Set(Samples.states.map(\.name)) == Set(StepState.Name.allCases))
+    }
+
+    @Test("each pair of state and event does what the table says", arguments: cells)
+    func law(cell: Cell) throws {
+        let event = try #require(Samples.events[cell.event])
+        do throws(IllegalTransition) {
+            let (state, effects) = try cell.state.apply(event, at: Samples.now)
+            if cell.expected == ["="] {
+                #expect(state == cell.state && effects.isEmpty)
+            } else {
+                #expect([state.name.rawValue] + effects.map(Samples.word) == cell.expected)
+            }
+        } catch {
+            #expect(cell.expected == ["-"], "\(error)")
+            #expect(error.state == cell.state.name && error.event == event.name)
+        }
+    }
+
+    @Test("a wait that its service or author set is kept by a new owner, others end at once")
+    func takenUp() throws {
+        let later = Samples.now + .seconds(60)
+        for kind in WaitReason.Kind.allCases {
+            let state = StepState.waiting(Tries(), .at(later), WaitReason(kind))
+            let (taken, _) = try state.apply(.takenUp, at: Samples.now)
+            let isKept = [.time, .settle, .refused].contains(kind)
+            #expect(taken == .waiting(Tries(), .at(isKept ? later : Samples.now), WaitReason(kind)), "\(kind)")
+            let (resumed, _) = try StepState.waiting(Tries(), .resume, WaitReason(kind)).apply(.takenUp, at: later)
+            #expect(resumed == .waiting(Tries(), .at(later), WaitReason(kind)))
+        }
+    }
+
+    @Test("only a wait between tries makes the next call a new try")
+    func numbering() throws {
+        for kind in WaitReason.Kind.allCases {
+            let state = StepState.waiting(Tries(number: 4), .at(Samples.now), WaitReason(kind))
+            let (woken, _) = try state.apply(.woken, at: Samples.now)
+            let isNew = [.retry, .refused, .interrupted, .noAnswer, .secret].contains(kind)
+            #expect(woken.tries?.number == (isNew ? 5 : 4), "\(kind)")
+        }
+    }
+
+    @Test("a state comes back from its name and its detail", arguments: Samples.states + Samples.moreStates)
+    func roundTrip(state: StepState) throws {
+        let text = state.detail.text
+        #expect(StepState(name: state.name, detail: try JSON.parse(text)) == state)
+    }
+
+    @Test("a name and a detail that do not fit are no state")
+    func damaged() {
+        #expect(StepState(name: .running, detail: .null) == nil)
+        #expect(StepState(name: .waiting, detail: ["tries": ["number": 1]]) == nil)
+        #expect(
+            StepState(name: .waiting, detail: ["tries": ["number": 1], "wake": 7, "reason": ["kind": "poll"]]) == nil)
+        #expect(StepState(name: .unknown, detail: ["tries": ["number": 1], "submit": [:]]) == nil)
+        #expect(StepState(name: .succeeded, detail: []) == nil)
+    }
+}

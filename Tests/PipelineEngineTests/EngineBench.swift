@@ -1,0 +1,139 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineTestKit
+import Synchronization
+
+/// An engine over a memory journal in virtual time, with scripted stages, and a diary of what happened in which order.
+final class EngineBench: Sendable {
+    typealias Script =
+        @Sendable (String?, ScriptedStage.Context) async throws(StageFailure) -> ScriptedStage.Outcome
+
+    let simulation: Simulation
+    let memory: MemoryJournal
+    let recorder: JournalRecorder
+    let secrets: SimulatedSecrets
+    let diary: Diary
+    private let kinds: [StageKind]
+    private let document: String
+    private let slowness: Double
+    private let lives = Mutex(0)
+
+    /// `stages` is the text of the document's array, `kinds` what it may name.
+    init(
+        _ stages: String, kinds: [StageKind], seed: UInt64 = 1, secrets: [String: String] = [:],
+        slowness: Double = 0.25
+    ) {
+        simulation = Simulation(seed: seed)
+        let diary = Diary()
+        self.diary = diary
+        memory = MemoryJournal(afterCommit: { _, changes in for change in changes { diary.note(change) } })
+        recorder = JournalRecorder(memory)
+        self.secrets = SimulatedSecrets(secrets)
+        self.kinds = kinds
+        self.slowness = slowness
+        document = #"{ "pipeline": 1, "name": "test", "stages": [ \#(stages) ] }"#
+    }
+
+    /// One life of the program, to be run with ``end(of:)``.
+    struct Life: Sendable {
+        let process: SimulatedProcess
+        let task: LaneTask
+        let drive: Mutexed<Engine.OwnedDrive?>
+        let end: Mutexed<Result<JobEnd, JournalFailure>?>
+    }
+
+    /// Begins the job of the id, or takes it up when the journal has it.
+    func live(job id: String = "j1", again: Again = .nothing) -> Life {
+        let number = lives.withLock { lives in
+            lives += 1
+            return lives
+        }
+        let process = SimulatedProcess(simulation, name: "p\(number)")
+        let drive = Mutexed<Engine.OwnedDrive?>(nil)
+        let end = Mutexed<Result<JobEnd, JournalFailure>?>(nil)
+        let task = process.lane.start { [self] in
+            do throws(JournalFailure) {
+                let owned = try await take(JobID(id), process, again)
+                drive.set(owned)
+                end.set(.success(try await owned.run()))
+            } catch {
+                end.set(.failure(error))
+            }
+        }
+        return Life(process: process, task: task, drive: drive, end: end)
+    }
+
+    private func take(
+        _ id: JobID, _ process: SimulatedProcess, _ again: Again
+    ) async throws(JournalFailure) -> Engine.OwnedDrive {
+        guard
+            let plan = try? Planner(catalogue: Catalogue(kinds: kinds, checkDecorators: { _, _ in }))
+                .plan(SourceText(name: "test.json", text: document))
+        else { throw .other("the document can't be planned") }
+        let engine = Engine(ports: ports(of: process))
+        if recorder.job(id) != nil { return try await engine.resume(id, plan: plan, mode: .attached, again: again) }
+        let record = JobRecord(
+            id: id, pipeline: "test", key: id.text, started: simulation.now, source: document, sourceName: "test.json",
+            digest: "", inputs: [:], environment: [:], folders: JobFolders(document: "/", output: "/"),
+            overwrites: false)
+        return try await engine.start(record, plan: plan, mode: .attached)
+    }
+
+    private func ports(of process: SimulatedProcess) -> EnginePorts {
+        EnginePorts(
+            journal: ProcessJournal(recorder, of: process, slowness: slowness), clock: process.clock,
+            randomness: simulation.randomness,
+            secrets: secrets, files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
+            observe: { [diary] event in
+                if !process.isDead { diary.note("publish \(event.kind.rawValue)") }
+            })
+    }
+
+    /// Runs until the life has ended.
+    func end(of life: Life) -> Result<JobEnd, JournalFailure>? {
+        let ending = simulation.run { life.task.isEnded }
+        memory.lose(life.process.owner)
+        return ending == .done ? life.end.value : nil
+    }
+
+    /// Runs until something holds, or nothing more happens.
+    @discardableResult func run(until isDone: () -> Bool) -> Bool { simulation.run(until: isDone) == .done }
+
+    /// Lets time pass.
+    func pass(_ duration: Duration) {
+        let isOver = Mutexed(false)
+        simulation.schedule(after: duration) { isOver.set(true) }
+        run { isOver.value }
+    }
+
+    func job(_ id: String = "j1") -> JobSnapshot? { recorder.job(JobID(id)) }
+    func state(_ stage: String, of id: String = "j1") -> StepState? { job(id)?.steps[StepKey(stage: stage)]?.state }
+}
+
+/// A value that any thread may read and set.
+final class Mutexed<Value: Sendable>: Sendable {
+    private let state: Mutex<Value>
+    init(_ value: Value) { state = Mutex(value) }
+    var value: Value { state.withLock { $0 } }
+    func set(_ value: Value) { state.withLock { $0 = value } }
+    func change(_ work: @Sendable (inout Value) -> Void) { state.withLock { work(&$0) } }
+}
+
+/// What happened, in order.
+final class Diary: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+    func note(_ line: String) { lines.withLock { $0.append(line) } }
+
+    func note(_ change: JournalChange) {
+        switch change {
+        case .step(_, let step): note("commit \(step.state.name.rawValue)")
+        case .submit(_, let record): note("commit \(record.phase.rawValue)")
+        case .event, .fact, .file, .taken, .requested, .released, .ended, .reopened: break
+        }
+    }
+
+    func index(of line: String) -> Int? { all.firstIndex(of: line) }
+}

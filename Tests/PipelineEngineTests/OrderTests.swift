@@ -1,0 +1,97 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineTestKit
+import Testing
+
+/// Commit, then act, then publish: nothing is done or told that is not on disk.
+@Suite struct OrderTests {
+    @Test("a step runs only after its start is committed, and is told of only after its end is")
+    func commitBeforeActing() throws {
+        let diary = Mutexed<Diary?>(nil)
+        let kind = StageKind.scripted("work") { _, _, _ async throws(StageFailure) in
+            diary.value?.note("act")
+            return .finished(["x": 1])
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "work" }"#, kinds: [kind])
+        diary.set(bench.diary)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        let committed = try #require(bench.diary.index(of: "commit running"))
+        let acted = try #require(bench.diary.index(of: "act"))
+        #expect(committed < acted)
+        let ended = try #require(bench.diary.index(of: "commit succeeded"))
+        let told = try #require(bench.diary.index(of: "publish stage.succeeded"))
+        #expect(acted < ended && ended < told)
+        #expect(bench.recorder.violations.isEmpty)
+    }
+
+    @Test("a submit is sent after 'sending' is committed, and its captures come with 'submitted'")
+    func ledger() throws {
+        let diary = Mutexed<Diary?>(nil)
+        let kind = StageKind.scripted("work", captures: ["id"]) { _, _, context async throws(StageFailure) in
+            let outcome = try await context.submit(
+                body: [1],
+                send: { _ async throws(StageFailure) in
+                    diary.value?.note("send")
+                    return .accepted(["id": "7"])
+                }, settle: { _ async throws(StageFailure) in .unsettled(reason: "") })
+            guard case .submitted = outcome else { throw .definite(StepFailure("not submitted")) }
+            return .finished([:])
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "work" }"#, kinds: [kind])
+        diary.set(bench.diary)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        let order = bench.diary.all.filter {
+            $0 == "send" || ["intent", "sending", "submitted"].contains($0.dropFirst(7))
+        }
+        #expect(order == ["commit intent", "commit sending", "send", "commit submitted"])
+        #expect(bench.state("a") == .succeeded(["id": "7"]))
+    }
+
+    @Test("when a commit fails nothing is done any more")
+    func commitFails() {
+        let acts = Mutexed(0)
+        let kind = StageKind.scripted("work") { _, _, _ async throws(StageFailure) in
+            acts.change { $0 += 1 }
+            return .finished([:])
+        }
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "work" }, { "id": "b", "kind": "work" }"#, kinds: [kind])
+        let life = bench.live()
+        bench.run { bench.diary.index(of: "commit running") != nil }
+        // Another owner: each write of this one is refused from now on.
+        bench.memory.lose(life.process.owner)
+        let other = bench.live()
+        #expect(bench.end(of: other) == .success(.ended(.succeeded)))
+        #expect(bench.end(of: life) == .success(.lost))
+        #expect(acts.value <= 3)
+        #expect(bench.recorder.violations.isEmpty)
+    }
+
+    @Test(
+        "one who commits waits for its own write, not for all that others write after it",
+        arguments: [1, 2, 3, 4] as [UInt64])
+    func fairCommits(seed: UInt64) {
+        let counts = Mutexed<[String: Int]>([:])
+        let atFirstEnd = Mutexed<[String: Int]>([:])
+        let kind = StageKind.scripted("busy") { _, saved, context async throws(StageFailure) in
+            let stage = context.facts.step.stage
+            guard saved != nil else {
+                // They begin one after the other, so that commits never come all together.
+                let delay = Duration.milliseconds(7 * (Int(stage.dropFirst()) ?? 0))
+                return .waiting("begun", until: .at(context.now + .seconds(1) + delay), WaitReason(.time))
+            }
+            for count in 1...60 {
+                try await context.commit("\(count)")
+                counts.change { $0[stage] = count }
+            }
+            let now = counts.value
+            atFirstEnd.change { if $0.isEmpty { $0 = now } }
+            return .finished([:])
+        }
+        let stages = (0..<4).map { #"{ "id": "s\#($0)", "kind": "busy", "needs": [] }"# }.joined(separator: ", ")
+        let bench = EngineBench(stages, kinds: [kind], seed: seed, slowness: 1)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(atFirstEnd.value.count == 4 && atFirstEnd.value.values.allSatisfy { $0 > 30 }, "\(atFirstEnd.value)")
+    }
+}

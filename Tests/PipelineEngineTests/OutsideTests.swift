@@ -1,0 +1,170 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineTestKit
+import Testing
+
+/// What people and circumstances do to a job from outside.
+@Suite struct OutsideTests {
+    private static func waiting(cancelled: Mutexed<[String?]>? = nil) -> StageKind {
+        StageKind.scripted(
+            "wait",
+            cancel: { checkpoint, _ async throws(StageFailure) in cancelled?.change { $0.append(checkpoint) } }
+        ) { checkpoint, saved, context async throws(StageFailure) in
+            if saved != nil { return .finished([:]) }
+            return .waiting("begun", until: .at(context.now + .seconds(3600)), WaitReason(.time))
+        }
+    }
+
+    @Test("cancelling a job that waits tells its service, with the checkpoint, and what never began is cancelled too")
+    func cancel() {
+        let cancelled = Mutexed<[String?]>([])
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "wait" }, { "id": "b", "kind": "wait" }"#,
+            kinds: [Self.waiting(cancelled: cancelled)])
+        let life = bench.live()
+        bench.run { bench.state("a")?.name == .waiting }
+        life.drive.value?.cancel()
+        #expect(bench.end(of: life) == .success(.ended(.cancelled)))
+        #expect(cancelled.value == ["begun"])
+        #expect(bench.state("b") == .cancelled)
+        #expect(bench.recorder.events.last?.kind == .jobCancelled)
+    }
+
+    @Test("cancelling a job that runs stops its stage before the service is told")
+    func cancelRunning() {
+        let order = Mutexed<[String]>([])
+        let kind = StageKind.scripted(
+            "run", cancel: { _, _ async throws(StageFailure) in order.change { $0.append("told") } }
+        ) { _, _, context async throws(StageFailure) in
+            try? await context.sleepForEver()
+            order.change { $0.append("stopped") }
+            throw .stopped
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "run" }"#, kinds: [kind])
+        let life = bench.live()
+        bench.run { bench.state("a")?.name == .running }
+        bench.pass(.seconds(5))
+        life.drive.value?.cancel()
+        #expect(bench.end(of: life) == .success(.ended(.cancelled)))
+        #expect(order.value == ["stopped", "told"])
+    }
+
+    @Test("a stage that finishes while it is being cancelled keeps its end")
+    func finishesWhileCancelled() {
+        let kind = StageKind.scripted("run") { _, _, context async throws(StageFailure) in
+            try? await context.sleepForEver()
+            return .finished([:])
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "run" }"#, kinds: [kind])
+        let life = bench.live()
+        bench.run { bench.state("a")?.name == .running }
+        bench.pass(.seconds(1))
+        life.drive.value?.cancel()
+        #expect(bench.end(of: life) == .success(.ended(.succeeded)))
+        #expect(bench.state("a") == .succeeded([:]))
+    }
+
+    @Test("a suspended job keeps its wait, has no owner, and goes on")
+    func suspend() {
+        let bench = EngineBench(#"{ "id": "a", "kind": "wait" }"#, kinds: [Self.waiting()])
+        let life = bench.live()
+        bench.run { bench.state("a")?.name == .waiting }
+        life.drive.value?.suspend(.interrupted)
+        #expect(bench.end(of: life) == .success(.suspended(.interrupted)))
+        #expect(bench.job()?.cause == .interrupted)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+    }
+
+    @Test("a pause posted by another process suspends the job, and the next resume goes on")
+    func pause() {
+        let bench = EngineBench(#"{ "id": "a", "kind": "wait" }"#, kinds: [Self.waiting()])
+        let life = bench.live()
+        bench.run { bench.state("a")?.name == .waiting }
+        bench.post(.pause)
+        life.drive.value?.checkInbox()
+        #expect(bench.end(of: life) == .success(.suspended(.paused)))
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+    }
+
+    @Test("a cancellation whose owner died before it heard of it is done by the next owner")
+    func cancelOutlivesOwner() {
+        let bench = EngineBench(#"{ "id": "a", "kind": "wait" }"#, kinds: [Self.waiting()])
+        let life = bench.live()
+        bench.run { bench.state("a")?.name == .waiting }
+        bench.post(.cancel)
+        life.process.kill()
+        life.drive.value?.suspend(.interrupted)
+        _ = bench.end(of: life)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.cancelled)))
+    }
+
+    @Test("a secret that is gone at a resume suspends the job with that cause; given again, it goes on")
+    func secretGone() {
+        let kind = StageKind.scripted("wait") { reading, saved, context async throws(StageFailure) in
+            let token = try await context.evaluate { scope throws(EvaluationFailure) in
+                try reading?.evaluate(in: scope) ?? .null
+            }
+            guard token == "s3cret" else { throw .definite(StepFailure("the wrong token")) }
+            if saved != nil { return .finished([:]) }
+            return .waiting("1", until: .at(context.now + .seconds(60)), WaitReason(.poll))
+        }
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "wait", "reading": "${{ secrets.TOKEN }}" }"#, kinds: [kind],
+            secrets: ["TOKEN": "s3cret"])
+        let life = bench.live()
+        bench.run { bench.state("a")?.name == .waiting }
+        life.drive.value?.suspend(.interrupted)
+        _ = bench.end(of: life)
+        bench.secrets.set("TOKEN", nil)
+        #expect(bench.end(of: bench.live()) == .success(.suspended(.secret)))
+        #expect(bench.job()?.suspension(isOwned: false) == .secret)
+        bench.secrets.set("TOKEN", "s3cret")
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(!bench.recorder.hasWritten(["s3cret"]))
+    }
+
+    @Test("a stage that says it was stopped, and was not, is tried again")
+    func stopsByItself() {
+        let calls = Mutexed(0)
+        let kind = StageKind.scripted("odd") { _, _, _ async throws(StageFailure) in
+            calls.change { $0 += 1 }
+            if calls.value < 3 { throw .stopped }
+            return .finished([:])
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "odd" }"#, kinds: [kind])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(calls.value == 3)
+    }
+
+    @Test("a refused submit of a job that is resumed by name is sent again, an abandoned one is settled first")
+    func refusedAgain() {
+        let sends = Mutexed(0)
+        let kind = StageKind.scripted("work") { _, _, context async throws(StageFailure) in
+            let outcome = try await context.submit(
+                body: [],
+                send: { _ async throws(StageFailure) in
+                    sends.change { $0 += 1 }
+                    return sends.value == 1 ? .refused(StepFailure("no quota")) : .accepted([:])
+                }, settle: { _ async throws(StageFailure) in .unsettled(reason: "") })
+            guard case .submitted = outcome else { throw .definite(StepFailure("not submitted")) }
+            return .finished([:])
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "work" }"#, kinds: [kind])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))
+        #expect(bench.end(of: bench.live(again: .failed)) == .success(.ended(.succeeded)))
+        #expect(sends.value == 2)
+    }
+}
+
+extension EngineBench {
+    /// Leaves a request in the journal, as a command in another process does.
+    func post(_ request: JobRequest) {
+        let isPosted = Mutexed(false)
+        SimulatedLane(simulation).start { [memory] in
+            _ = try? await memory.post(request, to: JobID("j1"))
+            isPosted.set(true)
+        }
+        run { isPosted.value }
+    }
+}

@@ -1,0 +1,139 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineHTTP
+import PipelineStages
+import PipelineTestKit
+import Synchronization
+
+/// One scenario under one seed: a machine whose processes die and come back, a network, a service, a journal.
+final class World: Sendable {
+    /// How a life of the program ended.
+    enum LifeEnd: Sendable, Hashable {
+        case ended(JobEnd)
+        case failed(JournalFailure)
+        case notPlanned(String)
+    }
+
+    static let token = "S3CRET-0f8a61"
+    /// How the token must not be written: plain (and, of these characters, URL-encoded), and in base64.
+    static let forbidden = [token, "UzNDUkVULTBmOGE2M"]
+
+    let scenario: Scenario
+    let simulation: Simulation
+    let network: SimulatedNetwork
+    let server: ModelServer
+    let memory = MemoryJournal()
+    let recorder: JournalRecorder
+    let secrets = SimulatedSecrets(["TOKEN": World.token])
+    let flaw: EngineFlaw
+    let record: JobRecord
+    /// Where its files are; nil for a scenario without.
+    let folder: ScenarioFolder?
+
+    /// The drive of the process that lives, to ask things of it from outside.
+    private let drive = Mutex<Engine.OwnedDrive?>(nil)
+
+    init(_ scenario: Scenario, seed: UInt64, keepsTrace: Bool = false, flaw: EngineFlaw = .none) {
+        self.scenario = scenario
+        self.flaw = flaw
+        simulation = Simulation(seed: seed, keepsTrace: keepsTrace)
+        network = SimulatedNetwork(simulation)
+        let recorder = JournalRecorder(flaw.below(memory))
+        self.recorder = recorder
+        server = ModelServer(simulation) { recorder.objection(toSubmit: $0, from: $1) }
+        folder = scenario.files.isEmpty ? nil : try? ScenarioFolder()
+        let path = folder?.path ?? "/"
+        let document = scenario.document.replacing("FOLDER", with: path)
+        let id = JobID(at: simulation.now, random: (7, seed))
+        record = JobRecord(
+            id: id, pipeline: "simulated", key: id.text, started: simulation.now, source: document,
+            sourceName: "simulated.json", digest: "", inputs: [:], environment: [:],
+            folders: JobFolders(document: path, output: path), overwrites: false)
+    }
+
+    /// Starts a life of the program: it begins the job when the journal does not know it, else takes it up.
+    func live(_ process: SimulatedProcess, result: LifeResult) -> LaneTask {
+        let task = process.lane.start { [self] in
+            let end = await life(of: process)
+            simulation.note("\(process.owner.text) ended: \(end)")
+            result.set(end)
+        }
+        process.onDeath { [simulation] in
+            simulation.note("\(process.owner.text) was killed")
+            task.cancel()
+        }
+        return task
+    }
+
+    /// What a command in another process does: leaves a request in the journal and wakes the owner.
+    func ask(_ request: JobRequest) {
+        let person = SimulatedLane(simulation)
+        person.start { [self] in
+            _ = try? await memory.post(request, to: record.id)
+            drive.withLock { $0 }?.checkInbox()
+        }
+    }
+
+    /// Lets go of everything that would keep this world alive.
+    func end() {
+        drive.withLock { $0 = nil }
+        simulation.end()
+    }
+
+    private func life(of process: SimulatedProcess) async -> LifeEnd {
+        let plan: Plan
+        do throws(DefinitionError) {
+            plan = try self.plan(for: process)
+        } catch {
+            return .notPlanned("\(error)")
+        }
+        do throws(JournalFailure) {
+            let engine = engine(of: process)
+            let isKnown = recorder.job(record.id) != nil
+            let drive: Engine.OwnedDrive =
+                if isKnown {
+                    try await engine.resume(record.id, plan: plan, mode: .attached)
+                } else {
+                    try await engine.start(record, plan: plan, mode: .attached)
+                }
+            self.drive.withLock { $0 = drive }
+            process.onDeath { drive.suspend(.interrupted) }
+            return .ended(try await drive.run())
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func plan(for process: SimulatedProcess) throws(DefinitionError) -> Plan {
+        let transport = SimulatedTransport(of: process, over: network, to: server)
+        let decorators = DecoratorCatalogue.standard
+        let standard = StandardStages.kinds(network: Network(transport: transport), decorators: decorators)
+        let catalogue = Catalogue(
+            kinds: standard + [.ledger(over: transport, flaw: flaw.stage)],
+            checkDecorators: { decorators.check($0, findings: $1) })
+        return try Planner(catalogue: catalogue).plan(SourceText(name: "simulated.json", text: record.source))
+    }
+
+    private func engine(of process: SimulatedProcess) -> Engine {
+        let journal = flaw.above(ProcessJournal(recorder, of: process), process)
+        return Engine(
+            ports: EnginePorts(
+                journal: journal, clock: process.clock, randomness: simulation.randomness, secrets: secrets,
+                files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
+                observe: { [self] in observe($0, by: process) }))
+    }
+
+    private func observe(_ event: JobEvent, by process: SimulatedProcess) {
+        guard !process.isDead else { return }
+        let step = event.step.map { " \($0)" } ?? ""
+        simulation.note("\(process.owner.text) \(event.kind.rawValue)\(step) \(JSON.object(event.data).text)")
+    }
+}
+
+/// Where a life leaves how it ended.
+final class LifeResult: Sendable {
+    private let end = Mutex<World.LifeEnd?>(nil)
+    func set(_ value: World.LifeEnd) { end.withLock { $0 = value } }
+    var value: World.LifeEnd? { end.withLock { $0 } }
+}
