@@ -49,7 +49,7 @@ struct RequestReadingTests {
             (#""POST": "/a", "once": { "name": { "GET": "/b" } }"#, "'ours' is missing", "response.body"),
             (
                 #""POST": "/a", "once": { "match": { "list": { "GET": "/b", "paginate": {} }, "items": "$", "where": "true" } }"#,
-                "a list of more than one page is not available in this version", ""
+                "'next' is missing here", "\"link\""
             ),
             (
                 #""POST": "/a", "once": { "key": "K" }, "with": [ { "idempotencyKey": {} } ]"#,

@@ -99,13 +99,6 @@ struct RequestStageTests {
         #expect(await bench.resume().isFinished)
         #expect(folder.names == ["passwd"])
     }
-
-    @Test("refuses pagination in this version")
-    func paginate() {
-        let report = StageBench.report(
-            #"{ "id": "a", "kind": "request", "request": { "GET": "http://h" }, "paginate": { "items": "$" } }"#)
-        #expect(report.contains("'paginate' is not available in this version"))
-    }
 }
 
 @Suite("Stages that write and wait")

@@ -10,8 +10,8 @@ public enum SubmitAnswer: Sendable {
     case notSent(TryFailure)
     /// The service said that it has not taken it (429, 503): to be sent again after the floor.
     case notAccepted(TryFailure)
-    /// Anything else: it may have been accepted.
-    case uncertain(StepFailure)
+    /// Anything else: it may have been accepted. When it is sent again, then not before the service's Retry-After.
+    case uncertain(StepFailure, retryAfter: Duration? = nil)
 }
 
 /// What looking for a lost submit brought to light.
@@ -115,10 +115,11 @@ extension StageContext {
             }
             try await host.commit(submit: record, captures: nil)
             throw .failed(failed)
-        case .uncertain(let failure):
+        case .uncertain(let failure, let floor):
             if let outcome = try await settled(&record, settle) { return outcome }
             // Sending again is safe; the engine's retry policy says when.
-            throw .failed(TryFailure(failure, kind: failure.status == nil ? .silent : .answered))
+            throw .failed(
+                TryFailure(failure, kind: failure.status == nil ? .silent : .answered, retryAfter: floor))
         }
     }
 

@@ -5,7 +5,8 @@ public struct Pages<Base: RequestTemplate>: AsyncSequence, Sendable {
     let network: Network
     let template: Paginated<Base>
 
-    /// A server that leads to the same page again is told apart from one with more pages.
+    /// A server that leads to the same page again is told apart from one with more pages. A next page at another origin
+    /// is refused with a ``PagingFailure``: the credentials of the first one would go there.
     public struct RepeatedPageError: Error, Sendable, Equatable {
         public let url: String
         public var title: String { "The pages lead back to \(url)" }
@@ -15,16 +16,26 @@ public struct Pages<Base: RequestTemplate>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let network: Network
         var template: Paginated<Base>?
-        var count = 0
-        var seen: Set<String> = []
+        /// Why there is no next page, told when that one is asked for.
+        var obstacle: PagingFailure?
 
         public mutating func next() async throws -> Base.Output? {
-            guard let current = template else { return nil }
+            guard let current = template else {
+                defer { obstacle = nil }
+                switch obstacle {
+                case .repeated(let url): throw RepeatedPageError(url: URLParts(url)?.path ?? url)
+                case .some(let failure): throw failure
+                case nil: return nil
+                }
+            }
             let url = try current.description(base: network.baseURL).absoluteURL()
-            guard seen.insert(url).inserted else { throw RepeatedPageError(url: URLParts(url)?.path ?? "") }
             let (page, response) = try await network.answer(to: current)
-            count += 1
-            template = current.nextPage(after: page, response: response, count: count)
+            do {
+                template = try current.nextPage(after: page, response: response, url: url)
+            } catch {
+                template = nil
+                obstacle = error
+            }
             return page
         }
     }

@@ -1,33 +1,100 @@
-/// Says where the next page is; pure: it sees a page and its answer, and sends nothing.
-public struct Pager<Page: Sendable>: Sendable {
-    /// How the request of the next page differs from the first one.
-    public enum Change: Sendable, Equatable {
-        case end
-        /// Replaces one parameter of the query.
-        case parameter(name: String, value: String)
-        /// Another URL, absolute or relative to the page's own.
-        case url(String)
+/// Where the parameter stands that leads to a page.
+public struct PageParameter: Sendable, Hashable {
+    /// A part of a request.
+    public enum Place: String, Sendable, Hashable, CaseIterable {
+        case query, body, header
     }
 
-    /// Called after each page, with the number of pages so far.
-    public let next: @Sendable (Page, HTTPExchangeResponse, Int) -> Change
+    public let name: String
+    public let place: Place
 
-    public init(next: @escaping @Sendable (Page, HTTPExchangeResponse, Int) -> Change) {
+    public init(_ name: String, in place: Place = .query) {
+        self.name = name
+        self.place = place
+    }
+}
+
+/// How the request of a page differs from the first one.
+public enum PageRule: Sendable, Hashable {
+    /// Another URL, which each page names: a `Link` header (RFC 8288), or a value in the body.
+    case url
+    /// A value of the page before, under a name.
+    case cursor(PageParameter)
+    /// Pages are counted from `first`.
+    case page(PageParameter, first: Int = 1)
+    /// The items of all pages before are counted.
+    case offset(PageParameter)
+
+    /// What leads to a position; nil for the first page, and where the position is a URL.
+    public func parameter(at position: PageWalk.Position) -> (parameter: PageParameter, value: String)? {
+        switch (self, position) {
+        case (.cursor(let parameter), .cursor(let value)): (parameter, value)
+        case (.page(let parameter, _), .number(let number)), (.offset(let parameter), .number(let number)):
+            (parameter, String(number))
+        default: nil
+        }
+    }
+
+    /// What names the first page, for those who want it named; nil for pages that are not counted.
+    public var firstParameter: (parameter: PageParameter, value: String)? {
+        switch self {
+        case .url, .cursor: nil
+        case .page(let parameter, let first): (parameter, String(first))
+        case .offset(let parameter): (parameter, "0")
+        }
+    }
+}
+
+/// What a page says that matters for the next one.
+public struct PageFacts: Sendable, Hashable {
+    /// The URL that the page was asked of.
+    public var url: String
+    /// How many items it has; nil when that is not known. An empty page is the last.
+    public var itemCount: Int?
+    /// The next cursor, or the next URL, absolute or relative to the page's own; nil or empty on the last page.
+    public var next: String?
+    /// False when the page says that it is the last.
+    public var hasMore: Bool
+    /// Tells contents of pages apart, for pages that are counted; nil when they are not compared.
+    public var content: PageFingerprint?
+
+    public init(
+        url: String, itemCount: Int? = nil, next: String? = nil, hasMore: Bool = true, content: PageFingerprint? = nil
+    ) {
+        self.url = url
+        self.itemCount = itemCount
         self.next = next
+        self.hasMore = hasMore
+        self.content = content
+    }
+}
+
+/// Says where the next page is; pure: it sees a page and its answer, and sends nothing.
+public struct Pager<Page: Sendable>: Sendable {
+    public let rule: PageRule
+    /// What a page says; its URL is filled in by whoever asked for it.
+    let facts: @Sendable (Page, HTTPExchangeResponse) -> PageFacts
+
+    /// A pager of any style; `facts` is called once for each page.
+    public init(_ rule: PageRule, facts: @escaping @Sendable (Page, HTTPExchangeResponse) -> PageFacts) {
+        self.rule = rule
+        self.facts = facts
     }
 
     /// A value taken from the page, under the given parameter; nil or empty ends.
     public static func cursor(_ name: String, _ value: @escaping @Sendable (Page) -> String?) -> Pager {
-        Pager { page, _, _ in
-            guard let cursor = value(page), !cursor.isEmpty else { return .end }
-            return .parameter(name: name, value: cursor)
-        }
+        Pager(.cursor(PageParameter(name))) { page, response in PageFacts(url: response.url, next: value(page)) }
+    }
+
+    /// A URL taken from the page; nil or empty ends.
+    public static func url(_ value: @escaping @Sendable (Page) -> String?) -> Pager {
+        Pager(.url) { page, response in PageFacts(url: response.url, next: value(page)) }
     }
 
     /// The `next` link of the `Link` header (RFC 8288).
     public static var link: Pager {
-        Pager { _, response, _ in
-            LinkHeader.target(of: "next", in: response.header("Link") ?? "").map { .url($0) } ?? .end
+        Pager(.url) { _, response in
+            PageFacts(url: response.url, next: LinkHeader.target(of: "next", in: response.header("Link") ?? ""))
         }
     }
 }
@@ -35,31 +102,13 @@ public struct Pager<Page: Sendable>: Sendable {
 extension Pager where Page: Collection {
     /// Pages counted from `first`; an empty one ends.
     public static func page(_ name: String, first: Int = 1) -> Pager {
-        Pager { page, _, count in page.isEmpty ? .end : .parameter(name: name, value: String(first + count)) }
-    }
-}
-
-/// The `Link` header (RFC 8288 §3).
-public enum LinkHeader {
-    /// The target of the first link of that relation.
-    public static func target(of relation: String, in value: String) -> String? {
-        var rest = value[...]
-        while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
-            let target = rest[rest.index(after: open)..<close]
-            rest = rest[rest.index(after: close)...]
-            let parameters = rest.prefix { $0 != "<" }
-            if relations(in: parameters).contains(relation.lowercased()) { return String(target) }
+        Pager(.page(PageParameter(name), first: first)) { page, response in
+            PageFacts(url: response.url, itemCount: page.count)
         }
-        return nil
     }
 
-    private static func relations(in parameters: Substring) -> [String] {
-        for parameter in parameters.split(separator: ";") {
-            let pair = parameter.split(separator: "=", maxSplits: 1)
-            guard pair.count == 2, pair[0].filter({ $0 != " " }).lowercased() == "rel" else { continue }
-            let value = pair[1].prefix { $0 != "," }.filter { $0 != "\"" }
-            return value.lowercased().split(separator: " ").map(String.init)
-        }
-        return []
+    /// The number of elements so far; an empty page ends.
+    public static func offset(_ name: String) -> Pager {
+        Pager(.offset(PageParameter(name))) { page, response in PageFacts(url: response.url, itemCount: page.count) }
     }
 }

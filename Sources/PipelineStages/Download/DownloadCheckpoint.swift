@@ -15,6 +15,8 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     var held: Int64 = 0
     /// The SHA-256 of these bytes in hex: it tells whether the part is still ours.
     var heldDigest: String?
+    /// What lies behind these, when it comes in several streams.
+    var ranges: RangeMap?
     var validator: Validator?
     /// The length of the whole, where the service has said it.
     var total: Int64?
@@ -33,6 +35,7 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     mutating func startAgain() {
         held = 0
         heldDigest = nil
+        ranges = nil
         validator = nil
         total = nil
         stated = []

@@ -29,8 +29,9 @@ private struct DownloadFields: Sendable {
         "capture", FieldType<CaptureSet>.captures(),
         "Values from the answer, beside path, bytes and sha256; of its body when it has at most 1 MiB.")
     let parallel = Field("parallel", FieldType<Setting<Int>>.count(1...64), default: 1, "Ranges at a time.")
+    let select = Field("select", FieldType<Selector>.selector, "Only what it finds in the body is written.")
     /// Keys that are not available.
-    let later: [Field<Never>] = ["select", "unpack"].map { name in
+    let later: [Field<Never>] = ["unpack"].map { name in
         let message = "'\(name)' is not available in this version"
         return Field(name, .refused(message), message)
     }
@@ -42,7 +43,7 @@ private struct DownloadFields: Sendable {
     }
 
     var all: [any AnyField] {
-        let own: [any AnyField] = [request, to, verify, overwrite, capture, parallel]
+        let own: [any AnyField] = [request, to, verify, overwrite, capture, parallel, select]
         return own + later
     }
 
@@ -55,15 +56,29 @@ private struct DownloadFields: Sendable {
         let replaces = reader.value(overwrite, default: false)
         let captures = reader.value(capture, default: CaptureSet())
         for field in later { _ = reader.optional(field) }
-        if let streams = reader.optional(parallel), streams.constant != 1, let place = reader.place(of: "parallel") {
-            reading.findings.report(
-                place, "'parallel' of more than 1 is not available in this version", hint: "leave it out")
-        }
+        let streams = reader.value(parallel, default: .constant(1))
+        let selector = reader.optional(select)
+        checkSelection(reader, wanted)
         if let own = definition?.capture { definition?.capture = CaptureSet(own.entries + captures.entries) }
         guard let definition, let place else { return nil }
         requests.check(definition, reading.findings)
         return DownloadStage(
-            requests: requests, definition: definition, to: place, verify: wanted, overwrites: replaces)
+            requests: requests, definition: definition, to: place, verify: wanted, overwrites: replaces,
+            parallel: streams, select: selector)
+    }
+
+    private func checkSelection(_ reader: ObjectReader, _ wanted: VerifyDefinition) {
+        guard reader.has("select") else { return }
+        if let place = reader.place(of: "parallel") {
+            reader.findings.report(
+                place, "'parallel' has no meaning beside 'select', for which the body is kept in memory",
+                hint: "leave it out")
+        }
+        if wanted.header != nil, let place = reader.place(of: "verify") {
+            reader.findings.report(
+                place, "a digest in a header is about the whole body, and 'select' writes a part of it",
+                hint: "verify what is written by its \"sha256\" or \"size\"")
+        }
     }
 }
 

@@ -135,6 +135,7 @@ final class DownloadReceiver: Sendable {
             return receive(from: 0, head.headerFields, &state)
         case .rest(_, let total):
             state.total = total
+            if session.held == 0 { state.validator = Validator(head.headerFields) }
             for digest in StatedDigest.stated(in: head.headerFields, isWhole: false)
             where !state.stated.contains(digest) {
                 state.stated.append(digest)

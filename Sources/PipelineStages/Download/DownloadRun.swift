@@ -21,6 +21,10 @@ struct DownloadRun {
     let place: OutputPath
     var checkpoint: DownloadCheckpoint
     let wanted: VerifyDefinition.Values
+    /// How many ranges may come at a time.
+    let streams: Int
+    /// Whether the next request asks for the first bytes alone, to find out whether there are ranges.
+    private var probes: Bool
     /// The file being received, open and locked.
     var part: PartFile?
     /// The running digest of the first `checkpoint.held` bytes.
@@ -32,13 +36,15 @@ struct DownloadRun {
 
     init(
         stage: DownloadStage, context: StageContext<DownloadCheckpoint>, place: OutputPath,
-        checkpoint: DownloadCheckpoint, wanted: VerifyDefinition.Values
+        checkpoint: DownloadCheckpoint, wanted: VerifyDefinition.Values, streams: Int = 1
     ) {
         self.stage = stage
         self.context = context
         self.place = place
         self.checkpoint = checkpoint
         self.wanted = wanted
+        self.streams = streams
+        probes = streams > 1
     }
 
     mutating func perform() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
@@ -48,7 +54,7 @@ struct DownloadRun {
         var restarts = 0
         while true {
             let before = checkpoint.held
-            switch try await exchange() {
+            switch try await canUseRanges ? fetchRanges() : exchange() {
             case .whole(let arrival): return try await verify(arrival)
             case .more:
                 guard checkpoint.held > before else {
@@ -56,6 +62,7 @@ struct DownloadRun {
                 }
             case .restart(let reason):
                 restarts += 1
+                probes = false
                 guard restarts <= 2 else { throw definite("the download can't go on: \(reason)") }
                 startAgain()
             case .identical(let outcome): return outcome
@@ -73,7 +80,8 @@ struct DownloadRun {
         let rendered: RenderedRequest
     }
 
-    private enum Step {
+    /// What became of one exchange, or of several at a time.
+    enum Step {
         case whole(Arrival)
         case more
         case restart(String)
@@ -159,7 +167,7 @@ struct DownloadRun {
 
     // MARK: One request
 
-    private func session() -> DownloadSession {
+    func session() -> DownloadSession {
         let expected = stage.definition.expect
         return DownloadSession(
             held: checkpoint.held, validator: checkpoint.validator, total: checkpoint.total,
@@ -169,7 +177,8 @@ struct DownloadRun {
     }
 
     private mutating func exchange() async throws(StageFailure) -> Step {
-        let session = session()
+        var session = session()
+        if probes, session.held == 0 { session.limit = Self.probeLength }
         var rendered = try await requests.render(stage.definition, in: context)
         for field in session.fields { rendered.description.headers[field.name] = field.value }
         let (context, requests) = (context, requests)
@@ -237,7 +246,7 @@ struct DownloadRun {
     }
 
     /// The body for the author's captures, if there are any and it is not large.
-    private func smallBody(_ part: PartFile, _ size: Int64) throws(StageFailure) -> [UInt8] {
+    func smallBody(_ part: PartFile, _ size: Int64) throws(StageFailure) -> [UInt8] {
         guard !stage.definition.capture.isEmpty, (1...1 << 20).contains(size) else { return [] }
         return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
             count = max(0, pread(part.descriptor, buffer.baseAddress, Int(size), 0))
@@ -274,6 +283,14 @@ struct DownloadRun {
         var counted: Int64 = 0
         /// Up to where its marks are passed.
         var parts: Int64 = 0
+    }
+
+    /// A file that came in pieces is whole, and goes on as one that came in a row.
+    mutating func take(whole hasher: SHA256, _ digest: String, length: Int64) {
+        self.hasher = hasher
+        checkpoint.held = length
+        checkpoint.heldDigest = digest
+        checkpoint.ranges = nil
     }
 
     mutating func commit(countsBytes: Bool, captures: JSONObject? = nil) async throws(StageFailure) {

@@ -6,6 +6,9 @@ import PipelineCore
 struct DownloadSession: Sendable, Equatable {
     /// How many bytes of the file are here and known to be good.
     var held: Int64 = 0
+    /// Up to where bytes are asked for; nil for all. With nothing held it asks for the first bytes, to find out whether
+    /// there are ranges.
+    var limit: Int64?
     /// The version of the resource that they are of.
     var validator: Validator?
     /// The length of the whole; nil while it is not known.
@@ -31,15 +34,18 @@ struct DownloadSession: Sendable, Equatable {
         case answer
     }
 
-    /// Whether the next request asks for a part only.
+    /// Whether it asks for the first bytes.
+    private var asksForStart: Bool { held == 0 && limit != nil && allowsRanges }
+
+    /// Whether the next request asks for what follows on what is held.
     var asksForRest: Bool { held > 0 && allowsRanges && (validator != nil || hasFinalDigest) }
 
     /// The fields of the next request. Compression would make offsets and digests those of something else.
     var fields: HTTPFields {
         var fields: HTTPFields = [.acceptEncoding: "identity"]
-        guard asksForRest else { return fields }
-        fields[.range] = "bytes=\(held)-"
-        if let validator { fields[.ifRange] = validator.text }
+        guard asksForRest || asksForStart else { return fields }
+        fields[.range] = "bytes=\(held)-\(limit.map { String($0 - 1) } ?? "")"
+        if let validator, asksForRest { fields[.ifRange] = validator.text }
         return fields
     }
 
@@ -47,7 +53,9 @@ struct DownloadSession: Sendable, Equatable {
         let status = head.status.code
         switch status {
         case 206 where asksForRest: return afterPart(head.headerFields)
+        case 206 where asksForStart: return afterStart(head.headerFields)
         case 206: return .answer
+        case 416 where asksForStart: return .restart("the service has no first bytes")
         case 416 where asksForRest: return afterUnsatisfiable(head.headerFields)
         case 412 where asksForRest: return .restart("the file at the service has changed")
         default:
@@ -68,6 +76,18 @@ struct DownloadSession: Sendable, Equatable {
         return .rest(end: last + 1, total: length ?? total)
     }
 
+    /// The first bytes are good to build on when it is known how many there are, and what tells versions apart.
+    private func afterStart(_ headers: HTTPFields) -> Verdict {
+        guard case .part(0, let last, let length?)? = headers[.contentRange].flatMap(ContentRange.init),
+            headers[.contentType]?.lowercased().hasPrefix("multipart/byteranges") != true
+        else { return .restart("the service does not say which bytes it sent") }
+        guard
+            Validator(headers) != nil || hasFinalDigest || last + 1 == length
+                || !StatedDigest.stated(in: headers, isWhole: false).isEmpty
+        else { return .restart("the service does not say which version of the file it sent") }
+        return .rest(end: last + 1, total: length)
+    }
+
     private func afterUnsatisfiable(_ headers: HTTPFields) -> Verdict {
         guard case .unsatisfied(let length)? = headers[.contentRange].flatMap(ContentRange.init), length == held else {
             return .restart("the service has fewer bytes than are here")
@@ -77,7 +97,8 @@ struct DownloadSession: Sendable, Equatable {
     }
 
     static func == (left: DownloadSession, right: DownloadSession) -> Bool {
-        left.held == right.held && left.validator == right.validator && left.total == right.total
+        left.held == right.held && left.limit == right.limit && left.validator == right.validator
+            && left.total == right.total
             && left.hasFinalDigest == right.hasFinalDigest && left.allowsRanges == right.allowsRanges
     }
 }

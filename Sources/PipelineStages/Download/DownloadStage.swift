@@ -11,11 +11,16 @@ struct DownloadStage: Stage {
     let verify: VerifyDefinition
     /// Whether an existing file may be replaced, by the document.
     let overwrites: Bool
+    /// How many ranges may come at a time.
+    var parallel = Setting.constant(1)
+    /// Nil to write the body; otherwise only what it finds in it.
+    var select: Selector?
 
     func resume(
         from checkpoint: DownloadCheckpoint?, in context: StageContext<DownloadCheckpoint>
     ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
         let place = try await place(in: context)
+        if let select { return .finished(try await selected(select, to: place, in: context)) }
         var checkpoint = checkpoint ?? DownloadCheckpoint()
         if case .file(let path) = place, checkpoint.target != path {
             // Another place than before, or the first time.
@@ -24,7 +29,8 @@ struct DownloadStage: Stage {
         }
         var run = DownloadRun(
             stage: self, context: context, place: place, checkpoint: checkpoint,
-            wanted: try await verify.values(in: context))
+            wanted: try await verify.values(in: context),
+            streams: try await context.evaluate { scope throws(EvaluationFailure) in try parallel.value(in: scope) })
         return try await run.perform()
     }
 

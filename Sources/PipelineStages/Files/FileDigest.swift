@@ -23,9 +23,9 @@ enum FileDigest {
         return Array(hasher.finalize())
     }
 
-    /// Reads from the start into a digest that runs on; returns how much there was.
+    /// Reads from an offset into a digest that runs on; returns how much there was.
     static func feed(
-        _ descriptor: Int32, _ path: String, length: Int64?, to hasher: inout some HashFunction
+        _ descriptor: Int32, _ path: String, from start: Int64 = 0, length: Int64?, to hasher: inout some HashFunction
     ) throws(FileFailure) -> Int64 {
         let size = 1 << 20
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
@@ -33,7 +33,7 @@ enum FileDigest {
         var position: Int64 = 0
         while position < length ?? .max {
             let wanted = Int(min(Int64(size), (length ?? .max) - position))
-            let count = pread(descriptor, buffer.baseAddress!, wanted, off_t(position))
+            let count = pread(descriptor, buffer.baseAddress!, wanted, off_t(start + position))
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .last("read", path) }
             if count == 0 { break }

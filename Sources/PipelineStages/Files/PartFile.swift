@@ -12,8 +12,9 @@ import PipelineCore
 /// `TO.part`: a file that is being received, locked against others and never visible under its final name before it is
 /// whole.
 ///
-/// The lock (flock(2)) belongs to the open file and ends with it, also at a crash. The descriptor is used by one
-/// transfer at a time; whoever made the object closes it after the exchange that writes to it has ended.
+/// The lock (flock(2)) belongs to the open file and ends with it, also at a crash. Transfers that
+/// use the descriptor at one time write to different stretches; whoever made the object closes it after the exchanges
+/// that write to it have ended.
 final class PartFile: Sendable {
     let path: String
     let descriptor: Int32

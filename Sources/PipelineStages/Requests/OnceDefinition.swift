@@ -19,7 +19,7 @@ struct OnceDefinition: Sendable {
         /// By the name that it was given.
         case name(RequestDefinition, ours: Expression, missing: Expression?)
         /// In a list; `then` fetches the one found.
-        case match(RequestDefinition, items: Selector, condition: Expression, then: RequestDefinition?)
+        case match(RequestDefinition, items: PageItems, condition: Expression, then: RequestDefinition?)
     }
 
     let key: Key?
@@ -139,14 +139,12 @@ private struct OnceFields: Sendable {
 /// The table of the fields of `once.match`.
 private struct MatchFields: Sendable {
     let list: Field<RequestDefinition>
-    let items = Field("items", FieldType<Selector>.selector, required: true, "The entries of the list.")
+    let items = Field("items", FieldType<PageItems>.pageItems, required: true, "The entries of the list, on each page.")
     let condition: Field<Expression>
     let then: Field<RequestDefinition>
 
     init(_ roots: AllowedRoots, decorators: DecoratorCatalogue) {
-        let options = RequestDefinition.Options(
-            declaresCaptures: false,
-            refused: ["paginate": "a list of more than one page is not available in this version"])
+        let options = RequestDefinition.Options(declaresCaptures: false, allowsPages: true)
         list = Field(
             "list", RequestDefinition.type(roots, decorators: decorators, options: options), required: true,
             "Gives the list.")

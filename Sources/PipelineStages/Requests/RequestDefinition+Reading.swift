@@ -12,6 +12,8 @@ extension RequestDefinition {
         var allowsPart = false
         /// Whether its captures are read by name, by the stage and later ones.
         var declaresCaptures = true
+        /// Whether `paginate` may stand in it: in a list that is looked through.
+        var allowsPages = false
         /// Keys that belong here by the format but not to this version, with what to say.
         var refused: [String: String] = [:]
     }
@@ -58,6 +60,8 @@ struct RequestFields: Sendable {
     let onUnknown = Field(
         "onUnknown", FieldType<RequestDefinition.OnUnknown>.word("way of ending an unknown submit"), default: "ask",
         "What to do when a lost answer can't be settled.")
+    /// Nil where a request has no pages.
+    let paginate: Field<PaginateDefinition>?
     private let refused: [Field<Never>]
 
     init(_ roots: AllowedRoots, decorators: DecoratorCatalogue, options: RequestDefinition.Options) {
@@ -78,6 +82,9 @@ struct RequestFields: Sendable {
         once =
             options.allowsOnce
             ? Field("once", OnceDefinition.type(roots, decorators: decorators), "How a lost answer is settled.") : nil
+        paginate =
+            options.allowsPages
+            ? Field("paginate", PaginateDefinition.type(roots, ownsItems: false), "Fetches all pages.") : nil
         refused = options.refused.sorted { $0.key < $1.key }.map { name, message in
             Field(name, .refused(message), message)
         }
@@ -88,7 +95,8 @@ struct RequestFields: Sendable {
             query, headers, with, capture, expect, fail, error, timeout, redirects, credentials,
         ]
         let submit: [any AnyField] = once.map { [$0, onUnknown] } ?? []
-        return methods + body.all + common + submit + refused
+        let pages: [any AnyField] = paginate.map { [$0] } ?? []
+        return methods + body.all + common + submit + pages + refused
     }
 
     /// The schema of the object: its keys, and that exactly one of them is a method.
@@ -119,6 +127,10 @@ struct RequestFields: Sendable {
         if let once {
             definition.once = reader.optional(once)
             definition.onUnknown = reader.value(onUnknown, default: .ask)
+        }
+        if let paginate {
+            definition.paginate = reader.optional(paginate)
+            definition.paginate?.check(against: definition, reader.findings)
         }
         return head == nil || body == nil ? nil : definition
     }

@@ -41,6 +41,8 @@ struct RequestDefinition: Sendable {
     /// How a lost answer is settled, where that may be said.
     var once: OnceDefinition?
     var onUnknown = OnUnknown.ask
+    /// How all pages are fetched, of a list that is looked through.
+    var paginate: PaginateDefinition?
     /// Whether `${{ self.key }}` stands somewhere in it.
     var usesOwnKey = false
     /// The names of its decorators.

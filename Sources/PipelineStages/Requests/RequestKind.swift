@@ -22,9 +22,7 @@ private struct RequestStageFields: Sendable {
     let to = Field("to", FieldType<Template>.template(), "The file that the body is written to.")
     let capture = Field("capture", FieldType<CaptureSet>.captures(), "Values from the answer.")
     let paginate = Field(
-        "paginate",
-        FieldType<Never>.refused("'paginate' is not available in this version: the stage sends one request"),
-        "Fetches all pages.")
+        "paginate", PaginateDefinition.type(.request), "Fetches all pages; 'to' then gets the items as JSON Lines.")
 
     init(_ decorators: DecoratorCatalogue) {
         request = Field(
@@ -36,7 +34,7 @@ private struct RequestStageFields: Sendable {
 
     func stage(_ reading: StageReading, _ requests: StageRequests) -> RequestStage? {
         let reader = reading.reader
-        _ = reader.optional(paginate)
+        let pages = reader.optional(paginate)
         let captures = reader.value(capture, default: CaptureSet())
         let target = reader.optional(to)
         guard let definition = reader.required(request) else { return nil }
@@ -46,8 +44,26 @@ private struct RequestStageFields: Sendable {
                 place, "'once' has a meaning only with POST and PATCH",
                 hint: "\(definition.method.rawValue) is sent again without harm; leave \"once\" out")
         }
+        let all = CaptureSet(definition.capture.entries + captures.entries)
+        if let pages { check(pages, definition, target, all, reading.findings) }
         return RequestStage(
-            requests: requests, definition: definition, to: target,
-            capture: CaptureSet(definition.capture.entries + captures.entries))
+            requests: requests, definition: definition, to: target, capture: all, paginate: pages)
+    }
+
+    private func check(
+        _ pages: PaginateDefinition, _ definition: RequestDefinition, _ target: Template?, _ captures: CaptureSet,
+        _ findings: Findings
+    ) {
+        pages.check(against: definition, findings)
+        if let once = definition.once, !once.resends, let place = definition.place {
+            findings.report(
+                place, "'once' has no meaning beside 'paginate'",
+                hint: "pages are read, and each is asked for again when its answer is lost; leave \"once\" out")
+        }
+        if target != nil, let entry = captures.entries.first(where: \.selector.readsItems) {
+            findings.report(
+                pages.place, "the capture '\(entry.name)' reads $items, which \"to\" writes to a file instead",
+                hint: "take out \"to\" or the capture")
+        }
     }
 }

@@ -2,10 +2,13 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// Sends one request. POST and PATCH go through the submit ledger, the rest is simply sent again when it fails.
+/// Sends one request, or one for each page. POST and PATCH go through the submit ledger, unless they have pages; the
+/// rest is simply sent again when it fails.
 struct RequestStage: Stage {
-    /// There is nothing between before and after.
-    struct Checkpoint: Codable, Sendable {}
+    /// Of one request there is nothing between before and after.
+    struct Checkpoint: Codable, Sendable {
+        var paging: PagingCheckpoint?
+    }
     typealias Context = StageContext<Checkpoint>
 
     let requests: StageRequests
@@ -13,10 +16,17 @@ struct RequestStage: Stage {
     /// The file that the body is written to.
     let to: Template?
     let capture: CaptureSet
+    /// How all pages are fetched; nil for one request.
+    var paginate: PaginateDefinition?
 
     func resume(from checkpoint: Checkpoint?, in context: Context) async throws(StageFailure) -> StageOutcome<
         Checkpoint
     > {
+        if let paginate, let items = paginate.items {
+            // Pages are read: a search by POST is no submit, and is sent again without harm.
+            var run = PagedRun(self, paginate, from: checkpoint?.paging, in: context)
+            return try await run.perform(items)
+        }
         if definition.isIdempotent { return .finished(try await sent(in: context)) }
         let guarded = GuardedSubmit(requests: requests, definition: definition)
         let outcome = try await guarded.perform(in: context) { receipt async throws(StageFailure) in

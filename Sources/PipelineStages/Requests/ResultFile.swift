@@ -16,7 +16,7 @@ enum ResultFile {
     /// What stands there already stays when it is the same, and is replaced only when the job may overwrite. Writing
     /// it again after a crash changes nothing.
     static func write<Checkpoint>(
-        _ bytes: [UInt8], to path: String, in context: StageContext<Checkpoint>
+        _ bytes: [UInt8], to path: String, replaces: Bool = false, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> WrittenFile {
         let digest = Array(SHA256.hash(data: bytes))
         let part = try open("\(path).part", in: context)
@@ -24,30 +24,53 @@ enum ResultFile {
             try writeAll(bytes, to: part)
             try part.sync()
         }
-        let renaming = try reading(in: context) { () throws(FileFailure) in
-            try part.rename(to: path, replaces: context.facts.overwrites)
-        }
-        if renaming == .nameTaken {
-            part.remove()
-            let there = try reading(in: context) { () throws(FileFailure) in try FileDigest.bytes(SHA256.self, of: path)
-            }
-            guard there == digest else {
-                throw .definite(
-                    StepFailure(
-                        "a different file is at \(path) already, and is not replaced",
-                        hint: "'pipeline resume --overwrite' replaces it", place: context.facts.place))
-            }
-        }
         let written = WrittenFile(path: path, bytes: Int64(bytes.count), sha256: digest.hex)
-        try await context.commit(file: written)
+        try await name(part, as: written, keepsPart: false, replaces: replaces, in: context)
         return written
     }
 
-    private static func open<Checkpoint>(
-        _ path: String, in context: StageContext<Checkpoint>
+    /// Gives a whole part its name, and keeps that it has it.
+    ///
+    /// - Parameter keepsPart: whether the part stays when a different file has the name, because it was long in coming.
+    static func name<Checkpoint>(
+        _ part: PartFile, as written: WrittenFile, keepsPart: Bool, replaces: Bool = false,
+        in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) {
+        let renaming = try reading(in: context) { () throws(FileFailure) in
+            try part.rename(to: written.path, replaces: replaces || context.facts.overwrites)
+        }
+        if renaming == .nameTaken {
+            let isSame = try isThere(written, in: context)
+            if isSame || !keepsPart { part.remove() }
+            guard isSame else {
+                throw .definite(
+                    StepFailure(
+                        "a different file is at \(written.path) already, and is not replaced",
+                        hint: keepsPart
+                            ? "it is whole and waits as \(part.path): 'pipeline resume --overwrite' gives it the name"
+                            : "'pipeline resume --overwrite' replaces it", place: context.facts.place))
+            }
+        }
+        try await context.commit(file: written)
+    }
+
+    /// Whether the very bytes are under the name.
+    static func isThere<Checkpoint>(
+        _ written: WrittenFile, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) -> Bool {
+        guard access(written.path, F_OK) == 0 else { return false }
+        let digest = try reading(in: context) { () throws(FileFailure) in
+            try FileDigest.bytes(SHA256.self, of: written.path)
+        }
+        return digest?.hex == written.sha256
+    }
+
+    /// Opens and locks a part.
+    static func open<Checkpoint>(
+        _ path: String, isFresh: Bool = true, creates: Bool = true, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> PartFile {
         do throws(PartFile.OpenFailure) {
-            return try PartFile.open(path, isFresh: true)
+            return try PartFile.open(path, isFresh: isFresh, creates: creates)
         } catch {
             switch error {
             case .busy:
@@ -69,7 +92,8 @@ enum ResultFile {
         }
     }
 
-    private static func reading<Value, Checkpoint>(
+    /// Work on local files, its failures those of a try.
+    static func reading<Value, Checkpoint>(
         in context: StageContext<Checkpoint>, _ work: () throws(FileFailure) -> Value
     ) throws(StageFailure) -> Value {
         do throws(FileFailure) {

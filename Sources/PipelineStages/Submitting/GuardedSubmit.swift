@@ -89,9 +89,9 @@ struct GuardedSubmit: Sendable {
         case .unexpected(let failure):
             switch response.status {
             case 429, 503: return .notAccepted(requests.tryFailure(failure, of: response, in: context))
-            case 408, 409, 425: return .uncertain(failure)
+            case 408, 409, 425: return .uncertain(failure, retryAfter: retryAfter)
             case 400..<500: return .refused(failure)
-            default: return .uncertain(failure)
+            default: return .uncertain(failure, retryAfter: retryAfter)
             }
         case .expected:
             let receipt = SubmitReceipt(answer: answer, isDirect: true, retryAfter: retryAfter)

@@ -82,34 +82,31 @@ struct SubmitSettlement: Sendable {
     // MARK: In a list
 
     private func found<Checkpoint>(
-        in list: RequestDefinition, items: Selector, where condition: Expression, then: RequestDefinition?,
+        in list: RequestDefinition, items: PageItems, where condition: Expression, then: RequestDefinition?,
         _ look: Look, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
     ) async throws(StageFailure) -> Settlement {
-        let rendered = try await requests.render(list, in: context, role: "look")
-        let response: HTTPExchangeResponse
-        switch await requests.send(rendered, in: context) {
-        case .success(let answered): response = answered
-        case .failure(let failure): return try unanswered(failure, rendered, in: context)
+        let search = ListSearch(requests: requests, list: list, items: items, condition: condition)
+        let result: ListSearch.Result
+        do throws(StageFailure) {
+            result = try await search.perform(in: context)
+        } catch {
+            guard case .failed(let failed) = error else { throw error }
+            return Self.settlement(of: failed)
         }
-        if let failed = try await refusal(response, rendered, in: context) { return failed }
-        let answer = requests.answer(of: response)
-        if let unreadable = unreadable(answer, rendered, in: context) { return unreadable }
-        var matches: [JSON] = []
-        for item in Self.entries(items.lenientValue(in: answer)) {
-            let isIt = try await context.evaluate(with: { $0.item = item }) { scope throws(EvaluationFailure) in
-                try condition.evaluateCondition(in: scope)
-            }
-            if isIt { matches.append(item) }
+        guard let item = result.matches.first else {
+            if result.isWhole { return look.nothing }
+            return .unsettled(
+                reason: "the answer is lost, and it is not on the first \(ListSearch.mostPages) pages of the list")
         }
-        guard let item = matches.first else { return look.nothing }
-        guard matches.count == 1 else {
-            return .unsettled(reason: "the answer is lost, and \(matches.count) entries of the list match")
+        guard result.matches.count == 1 else {
+            return .unsettled(reason: "the answer is lost, and \(result.matches.count) entries of the list match")
         }
         guard let then else {
             var body: [UInt8] = []
             item.write(into: &body)
             return try await adopt(
-                Answer(status: answer.status, url: answer.url, body: body), rendered, in: context, accept: accept)
+                Answer(status: result.page.answer.status, url: result.page.answer.url, body: body),
+                result.page.rendered, in: context, accept: accept)
         }
         return try await fetched(then, item, in: context, accept: accept)
     }
@@ -123,15 +120,6 @@ struct SubmitSettlement: Sendable {
         case .success(let response):
             if let failed = try await refusal(response, rendered, in: context) { return failed }
             return try await adopt(requests.answer(of: response), rendered, in: context, accept: accept)
-        }
-    }
-
-    /// One entry that is no array counts as a list of one.
-    private static func entries(_ value: JSON) -> [JSON] {
-        switch value {
-        case .null: []
-        case .array(let elements): elements
-        default: [value]
         }
     }
 

@@ -79,9 +79,10 @@ extension UploadRun {
         case .unexpected(let failure):
             switch response.status {
             case 429, 503: return .notAccepted(requests.tryFailure(failure, of: response, in: context))
-            case 408, 409, 425: return .uncertain(failure)
+            case 408, 409, 425:
+                return .uncertain(failure, retryAfter: response.retryAfter(now: context.now))
             case 400..<500: return .refused(failure)
-            default: return .uncertain(failure)
+            default: return .uncertain(failure, retryAfter: response.retryAfter(now: context.now))
             }
         }
     }

@@ -19,6 +19,8 @@ final class MemoryStageHost: StageHost {
         var facts: [Fact: JSON] = [:]
         /// Commits fail with this from now on.
         var journalFailure: JournalFailure?
+        /// The process dies after so many further commits.
+        var commitsLeft: Int?
         /// The process dies, as far as the journal is concerned, when it passes this.
         var crashPoint: CrashPoint?
     }
@@ -95,6 +97,8 @@ final class MemoryStageHost: StageHost {
 
     private func change(_ change: (inout State) -> Void) throws(StageFailure) {
         let failure = state.withLock { state in
+            if state.commitsLeft == 0 { state.journalFailure = .stale }
+            state.commitsLeft = state.commitsLeft.map { $0 - 1 }
             if state.journalFailure == nil { change(&state) }
             return state.journalFailure
         }

@@ -35,6 +35,8 @@ final class TemporaryFolder {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    func delete(_ name: String) { unlink("\(path)/\(name)") }
+
     /// The names of what is in it.
     var names: [String] {
         guard let folder = opendir(path) else { return [] }

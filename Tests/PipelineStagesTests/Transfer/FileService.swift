@@ -25,6 +25,11 @@ final class FileService: Sendable {
         /// Opened when half of the body is out; then it waits for the other.
         var half: (reached: Gate, goOn: Gate)?
         var isChunked = false
+        /// Answers to ranges with both ends wait until this is opened by so many of them.
+        var together: (gate: Gate, count: Int)?
+        /// How many of these are on their way, and how many were at one time.
+        var flying = 0
+        var mostFlying = 0
         var sent: Int64 = 0
     }
 
@@ -54,13 +59,17 @@ final class FileService: Sendable {
             if !state.statuses.isEmpty { return .status(state.statuses.removeFirst(), body: #"{"error": "not now"}"#) }
             let size = state.content.count
             var start = 0
+            var end = size
+            var isPart = false
             let matches = request.header("If-Range").map { $0 == state.tag } ?? true
             if !state.ignoresRanges, matches, let range = request.header("Range"), range.hasPrefix("bytes=") {
                 start = Int(range.dropFirst(6).prefix { $0 != "-" }) ?? 0
+                let last = range.split(separator: "-").count > 1 ? range.split(separator: "-").last : nil
+                end = last.flatMap { Int($0) }.map { min(size, $0 + 1) } ?? size
+                isPart = start > 0 || last != nil
                 guard start < size else { return .status(416, headers: [("Content-Range", "bytes */\(size)")]) }
             }
-            let isPart = start > 0
-            let end = isPart ? min(size, start + (state.rangeLimit ?? size)) : size
+            if isPart { end = min(end, start + (state.rangeLimit ?? size)) }
             var headers = state.fields
             if let tag = state.tag { headers.append(("ETag", tag)) }
             if isPart { headers.append(("Content-Range", "bytes \(start)-\(end - 1)/\(size)")) }
@@ -69,8 +78,31 @@ final class FileService: Sendable {
                 state.damages -= 1
                 body[body.count / 2] ^= 1
             }
+            if isPart, start > 0, state.together != nil || state.mostFlying > 0, state.cuts.isEmpty {
+                return flying(body, headers, &state)
+            }
             return answer(body, isPart ? 206 : 200, headers, &state)
         }
+    }
+
+    /// A range that is counted from its head to the moment before its last byte.
+    private func flying(_ body: [UInt8], _ headers: [(String, String)], _ state: inout State) -> ScriptedAnswer {
+        state.flying += 1
+        state.mostFlying = max(state.mostFlying, state.flying)
+        state.sent += Int64(body.count)
+        var steps = [ScriptedAnswer.Step.head(206, headers + [("Content-Length", "\(body.count)")])]
+        if let (gate, count) = state.together {
+            if state.flying >= count {
+                state.together = nil
+                steps.append(.open(gate))
+            }
+            steps.append(.wait(gate))
+        }
+        let landed = ScriptedAnswer.Step.then { [weak self] _ in
+            self?.change { $0.flying -= 1 }
+            return ScriptedAnswer([.bytes(Array(body.suffix(1)))])
+        }
+        return ScriptedAnswer(steps + [.bytes(Array(body.dropLast())), landed])
     }
 
     private func answer(

@@ -1,0 +1,136 @@
+/// Why pages can't be followed further.
+public enum PagingFailure: Error, Sendable, Hashable {
+    /// The cursor or URL led to a page that was seen before.
+    case repeated(String)
+    /// Two counted pages in a row are the same: the service does not know the parameter.
+    case samePage(number: Int)
+    /// The next URL belongs to another origin.
+    case otherOrigin(String)
+    /// The next URL is none.
+    case notURL(String)
+}
+
+/// A walk over the pages of a list: which page is next, and what was seen so far. Pure, of constant size, and kept as
+/// JSON: whoever keeps it can go on at the page reached.
+public struct PageWalk: Sendable, Hashable, Codable {
+    /// Where a page is.
+    public enum Position: Sendable, Hashable, Codable {
+        case first
+        case cursor(String)
+        /// Absolute.
+        case url(String)
+        /// Of a page, or of its first item.
+        case number(Int)
+    }
+
+    /// The page that is to be fetched next.
+    public private(set) var position = Position.first
+    /// How many pages were seen.
+    public private(set) var pages = 0
+    /// How many items they had.
+    public private(set) var items = 0
+    /// Whether there is no further page.
+    public private(set) var isFinished = false
+    /// Whether it ended for the number of pages, and not because there was none left.
+    public private(set) var isCutOff = false
+    private var trail = PageTrail()
+    private var content: PageFingerprint?
+
+    public init() {}
+
+    /// Goes on behind a page.
+    ///
+    /// - Parameters:
+    ///   - limit: the most pages that are wanted; nil for all.
+    ///   - origin: where the first page was asked for (``URLParts/origin``), not where a redirect led: a next URL must
+    ///     have the same, as the credentials go there. Nil allows any.
+    public mutating func advance(
+        after page: PageFacts, by rule: PageRule, limit: Int? = nil, origin: String?
+    ) throws(PagingFailure) {
+        pages += 1
+        items += page.itemCount ?? 0
+        let next = try next(after: page, by: rule, origin)
+        guard let next else {
+            isFinished = true
+            return
+        }
+        position = next
+        guard let limit, pages >= limit else { return }
+        isFinished = true
+        isCutOff = true
+    }
+
+    private mutating func next(
+        after page: PageFacts, by rule: PageRule, _ origin: String?
+    ) throws(PagingFailure) -> Position? {
+        if page.itemCount == 0 || !page.hasMore { return nil }
+        switch rule {
+        case .page(_, let first):
+            try compare(page.content)
+            return .number(first + pages)
+        case .offset:
+            try compare(page.content)
+            return .number(items)
+        case .cursor:
+            guard let cursor = page.next, !cursor.isEmpty else { return nil }
+            guard trail.insert(cursor) else { throw .repeated(cursor) }
+            return .cursor(cursor)
+        case .url:
+            guard let target = page.next, !target.isEmpty else { return nil }
+            return .url(try url(target, from: page.url, origin))
+        }
+    }
+
+    private mutating func url(
+        _ target: String, from base: String, _ origin: String?
+    ) throws(PagingFailure) -> String {
+        guard let url = CurlURL.resolve(target, against: base) else { throw .notURL(target) }
+        guard origin == nil || URLParts(url)?.origin == origin else { throw .otherOrigin(url) }
+        if pages == 1 { _ = trail.insert(base) }
+        guard trail.insert(url) else { throw .repeated(url) }
+        return url
+    }
+
+    private mutating func compare(_ fingerprint: PageFingerprint?) throws(PagingFailure) {
+        if let fingerprint, fingerprint == content { throw .samePage(number: pages) }
+        content = fingerprint
+    }
+}
+
+/// Sixty-four bits that tell texts apart (FNV-1a; Fowler, Noll, Vo). The same on every machine and in every process.
+public struct PageFingerprint: Sendable, Hashable, Codable {
+    private var bits: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    public init(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { bits = (bits ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    }
+
+    public init(from decoder: any Decoder) throws { bits = try decoder.singleValueContainer().decode(UInt64.self) }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(bits)
+    }
+}
+
+/// What tells that a walk leads in a circle, in constant memory: the last places, and one that is moved on each time
+/// the number of places has doubled, which meets every circle in the end (Brent, "An improved Monte Carlo factorization
+/// algorithm", BIT 20, 1980).
+struct PageTrail: Sendable, Hashable, Codable {
+    private static let length = 64
+
+    private var recent: [PageFingerprint] = []
+    private var mark: PageFingerprint?
+    private var count = 0
+
+    /// Notes a place; false when it is known.
+    mutating func insert(_ place: String) -> Bool {
+        let fingerprint = PageFingerprint(place.utf8)
+        guard fingerprint != mark, !recent.contains(fingerprint) else { return false }
+        count += 1
+        if count & (count - 1) == 0 { mark = fingerprint }
+        recent.append(fingerprint)
+        if recent.count > Self.length { recent.removeFirst() }
+        return true
+    }
+}

@@ -1,0 +1,72 @@
+import Crypto
+import PipelineCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The items of all pages as they are written: JSON Lines in `TO.part`.
+///
+/// Only what was synced and committed counts: an opened part is cut off behind that.
+struct ItemFile {
+    let part: PartFile
+    private(set) var length: Int64
+    private var hasher = SHA256()
+
+    /// A new file; what stands there is replaced.
+    init<Checkpoint>(new path: String, in context: StageContext<Checkpoint>) throws(StageFailure) {
+        part = try ResultFile.open(path, in: context)
+        length = 0
+    }
+
+    /// The part of an earlier try; nil when it is gone, too short or not what was written.
+    init?<Checkpoint>(
+        resuming path: String, length: Int64, digest: String?, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) {
+        guard let part = try Self.existing(path, in: context) else { return nil }
+        self.part = part
+        self.length = length
+        var hasher = SHA256()
+        let isLongEnough = try ResultFile.reading(in: context) { () throws(FileFailure) in
+            try part.feed(length, to: &hasher)
+        }
+        guard isLongEnough, hasher.finalize().hex == digest else { return nil }
+        self.hasher = hasher
+        try ResultFile.reading(in: context) { () throws(FileFailure) in try part.truncate(to: length) }
+    }
+
+    /// The SHA-256 of all that was appended, in hex.
+    var digest: String { hasher.finalize().hex }
+
+    /// Appends a page's lines; they are on the disk when it returns.
+    mutating func append(_ lines: [UInt8]) throws(FileFailure) {
+        guard !lines.isEmpty else { return }
+        var done = 0
+        while done < lines.count {
+            let count = lines.withUnsafeBytes { buffer in
+                pwrite(part.descriptor, buffer.baseAddress! + done, lines.count - done, off_t(length) + off_t(done))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .last("write", part.path) }
+            done += count
+        }
+        try part.syncData()
+        hasher.update(data: lines)
+        length += Int64(lines.count)
+    }
+
+    private static func existing<Checkpoint>(
+        _ path: String, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) -> PartFile? {
+        do throws(StageFailure) {
+            return try ResultFile.open(path, isFresh: false, creates: false, in: context)
+        } catch {
+            if access(path, F_OK) != 0, errno == ENOENT { return nil }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// One try of a request with pages: fetches them one after the other, each a checkpoint.
+///
+/// A page is fetched again when the process ends before it is committed. Items without a file are kept in the
+/// checkpoint, and only when a capture reads them.
+struct PagedRun {
+    /// The most bytes of items that are kept without a file.
+    static let mostKept = 8 << 20
+    /// Up to here each page is committed with all items; beyond, when they have grown by a quarter.
+    private static let smallCheckpoint = 256 << 10
+
+    let stage: RequestStage
+    let paginate: PaginateDefinition
+    let context: RequestStage.Context
+    private var checkpoint: PagingCheckpoint
+    private var file: ItemFile?
+    private var kept: [UInt8] = []
+    private var keptItems: [JSON] = []
+    private var committedBytes = 0
+    private var uncounted: Int64 = 0
+    private var received: Int64 = 0
+
+    init(
+        _ stage: RequestStage, _ paginate: PaginateDefinition, from checkpoint: PagingCheckpoint?,
+        in context: RequestStage.Context
+    ) {
+        self.stage = stage
+        self.paginate = paginate
+        self.context = context
+        self.checkpoint = checkpoint ?? PagingCheckpoint()
+    }
+
+    private var keepsItems: Bool { stage.to == nil && stage.capture.entries.contains { $0.selector.readsItems } }
+
+    mutating func perform(_ items: PageItems) async throws(StageFailure) -> StageOutcome<RequestStage.Checkpoint> {
+        if checkpoint.isWhole, try await finishNaming() { return .finished([:]) }
+        try await takeUp()
+        let page = PageRequest(
+            requests: stage.requests, definition: stage.definition, paginate: paginate, items: items)
+        while true {
+            if Task.isCancelled { throw .stopped }
+            var walk = checkpoint.walk
+            let answer = try await page.fetch(&walk, in: context, limit: paginate.maximumPages)
+            try keep(answer)
+            checkpoint.walk = walk
+            if walk.isFinished { return .finished(try await finish(answer)) }
+            try await commitPage()
+        }
+    }
+
+    // MARK: Beginning
+
+    /// Opens what an earlier try has left; what is not provably ours is begun again.
+    private mutating func takeUp() async throws(StageFailure) {
+        if let to = stage.to {
+            let target = try await context.outputFile(to)
+            if checkpoint.target == target, checkpoint.walk.pages > 0, let path = checkpoint.partPath {
+                file = try ItemFile(
+                    resuming: path, length: checkpoint.length, digest: checkpoint.digest, in: context)
+            }
+            guard file == nil else { return }
+            checkpoint = PagingCheckpoint(target: target)
+            file = try ItemFile(new: target + ".part", in: context)
+        } else if keepsItems {
+            kept = Array((checkpoint.kept ?? "").utf8)
+            committedBytes = kept.count
+            for line in kept.split(separator: UInt8(ascii: "\n")) {
+                guard let item = try? JSON.parse(Array(line)) else { return startAgain() }
+                keptItems.append(item)
+            }
+            if keptItems.count != checkpoint.walk.items { startAgain() }
+        }
+    }
+
+    private mutating func startAgain() {
+        checkpoint = PagingCheckpoint()
+        kept = []
+        keptItems = []
+        committedBytes = 0
+    }
+
+    // MARK: One page
+
+    private mutating func keep(_ page: PageRequest.Page) throws(StageFailure) {
+        uncounted += page.bytesReceived
+        received += page.bytesReceived
+        context.report(.transfer(sent: 0, received: received, total: nil))
+        if file != nil {
+            try ResultFile.reading(in: context) { () throws(FileFailure) in try file?.append(page.lines) }
+        } else if keepsItems {
+            kept += page.lines
+            keptItems += page.items
+            guard kept.count > Self.mostKept else { return }
+            throw .definite(
+                StepFailure(
+                    "the items of \(checkpoint.walk.pages + 1) pages have more than \(SizeText.describe(Int64(Self.mostKept)))",
+                    hint: "\"to\" writes any number of them to a file, as JSON Lines",
+                    service: stage.requests.service?.name, place: context.facts.place))
+        }
+    }
+
+    private mutating func commitPage() async throws(StageFailure) {
+        // The whole list stands in each checkpoint: committed for every page, a long one would be written over and over.
+        let isWorthIt = kept.count <= Self.smallCheckpoint || kept.count >= committedBytes + committedBytes / 4
+        guard isWorthIt, !holdsSecret else { return }
+        try await commit()
+    }
+
+    /// A next URL or cursor that repeats a secret is not kept: after a crash the page before it is the one to go on at.
+    private var holdsSecret: Bool {
+        switch checkpoint.walk.position {
+        case .url(let text), .cursor(let text): context.redact(text) != text
+        case .first, .number: false
+        }
+    }
+
+    private mutating func commit(captures: JSONObject? = nil) async throws(StageFailure) {
+        if let file {
+            checkpoint.length = file.length
+            checkpoint.digest = file.digest
+        } else if keepsItems, !checkpoint.isWhole {
+            checkpoint.kept = String(decoding: kept, as: UTF8.self)
+        }
+        try await context.commit(
+            RequestStage.Checkpoint(paging: checkpoint), captures: captures, moved: BytesMoved(received: uncounted))
+        uncounted = 0
+        committedBytes = kept.count
+    }
+
+    // MARK: The end
+
+    private mutating func finish(_ page: PageRequest.Page) async throws(StageFailure) -> JSONObject {
+        let last = Answer(
+            status: page.answer.status, headers: page.answer.headers, url: page.answer.url, body: page.answer.body,
+            items: keepsItems ? .array(keptItems) : nil)
+        let captures = try stage.requests.captures(stage.capture, from: last, of: page.rendered, in: context)
+        checkpoint.isWhole = true
+        // Where the last page was is of no use any more, and may hold a secret.
+        checkpoint.walk = PageWalk()
+        checkpoint.kept = nil
+        try await commit(captures: captures)
+        if let file { try await name(file.part) }
+        return captures
+    }
+
+    private func name(_ part: PartFile) async throws(StageFailure) {
+        guard let target = checkpoint.target, let digest = checkpoint.digest else { return }
+        let written = WrittenFile(path: target, bytes: checkpoint.length, sha256: digest)
+        try await ResultFile.name(part, as: written, keepsPart: true, in: context)
+    }
+
+    /// Goes on after a crash behind the last page. False when the file is nowhere: then all is fetched again.
+    private mutating func finishNaming() async throws(StageFailure) -> Bool {
+        guard let target = checkpoint.target, let path = checkpoint.partPath else { return true }
+        if let file = try ItemFile(resuming: path, length: checkpoint.length, digest: checkpoint.digest, in: context) {
+            try await name(file.part)
+            return true
+        }
+        let written = WrittenFile(path: target, bytes: checkpoint.length, sha256: checkpoint.digest ?? "")
+        if try ResultFile.isThere(written, in: context) {
+            try await context.commit(file: written)
+            return true
+        }
+        checkpoint = PagingCheckpoint()
+        return false
+    }
+}

@@ -1,0 +1,84 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// `paginate`: how the pages of a list are followed, as the document has it.
+struct PaginateDefinition: Sendable {
+    /// Where a page says what comes next.
+    enum Source: Sendable {
+        /// The `Link` header, by relation.
+        case link(String)
+        /// A cursor or a URL in the answer.
+        case selector(Selector)
+        /// It says nothing: pages or items are counted.
+        case counted
+    }
+
+    /// How many items a page is to have.
+    struct Size: Sendable {
+        let name: String
+        let value: Setting<Int>
+    }
+
+    /// The items of a page; nil in a list whose owner has its own selector for them.
+    var items: PageItems?
+    var rule: PageRule
+    var source: Source
+    /// `while`: false, null or nothing on the last page.
+    var condition: Selector?
+    var size: Size?
+    /// The most pages that are fetched; nil for all.
+    var maximumPages: Int?
+    /// Where it stands in the document.
+    var place: Place
+
+    /// The names of the parameters that it puts into the place.
+    func names(in place: PageParameter.Place) -> [String] {
+        var names: [String] = []
+        switch rule {
+        case .url: break
+        case .cursor(let parameter), .page(let parameter, _), .offset(let parameter):
+            if parameter.place == place { names.append(parameter.name) }
+        }
+        if place == .query, let size { names.append(size.name) }
+        return names
+    }
+
+    /// Reports parameters that the request brings itself, and places that it does not have.
+    func check(against request: RequestDefinition, _ findings: Findings) {
+        let literal = request.url.pieces.compactMap { if case .literal(let text) = $0 { text } else { nil } }.joined()
+        let query = URLQueryNames.names(in: literal) + request.query.entries.map(\.name)
+        for name in names(in: .query) where query.contains(name) {
+            findings.report(
+                place, "the request has the query parameter '\(name)' already, by which the pages are told apart",
+                hint: "take it out of the request; 'paginate' puts it in")
+        }
+        let headers = request.headers.entries.map { $0.name.lowercased() }
+        for name in names(in: .header) where headers.contains(name.lowercased()) {
+            findings.report(
+                place, "the request has the header '\(name)' already, by which the pages are told apart",
+                hint: "take it out of the request; 'paginate' puts it in")
+        }
+        guard let name = names(in: .body).first else { return }
+        switch request.body {
+        case .none, .json, .form: break
+        case .text, .file, .part:
+            findings.report(
+                place, "the cursor '\(name)' can't be put into a body that is a text or a file",
+                hint: "give the request a \"json\" or \"form\" body, or put the cursor \"in\": \"query\"")
+        }
+    }
+}
+
+/// The names of the parameters that a URL brings.
+enum URLQueryNames {
+    static func names(in url: String) -> [String] {
+        guard let mark = url.firstIndex(of: "?") else { return [] }
+        let query = url[url.index(after: mark)...].prefix { $0 != "#" }
+        return query.split(separator: "&").map { pair in
+            let name = pair.prefix { $0 != "=" }
+            guard let bytes = ContentDisposition.decoded(name) else { return String(name) }
+            return String(validating: bytes, as: UTF8.self) ?? String(name)
+        }
+    }
+}

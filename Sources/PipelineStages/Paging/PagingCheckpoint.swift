@@ -1,0 +1,18 @@
+import PipelineHTTP
+
+/// How far a list of pages was fetched, and where its items are.
+struct PagingCheckpoint: Codable, Sendable, Equatable {
+    var walk = PageWalk()
+    /// The file that the items go to; nil when they are kept here or nobody wants them.
+    var target: String?
+    /// How many bytes of the part count; what stands behind them was not committed.
+    var length: Int64 = 0
+    /// The SHA-256 of these bytes in hex: it tells whether the part is still ours.
+    var digest: String?
+    /// The items as JSON Lines, when there is no file.
+    var kept: String?
+    /// Whether the part is whole; what is left is its name.
+    var isWhole = false
+
+    var partPath: String? { target.map { $0 + ".part" } }
+}

@@ -1,0 +1,67 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// Looks through a list, page by page if it has pages, for the entries that may be a lost submit.
+struct ListSearch: Sendable {
+    /// How far a list is looked through whose author gave no end: then nothing can be said of what was not seen.
+    static let mostPages = 1000
+
+    let requests: StageRequests
+    let list: RequestDefinition
+    let items: PageItems
+    let condition: Expression
+
+    /// What a search brought to light.
+    struct Result: Sendable {
+        /// The entries for which the condition holds, each once: a list that grows meanwhile shows some twice.
+        var matches: [JSON]
+        /// Whether the list was seen to its end, or to where its author wants it ended.
+        var isWhole: Bool
+        /// The last page.
+        var page: PageRequest.Page
+    }
+
+    func perform<Checkpoint>(in context: StageContext<Checkpoint>) async throws(StageFailure) -> Result {
+        let request = PageRequest(
+            requests: requests, definition: list, paginate: list.paginate, items: list.paginate?.items ?? items,
+            unreadable: .answered)
+        let limit = list.paginate.map { $0.maximumPages ?? Self.mostPages } ?? 1
+        var walk = PageWalk()
+        var matches: [JSON] = []
+        while true {
+            if Task.isCancelled { throw .stopped }
+            let page = try await request.fetch(&walk, in: context, role: "look", limit: limit)
+            // Nothing at all is not an empty list: whatever stands in the way answered it.
+            guard !page.answer.body.isEmpty else {
+                let failure = requests.failure(
+                    "the look-up was answered without JSON", page.answer, of: page.rendered, in: context)
+                throw .failed(TryFailure(failure, kind: .answered))
+            }
+            for item in try entries(page, in: context) where !matches.contains(item) {
+                let isIt = try await context.evaluate(with: { $0.item = item }) { scope throws(EvaluationFailure) in
+                    try condition.evaluateCondition(in: scope)
+                }
+                if isIt { matches.append(item) }
+            }
+            guard walk.isFinished else { continue }
+            let isOpen = list.paginate != nil && list.paginate?.maximumPages == nil
+            return Result(matches: matches, isWhole: !(isOpen && walk.isCutOff), page: page)
+        }
+    }
+
+    /// The entries of a page; the list's own `items` say where a page ends, those of `match` what is looked at.
+    private func entries<Checkpoint>(
+        _ page: PageRequest.Page, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) -> [JSON] {
+        guard list.paginate?.items != nil else { return page.items }
+        let answer = Answer(
+            status: page.answer.status, headers: page.answer.headers, url: page.answer.url, body: page.answer.body,
+            items: .array(page.items))
+        do throws(PageItems.Failure) {
+            return try items.items(in: answer)
+        } catch {
+            throw .definite(requests.failure(error.message, page.answer, of: page.rendered, in: context))
+        }
+    }
+}

@@ -1,0 +1,316 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+import PipelineTestKit
+import Testing
+
+@testable import PipelineStages
+
+@Suite("A request with pages")
+struct PaginationTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func bench(
+        _ service: PageService, next: String, request: String = #""GET": "/items""#, more: String = "",
+        capture: String = #""capture": { "ids": "$items[*].id[]" },"#, secrets: [String: String] = [:],
+        with decorators: String = "[]"
+    ) throws -> StageBench {
+        try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", \(capture) \(more) "request": { \(request) },
+              "paginate": { "items": "$.data[*]", "next": \(next) } }
+            """, network: service.network, secrets: secrets, with: decorators,
+            folders: JobFolders(document: folder.path, output: folder.path))
+    }
+
+    private let all: JSON = [0, 1, 2, 3, 4, 5, 6]
+    private static let lines = (0..<7).map { "{\"id\":\($0)}\n" }.joined()
+
+    @Test(
+        "gets all pages in every way that a service may page",
+        arguments: [
+            (#"{ "link": "next" }"#, ["limit=3", "at=3", "at=6"]),
+            (#"{ "url": "$.next" }"#, ["limit=3", "at=3", "at=6"]),
+            (#"{ "cursor": "$.cursor", "param": "after" }"#, ["limit=3", "limit=3&after=3", "limit=3&after=6"]),
+            (
+                #"{ "cursor": "$.data[-1:].id", "param": "offset", "while": "$.more" }"#,
+                ["limit=3", "limit=3&offset=2", "limit=3&offset=4"]
+            ),
+            (#"{ "page": "page" }"#, ["limit=3&page=1", "limit=3&page=2", "limit=3&page=3", "limit=3&page=4"]),
+            (
+                #"{ "page": "page0", "first": 0, "size": { "param": "n", "value": 3 } }"#,
+                ["limit=3&page0=0&n=3", "limit=3&page0=1&n=3", "limit=3&page0=2&n=3", "limit=3&page0=3&n=3"]
+            ),
+            (
+                #"{ "offset": "offset" }"#,
+                ["limit=3&offset=0", "limit=3&offset=3", "limit=3&offset=6", "limit=3&offset=7"]
+            ),
+        ])
+    func styles(next: String, queries: [String]) async throws {
+        let service = PageService()
+        let bench = try bench(service, next: next, request: #""GET": "/items", "query": { "limit": 3 }"#)
+        #expect(await bench.resume().isFinished)
+        #expect(service.queries == queries)
+        let ids = bench.captures["ids"]?.array ?? []
+        #expect(next.contains("-1:") ? Set(ids.map(\.text)).count == 7 : .array(ids) == all)
+    }
+
+    @Test("puts a cursor into a JSON body, a form and a header, of a search that is a POST too")
+    func places() async throws {
+        for (request, place) in [
+            (#""POST": "/search", "json": { "q": "x" }"#, "body"),
+            (#""POST": "/search", "form": { "q": "x" }"#, "body"),
+            (#""POST": "/search""#, "body"), (#""GET": "/items""#, "header"),
+        ] {
+            let service = PageService()
+            let name = place == "header" ? "X-Cursor" : "after"
+            let bench = try bench(
+                service, next: #"{ "cursor": "$.cursor", "param": "\#(name)", "in": "\#(place)" }"#, request: request)
+            #expect(await bench.resume().isFinished, "\(request)")
+            #expect(bench.captures["ids"] == all, "\(request)")
+            #expect(service.requests.count == 3)
+        }
+    }
+
+    @Test("writes the items to a file as JSON Lines, and says so of a different one that is there")
+    func file() async throws {
+        let service = PageService()
+        let bench = try bench(
+            service, next: #"{ "link": "next" }"#, more: #""to": "all.jsonl","#,
+            capture: #""capture": { "more": "$.more", "status": "status" },"#)
+        #expect(await bench.resume().isFinished)
+        #expect(folder.read("all.jsonl") == Self.lines)
+        #expect(folder.names == ["all.jsonl"])
+        #expect(bench.captures == ["more": false, "status": 200])
+        let written = bench.host.read { $0.files }
+        #expect(written.map(\.bytes) == [Int64(Self.lines.utf8.count)])
+        #expect(written.first?.sha256 == TransferFolder.sha256(Array(Self.lines.utf8)))
+        try folder.write("all.jsonl", "mine")
+        let other = try self.bench(service, next: #"{ "link": "next" }"#, more: #""to": "all.jsonl","#, capture: "")
+        #expect(await other.resume().definite?.contains("a different file is at") == true)
+        #expect(folder.read("all.jsonl") == "mine")
+        #expect(folder.read("all.jsonl.part") == Self.lines)
+        try folder.write("all.jsonl", Self.lines)
+        let before = service.requests.count
+        #expect(await other.resume().isFinished)
+        #expect(service.requests.count == before)
+    }
+
+    @Test("goes on at the page reached, with a file and without", arguments: [true, false])
+    func resume(hasFile: Bool) async throws {
+        let service = PageService { state in
+            state.failures = [3: ExchangeFailure(.connectionReset, message: "Cut.", connectionMade: true)]
+        }
+        let bench = try bench(
+            service, next: #"{ "cursor": "$.cursor", "param": "after" }"#, more: hasFile ? #""to": "all.jsonl","# : "",
+            capture: hasFile ? "" : #""capture": { "ids": "$items[*].id[]" },"#)
+        #expect(await bench.resume().tryFailure?.kind == .silent)
+        if hasFile {
+            // What was written and not committed does not count.
+            let part = try #require(folder.read("all.jsonl.part"))
+            try folder.write("all.jsonl.part", part + "{\"id\": 99}\n{\"id\"")
+        }
+        #expect(await bench.resume().isFinished)
+        #expect(service.queries == ["", "after=3", "after=6", "after=6"])
+        if hasFile { #expect(folder.read("all.jsonl") == Self.lines) } else { #expect(bench.captures["ids"] == all) }
+    }
+
+    @Test("begins again when the part is gone or damaged", arguments: [nil, "{\"id\":0}\n{\"id\":1}\n{\"id\":9}\n"])
+    func damaged(content: String?) async throws {
+        let service = PageService { state in
+            state.failures = [2: ExchangeFailure(.connectionReset, message: "Cut.", connectionMade: true)]
+        }
+        let bench = try bench(service, next: #"{ "page": "page" }"#, more: #""to": "all.jsonl","#, capture: "")
+        _ = await bench.resume()
+        if let content { try folder.write("all.jsonl.part", content) } else { folder.delete("all.jsonl.part") }
+        #expect(await bench.resume().isFinished)
+        #expect(folder.read("all.jsonl") == Self.lines)
+        #expect(service.queries == ["page=1", "page=2", "page=1", "page=2", "page=3", "page=4"])
+    }
+
+    @Test("a crash before any commit loses no item and doubles none", arguments: 0..<6)
+    func crash(commits: Int) async throws {
+        let service = PageService()
+        let bench = try bench(service, next: #"{ "link": "next" }"#, more: #""to": "all.jsonl","#, capture: "")
+        bench.host.read { $0.commitsLeft = commits }
+        let died = await bench.resume()
+        if commits < 4 { #expect(!died.isFinished) }
+        bench.host.read { state in
+            state.journalFailure = nil
+            state.commitsLeft = nil
+        }
+        bench.checkpoint = bench.host.read(\.checkpoint)
+        #expect(await bench.resume().isFinished)
+        #expect(folder.read("all.jsonl") == Self.lines)
+        #expect(folder.names == ["all.jsonl"])
+        #expect(bench.host.read { $0.files.count } >= 1)
+    }
+
+    @Test("refuses a next URL at another origin, unless credentials say so")
+    func origin() async throws {
+        let service = PageService { $0.url = "http://evil.test/items" }
+        let guarded = try bench(service, next: #"{ "link": "next" }"#, secrets: ["T": "sesame-12345"], with: bearer)
+        #expect(await guarded.resume().definite?.contains("another origin, http://evil.test:80") == true)
+        #expect(service.requests.count == 1)
+        for (word, value) in [("none", nil), ("any-origin", "Bearer sesame-12345")] {
+            let service = PageService { $0.url = "http://evil.test/items" }
+            let open = try bench(
+                service, next: #"{ "link": "next" }"#, request: #""GET": "/items", "credentials": "\#(word)""#,
+                secrets: ["T": "sesame-12345"], with: bearer)
+            #expect(await open.resume().isFinished)
+            #expect(service.requests.map { $0.header("Authorization") } == [value, value, value])
+        }
+    }
+
+    private let bearer = #"[ { "bearer": "${{ secrets.T }}" } ]"#
+
+    @Test("a service that repeats itself or does not know the parameter is an error, not an endless list")
+    func loops() async throws {
+        let service = PageService { $0.answers = [3: Self.answer(#"{"data": [1], "cursor": "3"}"#)] }
+        let circle = try bench(service, next: #"{ "cursor": "$.cursor", "param": "after" }"#)
+        #expect(await circle.resume().definite?.contains("lead in a circle: '3' came before") == true)
+        let deaf = try bench(PageService(), next: #"{ "page": "seite" }"#)
+        #expect(await deaf.resume().definite == "page 2 has the same items as the one before it")
+    }
+
+    private static func answer(_ body: String) -> HTTPExchangeResponse {
+        HTTPExchangeResponse(status: 200, body: Array(body.utf8), url: "http://api.test/v1/items")
+    }
+
+    @Test("ends at maxPages, and takes an answer without items for the end")
+    func limits() async throws {
+        let service = PageService()
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", "request": { "GET": "/items" },
+              "capture": { "ids": "$items[*].id[]", "first": "$items[0].id" },
+              "paginate": { "items": "$.data", "next": { "page": "page" }, "maxPages": 2 } }
+            """, network: service.network)
+        #expect(await bench.resume().isFinished)
+        #expect(bench.captures == ["ids": [0, 1, 2, 3, 4, 5], "first": 0])
+        #expect(service.requests.count == 2)
+        let empty = try self.bench(
+            PageService { $0.answers = [1: Self.answer(#"{"cursor": "x"}"#)] },
+            next: #"{ "cursor": "$.cursor", "param": "c" }"#)
+        #expect(await empty.resume().isFinished)
+        #expect(empty.captures["ids"] == [])
+    }
+
+    @Test("more items than can be kept are an error that names the way out; a page that is no JSON too")
+    func tooMany() async throws {
+        let long = String(repeating: "x", count: 1 << 20)
+        let service = PageService { state in
+            state.answers = Dictionary(
+                uniqueKeysWithValues: (1...9).map { ($0, Self.answer(#"{"data": ["\#($0)\#(long)"]}"#)) })
+        }
+        let bench = try bench(service, next: #"{ "page": "page" }"#, capture: #""capture": { "n": "$items[0]" },"#)
+        let failed = await bench.resume()
+        #expect(failed.definite == "the items of 8 pages have more than 8.0 MiB")
+        #expect(failed.tryFailure?.failure.hint?.contains("\"to\"") == true)
+        let html = PageService { $0.answers = [1: Self.answer("<html>")] }
+        #expect(
+            await (try self.bench(html, next: #"{ "page": "page" }"#)).resume().definite?.contains(
+                "the page is not JSON") == true)
+    }
+
+    @Test("keeps no next URL with a secret in it, and goes on a page earlier")
+    func secrets() async throws {
+        let service = PageService { state in
+            state.failures = [3: ExchangeFailure(.connectionReset, message: "Cut.", connectionMade: true)]
+            state.url = "http://api.test/v1/items?key=sesame-12345"
+        }
+        let bench = try bench(
+            service, next: #"{ "link": "next" }"#, more: #""to": "all.jsonl","#, capture: "",
+            secrets: ["T": "sesame-12345"])
+        _ = await bench.resume()
+        #expect(!String(decoding: bench.host.read(\.checkpoint) ?? [], as: UTF8.self).contains("sesame"))
+        #expect(await bench.resume().isFinished)
+        #expect(!String(decoding: bench.host.read(\.checkpoint) ?? [], as: UTF8.self).contains("sesame"))
+        #expect(folder.read("all.jsonl") == Self.lines)
+    }
+
+    @Test("a long list costs no more memory than a short one")
+    func long() async throws {
+        let service = PageService { state in
+            state.count = 100_000
+            state.size = 1000
+            state.answers = [99: HTTPExchangeResponse(status: 503)]
+        }
+        let bench = try bench(
+            service, next: #"{ "cursor": "$.cursor", "param": "after" }"#, more: #""to": "all.jsonl","#, capture: "")
+        #expect(await bench.resume().tryFailure?.failure.status == 503)
+        #expect((bench.checkpoint?.count ?? .max) < 4096)
+        #expect(await bench.resume().isFinished)
+        let lines = folder.read("all.jsonl")?.split(separator: "\n") ?? []
+        #expect(lines.count == 100_000)
+        #expect(lines.last == "{\"id\":99999}")
+    }
+
+    @Test("mistakes of the document are told before anything is sent")
+    func mistakes() {
+        func report(_ request: String, _ next: String, _ more: String = "") -> String {
+            StageBench.report(
+                """
+                { "id": "a", "kind": "request", "service": "api", \(more) "request": { \(request) },
+                  "paginate": { "items": "$[*]", "next": \(next) } }
+                """)
+        }
+        let get = #""GET": "/items""#
+        #expect(report(get, #"{ "link": "next" }"#) == "")
+        #expect(
+            report(#""GET": "/items?page=1""#, #"{ "page": "page" }"#)
+                .contains("the request has the query parameter 'page' already"))
+        #expect(
+            report(#""GET": "/items", "query": { "n": 1 }"#, #"{ "page": "p", "size": { "param": "n", "value": 5 } }"#)
+                .contains("the request has the query parameter 'n' already"))
+        #expect(report(get, #"{ "link": "next", "page": "p" }"#).contains("'next' has more than one way: link, page"))
+        #expect(report(get, "{}").contains("'next' does not say how the next page is found"))
+        #expect(report(get, #"{ "cursor": "$.c" }"#).contains("'param' is missing here"))
+        #expect(report(get, #"{ "url": "$.c", "in": "body" }"#).contains("'in' has a meaning only beside 'cursor'"))
+        #expect(report(get, #"{ "curser": "$.c", "param": "c" }"#).contains("did you mean 'cursor'?"))
+        #expect(
+            report(#""POST": "/x", "text": "t""#, #"{ "cursor": "$.c", "param": "c", "in": "body" }"#)
+                .contains("can't be put into a body that is a text or a file"))
+        #expect(
+            report(get, #"{ "link": "next" }"#, #""to": "x", "capture": { "a": "$items[0]" },"#)
+                .contains("reads $items, which \"to\" writes to a file instead"))
+        #expect(
+            report(#""POST": "/x", "once": { "key": "K" }"#, #"{ "link": "next" }"#)
+                .contains("'once' has no meaning beside 'paginate'"))
+    }
+
+    @Test("a parameter that only an expression brings is found when it is sent")
+    func lateConflict() async throws {
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", "request": { "GET": "/items?${{ inputs.q }}" },
+              "paginate": { "items": "$[*]", "next": { "page": "page" } } }
+            """, network: PageService().network, inputs: ["q": "page=9"])
+        #expect(await bench.resume().definite?.contains("has the query parameter 'page' already") == true)
+    }
+
+    @Test("follows links over real connections")
+    func loopback() async throws {
+        let server = try LoopbackServer { request in
+            let page = Int(request.target.split(separator: "=").last ?? "") ?? 1
+            let next =
+                page < 4
+                ? [("Link", #"</v1/items?p=\#(page - 1)>; rel="prev""#), ("Link", #"<?p=\#(page + 1)>; rel="next""#)]
+                : []
+            return .status(200, headers: next, body: "[\(page), \(page).50]")
+        }
+        defer { server.stop() }
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", "to": "out.jsonl", "request": { "GET": "/items" },
+              "paginate": { "items": "$[*]", "next": { "link": "next" } } }
+            """, network: Network(transport: CurlTransport()), secrets: ["T": "sesame-12345"], url: "\(server.url)/v1",
+            with: bearer, folders: JobFolders(document: folder.path, output: folder.path))
+        #expect(await bench.resume().isFinished)
+        #expect(folder.read("out.jsonl") == "1\n1.50\n2\n2.50\n3\n3.50\n4\n4.50\n")
+        #expect(server.requests.allSatisfy { $0.header("Authorization") == "Bearer sesame-12345" })
+    }
+}
