@@ -51,7 +51,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "PipelineHTTP", dependencies: ["CCurl", "NetworkTasks", httpTypes], swiftSettings: settings),
+            name: "PipelineHTTP", dependencies: ["CCurl", "NetworkTasks", crypto, httpTypes], swiftSettings: settings),
         .target(name: "NetworkTasks", swiftSettings: settings),
         .target(
             name: "PipelineJournal", dependencies: ["PipelineCore", "JSONPath", grdb, sqlite], swiftSettings: settings),

@@ -82,8 +82,7 @@ struct RequestReadingTests {
         "decorators that come later or are unknown are told apart",
         arguments: [
             ("oauth2", "the decorator 'oauth2' is not available in this version"),
-            ("sigv4", "is not available in this version"), ("gzip", "is not available in this version"),
-            ("digest", "is not available in this version"), ("cache", "is not available in this version"),
+            ("gzip", "is not available in this version"), ("cache", "is not available in this version"),
             ("baerer", "there is no decorator called 'baerer'"),
         ])
     func decorators(name: String, message: String) {

@@ -105,7 +105,8 @@ struct ResumableSession: Sendable, Equatable {
         let length = HTTPField(name: .uploadLength, value: String(total))
         return .send(
             UploadRequest(
-                purpose: .create, url: creationURL, headers: fields(version.completeness(false), length), body: .empty))
+                purpose: .create, url: creationURL, headers: fields(version.completeness(false), length), body: .empty,
+                note: .disposition))
     }
 
     private mutating func ask() -> UploadStep {

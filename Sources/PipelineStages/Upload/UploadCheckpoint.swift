@@ -4,6 +4,8 @@ import PipelineCore
 struct UploadCheckpoint: Codable, Sendable, Equatable {
     /// The file as it was when the upload began; nil when the next try begins anew, with whatever is there then.
     var source: SourceFingerprint?
+    /// What was chosen where the document leaves the choice. It never changes.
+    var chosen: UploadProtocol?
     /// The interop version that the service answered in. It holds for the whole upload.
     var version: InteropVersion?
     /// Where the upload is; nil before it was created. Whoever knows it can write to the upload.
@@ -15,15 +17,26 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
     /// Bytes that were handed to the network and are not yet counted as moved, because nothing came of them so far:
     /// only what stays makes a try count as progress.
     var uncounted: Int64 = 0
+    /// The most bytes that one append may have at this service; nil while nothing speaks for less than all.
+    var chunk: Int64?
+    /// The parts, for protocols that send such; nil before the first request and for the others.
+    var parts: PartsCheckpoint?
     /// How often the service has lost an upload of this file.
     var losses = 0
     /// How often a look-up of a complete upload found nothing in a row.
     var misses = 0
+
+    mutating func note(url: String?, confirmed: Int64, mayBeComplete: Bool) {
+        self.url = url
+        self.confirmed = confirmed
+        self.mayBeComplete = mayBeComplete
+    }
 
     /// The same without an upload: the next try creates one.
     mutating func forgetUpload() {
         url = nil
         confirmed = 0
         mayBeComplete = false
+        parts = nil
     }
 }

@@ -26,31 +26,46 @@ private struct UploadFields: Sendable {
         "fileField", FieldType<Template>.template(), default: "file", "With multipart: the name of the file's field.")
     let partSize = Field(
         "partSize", FieldType<Setting<Int64>>.size(), default: "8MiB", "How many bytes a crash may cost at most.")
+    let session = Field(
+        "session", FieldType<Selector>.selector, default: "header:Location",
+        "With gcs: where the answer to the POST says where the session is.")
     let capture = Field("capture", FieldType<CaptureSet>.captures(), "Values from the answer that ends the upload.")
     let once: Field<OnceDefinition>
     let onUnknown = Field(
         "onUnknown", FieldType<RequestDefinition.OnUnknown>.word("way of ending an unknown submit"), default: "ask",
         "What to do when a lost answer can't be settled.")
-    /// Keys of protocols that are not available.
-    let later: [Field<Never>] = ["parallel", "session", "part", "complete", "cancel"].map { name in
-        let message = "'\(name)' is not available in this version"
-        return Field(name, .refused(message), message)
-    }
+    let parallel = Field(
+        "parallel", FieldType<Int>.integer(1...64), default: 1, "With s3 and parts: how many parts at a time, at most.")
+    let part: Field<RequestDefinition>
+    let complete: Field<RequestDefinition>
+    let cancel: Field<RequestDefinition>
 
     init(_ decorators: DecoratorCatalogue) {
         request = Field(
             "request", RequestDefinition.type(decorators: decorators), required: true,
             "With put and multipart the request that carries the file, with resumable the one that makes the upload.")
+        let partOptions = RequestDefinition.Options(allowsPart: true, declaresCaptures: false)
+        part = Field(
+            "part",
+            RequestDefinition.type(
+                AllowedRoots.request.union(.part), decorators: decorators, options: partOptions),
+            "With parts: the request that sends one; \"part\": true stands for its bytes.")
+        complete = Field(
+            "complete", RequestDefinition.type(decorators: decorators),
+            "With parts: the request that ends the upload; self.parts.NAME are the parts' captures.")
+        cancel = Field(
+            "cancel",
+            RequestDefinition.type(
+                decorators: decorators, options: RequestDefinition.Options(declaresCaptures: false)),
+            "With parts: the request that removes an upload that failed or was cancelled.")
         once = Field(
             "once", OnceDefinition.type(.request, decorators: decorators),
             "How a lost answer to the whole file is settled; without it the file is sent again.")
     }
 
     var all: [any AnyField] {
-        let own: [any AnyField] = [
-            file, mode, request, fields, fileField, partSize, capture, once, onUnknown,
-        ]
-        return own + later
+        let own: [any AnyField] = [file, mode, request, fields, fileField, partSize, parallel, session]
+        return own + [part, complete, cancel, capture, once, onUnknown]
     }
 
     func stage(_ reading: StageReading, _ requests: StageRequests) -> UploadStage? {
@@ -61,49 +76,86 @@ private struct UploadFields: Sendable {
         definition?.once = reader.optional(once)
         definition?.onUnknown = reader.value(onUnknown, default: .ask)
         let captures = reader.value(capture, default: CaptureSet())
-        if let own = definition?.capture { definition?.capture = CaptureSet(own.entries + captures.entries) }
+        let creation = definition?.capture ?? CaptureSet()
+        let parts = mode.flatMap { readParts($0, creation: creation, requests, reading) }
+        let ownCaptures = mode == .parts ? parts?.complete?.capture : creation
+        definition?.capture = CaptureSet((ownCaptures?.entries ?? []) + captures.entries)
         let table = reader.optional(fields)
         let field = reader.value(fileField, default: Template(constant: "file"))
         let size = reader.value(partSize, default: .constant(8 << 20))
-        if let mode, !mode.isAvailable, let place = reader.place(of: "protocol") {
-            reading.findings.report(
-                place, "the protocol '\(mode.rawValue)' is not available in this version",
-                hint: "use put, multipart or resumable")
-        } else {
-            for field in later { _ = reader.optional(field) }
-        }
+        let location = reader.optional(session)
         if let mode { check(mode, reader) }
         guard let path, let mode, let definition else { return nil }
-        check(definition, reader)
+        check(definition, mode, reader)
         requests.check(definition, reading.findings)
         return UploadStage(
             file: path, mode: mode,
             requests: UploadRequests(
                 requests: requests, definition: definition, fields: table,
                 fieldsRange: reader.place(of: "fields")?.node.range ?? SourceRange(start: 0, end: 0), fileField: field),
-            partSize: size)
+            partSize: size, location: location, parts: parts)
+    }
+
+    /// What is said of the parts; nil for protocols without them.
+    private func readParts(
+        _ mode: UploadProtocol, creation: CaptureSet, _ requests: StageRequests, _ reading: StageReading
+    ) -> PartsDefinition? {
+        let reader = reading.reader
+        var parts = PartsDefinition()
+        parts.part = reader.optional(part)
+        parts.complete = reader.optional(complete)
+        parts.cancel = reader.optional(cancel)
+        parts.parallel = reader.value(parallel, default: 1)
+        guard mode == .s3 || mode == .parts else { return nil }
+        if mode == .parts { parts.creation = creation }
+        for request in [parts.part, parts.complete, parts.cancel] {
+            if let request { requests.check(request, reading.findings) }
+        }
+        if mode == .parts, !reader.has("part") {
+            reader.findings.report(
+                reader.place, "an upload in parts needs \"part\", the request that sends one",
+                hint: "\"part\": { \"PUT\": \"/uploads/${{ self.id }}/${{ part.number }}\", \"part\": true }")
+        }
+        return parts
     }
 
     private func check(_ mode: UploadProtocol, _ reader: ObjectReader) {
-        guard mode != .multipart else { return }
-        for name in ["fields", "fileField"] {
+        let owners: [(name: String, modes: Set<UploadProtocol>)] = [
+            ("fields", [.multipart]), ("fileField", [.multipart]), ("session", [.gcs]),
+            ("part", [.parts]), ("complete", [.parts]), ("cancel", [.parts]), ("parallel", [.parts, .s3]),
+        ]
+        for (name, modes) in owners where !modes.contains(mode) {
             guard let place = reader.place(of: name) else { continue }
+            let list = modes.map { "'\($0.rawValue)'" }.sorted().joined(separator: " and ")
             reader.findings.report(
-                place, "'\(name)' belongs to the protocol 'multipart', and this is '\(mode.rawValue)'")
+                place, "'\(name)' belongs to the protocol \(list), and this is '\(mode.rawValue)'")
         }
     }
 
-    private func check(_ definition: RequestDefinition, _ reader: ObjectReader) {
+    private func check(_ definition: RequestDefinition, _ mode: UploadProtocol, _ reader: ObjectReader) {
         guard let place = reader.place(of: "request") else { return }
         if case .none = definition.body {
-        } else {
+        } else if mode != .parts, mode != .gcs || definition.method == .put {
             reader.findings.report(
                 place, "the request of an upload has no body of its own: the file is its body",
                 hint: "fields beside the file go into \"fields\", with \"protocol\": \"multipart\"")
         }
-        if definition.method == .get || definition.method == .head || definition.method == .delete {
+        switch (mode, definition.method) {
+        case (.parts, _): break
+        case (_, .get), (_, .head), (_, .delete):
             reader.findings.report(
                 place, "\(definition.method.rawValue) carries no file", hint: "use POST or PUT")
+        case (.gcs, .post), (.gcs, .put), (.tus, .post): break
+        case (.s3, .put): break
+        case (.s3, _):
+            reader.findings.report(place, "an upload to S3 is a PUT of the object's path", hint: "use PUT")
+        case (.tus, _):
+            reader.findings.report(place, "an upload of tus is made by POST to the creation URL", hint: "use POST")
+        case (.gcs, _):
+            reader.findings.report(
+                place, "a session is made by POST, or is there already and is written to by PUT",
+                hint: "use POST or PUT")
+        default: break
         }
     }
 }

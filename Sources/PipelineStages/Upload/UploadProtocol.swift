@@ -1,5 +1,5 @@
 /// How a file gets to its service, as the document says it.
-enum UploadProtocol: String, Sendable, CaseIterable {
+enum UploadProtocol: String, Codable, Sendable, CaseIterable {
     /// One request with the file as its body, repeated whole after an interruption.
     case put
     /// One form with fields and the file, likewise.
@@ -14,16 +14,8 @@ enum UploadProtocol: String, Sendable, CaseIterable {
     case gcs
     /// Parts by requests that the author describes.
     case parts
-    /// Whichever the service speaks.
+    /// Whichever the service speaks, asked once for each upload: resumable, tus, then put.
     case auto
-
-    /// Whether this version of the program speaks it.
-    var isAvailable: Bool {
-        switch self {
-        case .put, .multipart, .resumable: true
-        case .tus, .s3, .gcs, .parts, .auto: false
-        }
-    }
 
     /// Whether an interrupted upload begins again at its first byte.
     var startsAgain: Bool { self == .put || self == .multipart }

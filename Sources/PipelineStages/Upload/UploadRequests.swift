@@ -35,7 +35,8 @@ struct UploadRequests: Sendable {
         if let url = request.url { definition.url = URLTemplate(captured: url) }
         if let method = request.method { definition.method = method }
         guard request.purpose != .create, request.purpose != .whole else { return definition }
-        definition.query = ValueTable()
+        definition.body = .none
+        if request.url != nil { definition.query = ValueTable() }
         definition.headers = ValueTable(definition.headers.entries.filter { !Self.isAboutContent($0.name) })
         return definition
     }
@@ -44,14 +45,19 @@ struct UploadRequests: Sendable {
     /// requests about the upload.
     private static func isAboutContent(_ name: String) -> Bool {
         let name = name.lowercased()
+        if name.hasPrefix("x-amz-") {
+            let ofAllRequests = ["request-payer", "expected-bucket-owner", "server-side-encryption-customer-"]
+            return !ofAllRequests.contains { name.dropFirst(6).hasPrefix($0) }
+        }
         let others = ["repr-digest", "digest", "prefer", "expect", "accept", "idempotency-key", "last-modified"]
-        return name.hasPrefix("content-") || name.hasPrefix("if-") || others.contains(name)
+        return ["content-", "if-", "upload-", "x-upload-"].contains { name.hasPrefix($0) } || others.contains(name)
     }
 
     private func addBody(
         _ request: UploadRequest, _ source: SourceFile, to rendered: inout RenderedRequest,
         in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) {
+        note(request.note, of: source, in: &rendered.description)
         switch request.body {
         case .none: return
         case .empty: rendered.description.body = .bytes([])
@@ -61,9 +67,27 @@ struct UploadRequests: Sendable {
             rendered.description.body = .multipart(try await form(source, in: context))
             return
         }
-        if request.purpose == .create { describe(source, in: &rendered.description.headers) }
         if request.purpose == .whole, rendered.description.headers[.contentType] == nil {
             rendered.description.headers[.contentType] = "application/octet-stream"
+        }
+    }
+
+    private func note(_ note: UploadRequest.Note, of source: SourceFile, in request: inout RequestDescription) {
+        switch note {
+        case .none: return
+        case .disposition: describe(source, in: &request.headers)
+        case .metadata:
+            // The type stands for the file; the creation itself has no content.
+            let type = request.headers[.contentType] ?? "application/octet-stream"
+            request.headers[.contentType] = nil
+            guard request.headers[.uploadMetadata] == nil else { return }
+            let name = Base64Bytes.encode(PathName.last(of: source.path).utf8)
+            request.headers[.uploadMetadata] = "filename \(name),filetype \(Base64Bytes.encode(type.utf8))"
+        case .contentFields:
+            if request.body.isNone { request.body = .bytes([]) }
+            if request.headers[.uploadContentType] == nil {
+                request.headers[.uploadContentType] = "application/octet-stream"
+            }
         }
     }
 
@@ -106,7 +130,10 @@ struct UploadRequests: Sendable {
         guard request.purpose != .whole else { return }
         let isCreation = request.purpose == .create
         rendered.decorators.removeAll { decorator in
-            decorator is Multipart || (!isCreation && (decorator is Prefer || decorator is IdempotencyKey))
+            if decorator is Multipart { return true }
+            // Of an empty creation it would be taken for that of the file.
+            if decorator is ContentDigest { return request.purpose != .append }
+            return !isCreation && (decorator is Prefer || decorator is IdempotencyKey)
         }
     }
 }

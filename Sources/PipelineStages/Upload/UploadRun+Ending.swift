@@ -46,7 +46,7 @@ extension UploadRun {
         case .gone: return try await endAsGone(response, rendered)
         case .unsupported:
             return definite(
-                "\(name) does not speak resumable uploads (interop versions 8, 6, 5 and 3 of the IETF's draft)",
+                "\(name) does not speak \(session.language)",
                 hint: "use \"protocol\": \"put\" or \"multipart\"", response, rendered)
         case .wrong(let complaint): return definite("\(name) contradicts itself: \(complaint)", response, rendered)
         case .tooLarge(let limit):
@@ -121,6 +121,13 @@ extension UploadRun {
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageFailure {
         let name = requests.name(of: rendered.description.url)
+        guard session.canBeMadeAnew else {
+            checkpoint.forgetUpload()
+            try await keep()
+            return definite(
+                "\(name) no longer knows the upload's session, and \"request\" names no way to make another",
+                hint: "'pipeline retry --from' the stage that made it gets a new one", response, rendered)
+        }
         let sent = max(checkpoint.confirmed, min(checkpoint.uncounted, source.size))
         var title = "\(name) no longer has the upload; \(SizeText.describe(sent)) are lost and sent again"
         // Handed to the network is not taken by the service; but it can't be told apart.

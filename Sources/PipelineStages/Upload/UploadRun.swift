@@ -1,3 +1,4 @@
+import HTTPTypes
 import JSONPath
 import PipelineCore
 import PipelineHTTP
@@ -34,6 +35,11 @@ struct UploadRun {
     /// Sends what the session wants until it has an end.
     mutating func perform() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         if stage.mode.startsAgain, stage.requests.definition.once != nil { return try await performOnce() }
+        // A file of one part needs no parts; one that was begun in parts goes on in them.
+        if let parts = stage.parts {
+            let isOnePart = source.size <= PartTable.storagePartSize(for: source.size, wanted: partSize)
+            if stage.mode == .parts || checkpoint.parts != nil || !isOnePart { return try await performParts(parts) }
+        }
         var step = session.begin()
         var last: (response: HTTPExchangeResponse, rendered: RenderedRequest)?
         while true {
@@ -43,7 +49,7 @@ struct UploadRun {
                 let rendered = try await stage.requests.render(request, of: source, in: context)
                 let response = try await exchange(request, rendered)
                 last = (response, rendered)
-                step = session.next(after: response)
+                step = session.next(after: located(response, after: request))
                 try await commitFacts()
             case .done:
                 guard let last else { throw .definite(StepFailure("the upload ended before it began")) }
@@ -54,6 +60,19 @@ struct UploadRun {
                 throw try await end(failure, last?.response, last?.rendered)
             }
         }
+    }
+
+    /// The answer to a creation with the upload's address, wherever the author says that it stands, as `Location`.
+    private func located(_ response: HTTPExchangeResponse, after request: UploadRequest) -> HTTPExchangeResponse {
+        guard request.purpose == .create, let selector = stage.location else { return response }
+        var response = response
+        let value = selector.lenientValue(in: requests.answer(of: response))
+        if case .string(let text) = value {
+            response.headers[.location] = text
+        } else {
+            response.headers[.location] = nil
+        }
+        return response
     }
 
     /// Whether an upload that is gone may be one that was complete, and `once` can tell.
@@ -84,6 +103,9 @@ struct UploadRun {
             context.pass(.uploadCreated)
         }
     }
+
+    /// Whether a commit of progress has been away for long enough.
+    var isCommitDue: Bool { context.now - committedAt >= TransferMarks.interval }
 
     mutating func commit(countsBytes: Bool) async throws(StageFailure) {
         let moved = countsBytes ? BytesMoved(sent: checkpoint.uncounted) : BytesMoved()

@@ -28,6 +28,17 @@ struct UploadRequest: Sendable, Equatable {
         case form
     }
 
+    /// What a creation says of the file beside its length.
+    enum Note: Sendable {
+        case none
+        /// `Content-Type` and `Content-Disposition`
+        case disposition
+        /// `Upload-Metadata` of tus
+        case metadata
+        /// `X-Upload-Content-Type`
+        case contentFields
+    }
+
     var purpose: Purpose
     /// Nil for the author's.
     var method: HTTPRequest.Method?
@@ -36,6 +47,7 @@ struct UploadRequest: Sendable, Equatable {
     /// Fields that the protocol wants.
     var headers: HTTPFields = [:]
     var body = Body.none
+    var note = Note.none
 }
 
 /// What a session wants done.
@@ -69,12 +81,20 @@ enum UploadFailure: Error, Sendable, Hashable {
 enum UploadSession: Sendable, Equatable {
     case whole(WholeSession)
     case resumable(ResumableSession)
+    case tus(TusSession)
+    case google(GoogleSession)
 
     mutating func begin() -> UploadStep {
         switch self {
         case .whole(let session): return session.begin()
         case .resumable(var session):
             defer { self = .resumable(session) }
+            return session.begin()
+        case .tus(var session):
+            defer { self = .tus(session) }
+            return session.begin()
+        case .google(var session):
+            defer { self = .google(session) }
             return session.begin()
         }
     }
@@ -85,6 +105,12 @@ enum UploadSession: Sendable, Equatable {
         case .whole(let session): return session.next(after: response)
         case .resumable(var session):
             defer { self = .resumable(session) }
+            return session.next(after: response)
+        case .tus(var session):
+            defer { self = .tus(session) }
+            return session.next(after: response)
+        case .google(var session):
+            defer { self = .google(session) }
             return session.next(after: response)
         }
     }
@@ -98,16 +124,50 @@ enum UploadSession: Sendable, Equatable {
 
     /// What a restart needs of it.
     func note(in checkpoint: inout UploadCheckpoint) {
-        guard case .resumable(let session) = self else { return }
-        if session.isVersionSettled || session.url != nil { checkpoint.version = session.version }
-        checkpoint.url = session.url
-        checkpoint.confirmed = session.confirmed
-        checkpoint.mayBeComplete = session.mayBeComplete
+        switch self {
+        case .whole: return
+        case .resumable(let session):
+            if session.isVersionSettled || session.url != nil { checkpoint.version = session.version }
+            checkpoint.note(url: session.url, confirmed: session.confirmed, mayBeComplete: session.mayBeComplete)
+        case .tus(let session):
+            checkpoint.note(url: session.url, confirmed: session.confirmed, mayBeComplete: session.mayBeComplete)
+            checkpoint.chunk = session.chunk.size
+        case .google(let session):
+            checkpoint.note(url: session.url, confirmed: session.confirmed, mayBeComplete: session.mayBeComplete)
+            checkpoint.chunk = session.chunk.size
+        }
     }
 
     /// Whether the answer that is waited for was asked for again.
-    var isReplaying: Bool { if case .resumable(let session) = self { session.isReplaying } else { false } }
+    var isReplaying: Bool {
+        switch self {
+        case .whole: false
+        case .resumable(let session): session.isReplaying
+        case .tus(let session): session.isReplaying
+        case .google(let session): session.isReplaying
+        }
+    }
 
     /// The request that ends the upload at the service; nil when there is nothing there.
-    var cancellation: UploadRequest? { if case .resumable(let session) = self { session.cancellation } else { nil } }
+    var cancellation: UploadRequest? {
+        switch self {
+        case .whole: nil
+        case .resumable(let session): session.cancellation
+        case .tus(let session): session.cancellation
+        case .google(let session): session.cancellation
+        }
+    }
+
+    /// What it speaks, for people.
+    var language: String {
+        switch self {
+        case .whole: "HTTP"
+        case .resumable: "resumable uploads (interop versions 8, 6, 5 and 3 of the IETF's draft)"
+        case .tus: "tus 1.0.0"
+        case .google: "resumable uploads as Google Cloud Storage has them"
+        }
+    }
+
+    /// Whether a new upload can be made when this one is lost.
+    var canBeMadeAnew: Bool { if case .google(let session) = self { !session.isGiven } else { true } }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import JSONPath
 import PipelineCore
 import PipelineHTTP
@@ -5,10 +6,14 @@ import PipelineHTTP
 /// `upload`: sends a local file, and goes on where it was after an interruption if the protocol can.
 struct UploadStage: Stage {
     let file: Template
-    let mode: UploadProtocol
+    var mode: UploadProtocol
     let requests: UploadRequests
     /// How many bytes lie between two marks, and what a crash costs at most for protocols of parts.
     let partSize: Setting<Int64>
+    /// Where the answer to a creation says where the upload is; nil for `Location`.
+    var location: Selector?
+    /// What is said of the parts; nil for protocols without them.
+    var parts: PartsDefinition?
 
     func resume(
         from checkpoint: UploadCheckpoint?, in context: StageContext<UploadCheckpoint>
@@ -17,19 +22,58 @@ struct UploadStage: Stage {
         var checkpoint = checkpoint ?? UploadCheckpoint()
         let known = checkpoint.source
         checkpoint.source = source.fingerprint
+        if mode == .auto {
+            if checkpoint.chosen == nil {
+                checkpoint.chosen = try await UploadChoice(requests: requests, source: source).make(in: context)
+                try await context.commit(checkpoint)
+            }
+            guard let chosen = checkpoint.chosen else { throw .definite(StepFailure("no protocol was chosen")) }
+            return try await speaking(chosen).perform(known, source, checkpoint, in: context)
+        }
+        return try await perform(known, source, checkpoint, in: context)
+    }
+
+    private func speaking(_ chosen: UploadProtocol) -> UploadStage {
+        var stage = self
+        stage.mode = chosen
+        return stage
+    }
+
+    private func perform(
+        _ known: SourceFingerprint?, _ source: SourceFile, _ checkpoint: UploadCheckpoint,
+        in context: StageContext<UploadCheckpoint>
+    ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         var run = UploadRun(
             stage: self, context: context, source: source, partSize: try await partSize(in: context),
-            checkpoint: checkpoint, session: session(for: source, from: checkpoint))
-        if let known, known != source.fingerprint { throw await run.endAsChanged() }
+            checkpoint: checkpoint, session: try await session(for: source, from: checkpoint, in: context))
+        if let known, known != source.fingerprint {
+            guard let parts else { throw await run.endAsChanged() }
+            let all = PartsRequests(upload: requests, definition: parts, source: source, context: context)
+            throw await run.endPartsAsChanged(all)
+        }
         return try await run.perform()
     }
 
     func cancel(
         from checkpoint: UploadCheckpoint?, in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) {
-        guard mode == .resumable, let checkpoint, checkpoint.url != nil else { return }
+        guard let checkpoint else { return }
+        if mode == .auto {
+            guard let chosen = checkpoint.chosen else { return }
+            return try await speaking(chosen).cancel(from: checkpoint, in: context)
+        }
+        if let parts, let state = checkpoint.parts {
+            guard state.isCreated else { return }
+            let source = SourceFile(path: "", fingerprint: SourceFingerprint(size: 0, modified: 0, inode: 0))
+            let all = PartsRequests(upload: requests, definition: parts, source: source, context: context)
+            guard let rendered = try await all.cancellation(state.uploadID) else { return }
+            if case .failure(let failure) = await requests.requests.send(rendered, in: context) {
+                throw requests.requests.failure(failure, of: rendered, in: context)
+            }
+            return
+        }
         let source = SourceFile(path: "", fingerprint: SourceFingerprint(size: 0, modified: 0, inode: 0))
-        guard let request = session(for: source, from: checkpoint).cancellation else { return }
+        guard let request = try await session(for: source, from: checkpoint, in: context).cancellation else { return }
         let rendered = try await requests.render(request, of: source, in: context)
         // Whatever it answers: an upload that is gone is what was wanted, and more can't be done.
         if case .failure(let failure) = await requests.requests.send(rendered, in: context) {
@@ -37,20 +81,47 @@ struct UploadStage: Stage {
         }
     }
 
-    private func session(for source: SourceFile, from checkpoint: UploadCheckpoint) -> UploadSession {
-        guard mode == .resumable else {
-            return .whole(WholeSession(isForm: mode == .multipart, total: source.size))
+    private func session(
+        for source: SourceFile, from checkpoint: UploadCheckpoint, in context: StageContext<UploadCheckpoint>
+    ) async throws(StageFailure) -> UploadSession {
+        let total = source.size
+        switch mode {
+        case .resumable: return .resumable(resumable(total, checkpoint))
+        case .tus:
+            let chunk = try await chunk(checkpoint, in: context)
+            guard let url = checkpoint.url else { return .tus(TusSession(total: total, chunk: chunk)) }
+            return .tus(
+                TusSession(
+                    total: total, chunk: chunk, url: url, confirmed: checkpoint.confirmed,
+                    mayBeComplete: checkpoint.mayBeComplete))
+        case .gcs:
+            return .google(
+                GoogleSession(
+                    total: total,
+                    chunk: try await chunk(checkpoint, granularity: GoogleSession.granularity, in: context),
+                    isGiven: requests.definition.method == .put, url: checkpoint.url, confirmed: checkpoint.confirmed,
+                    mayBeComplete: checkpoint.mayBeComplete))
+        case .put, .multipart, .s3, .parts, .auto:
+            return .whole(WholeSession(isForm: mode == .multipart, total: total))
         }
+    }
+
+    private func chunk(
+        _ checkpoint: UploadCheckpoint, granularity: Int64 = 1, in context: StageContext<UploadCheckpoint>
+    ) async throws(StageFailure) -> UploadChunk {
+        UploadChunk(
+            size: checkpoint.chunk, part: try await partSize(in: context), granularity: granularity,
+            handedOver: checkpoint.uncounted)
+    }
+
+    private func resumable(_ total: Int64, _ checkpoint: UploadCheckpoint) -> ResumableSession {
         let version = checkpoint.version ?? .newest
         guard let url = checkpoint.url else {
-            return .resumable(
-                ResumableSession(
-                    total: source.size, version: version, isVersionSettled: checkpoint.version != nil))
+            return ResumableSession(total: total, version: version, isVersionSettled: checkpoint.version != nil)
         }
-        return .resumable(
-            ResumableSession(
-                total: source.size, version: version, url: url, confirmed: checkpoint.confirmed,
-                mayBeComplete: checkpoint.mayBeComplete))
+        return ResumableSession(
+            total: total, version: version, url: url, confirmed: checkpoint.confirmed,
+            mayBeComplete: checkpoint.mayBeComplete)
     }
 
     private func inspect(in context: StageContext<UploadCheckpoint>) async throws(StageFailure) -> SourceFile {

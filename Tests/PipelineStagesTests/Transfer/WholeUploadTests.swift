@@ -135,15 +135,6 @@ struct WholeUploadTests {
         #expect(refusal?.contains(words) == true)
     }
 
-    @Test("of a protocol that is not available is refused when the document is read")
-    func unavailable() {
-        let report = TransferBench.report(
-            #"{ "id": "a", "kind": "upload", "service": "api", "file": "x", "protocol": "tus", "request": { "POST": "/x" } }"#
-        )
-        #expect(report.contains("the protocol 'tus' is not available in this version"))
-        #expect(report.contains("test.json:3:"))
-    }
-
     @Test("with keys that can't be is refused when the document is read")
     func wrongKeys() {
         let report = TransferBench.report(
@@ -154,6 +145,6 @@ struct WholeUploadTests {
         #expect(report.contains("'fields' belongs to the protocol 'multipart'"))
         #expect(report.contains("has no body of its own"))
         #expect(report.contains("GET carries no file"))
-        #expect(report.contains("'parallel' is not available"))
+        #expect(report.contains("'parallel' belongs to the protocol 'parts' and 's3'"))
     }
 }

@@ -1,0 +1,98 @@
+import HTTPTypes
+
+/// The pieces of a request in the one spelling that both sides of a signature agree on.
+enum AWSCanonical {
+    /// `20150830T123600Z`
+    static func time(_ sinceEpoch: Duration) -> String {
+        let seconds = sinceEpoch.components.seconds
+        let (day, rest) = (seconds / 86400, seconds % 86400)
+        // Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days; for days after 1970.
+        let shifted = day + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let date = padded(year, 4) + padded(month, 2) + padded(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2)
+        return "\(date)T\(padded(rest / 3600, 2))\(padded(rest / 60 % 60, 2))\(padded(rest % 60, 2))Z"
+    }
+
+    /// Names and values of a query, decoded; a name without `=` has an empty value.
+    static func parameters(of query: String?) -> [(name: String, value: String)] {
+        (query ?? "").split(separator: "&").map { pair in
+            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (encoded(halves[0]), halves.count > 1 ? encoded(halves[1]) : "")
+        }
+    }
+
+    /// The query, sorted by name and value.
+    static func text(of parameters: [(name: String, value: String)]) -> String {
+        parameters.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+            .map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+    }
+
+    /// The path as S3 has it: encoded once. All others normalise it and encode what is sent once more.
+    static func path(_ path: String, isStorage: Bool) -> String {
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        if isStorage { return path.isEmpty ? "/" : segments.map { encoded($0) }.joined(separator: "/") }
+        var kept: [Substring] = []
+        for segment in segments where !segment.isEmpty && segment != "." {
+            if segment != ".." { kept.append(segment) } else if !kept.isEmpty { kept.removeLast() }
+        }
+        let isFolder = path.hasSuffix("/") || path.hasSuffix("/.") || path.hasSuffix("/..")
+        let end = isFolder && !kept.isEmpty ? "/" : ""
+        return "/" + kept.map { PercentEncoding.component($0) }.joined(separator: "/") + end
+    }
+
+    /// The fields that are signed, in lower case, sorted, each once.
+    static func fields(of headers: HTTPFields, host: String) -> [(name: String, value: String)] {
+        var fields: [String: [String]] = ["host": [host]]
+        for field in headers where !changed.contains(field.name.canonicalName) {
+            fields[field.name.canonicalName, default: []].append(collapsed(field.value))
+        }
+        return fields.map { ($0.key, $0.value.joined(separator: ",")) }.sorted { $0.name < $1.name }
+    }
+
+    static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// What the transport or somebody on the way sets or changes.
+    private static let changed: Set<String> = [
+        "authorization", "host", "user-agent", "content-length", "transfer-encoding", "connection", "expect", "te",
+        "accept-encoding", "x-amzn-trace-id",
+    ]
+
+    /// Spaces in a row become one.
+    private static func collapsed(_ value: String) -> String {
+        value.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
+    }
+
+    /// Encoded as section "UriEncode" says, whatever part of it was encoded before.
+    private static func encoded(_ text: some StringProtocol) -> String {
+        PercentEncoding.component(decoded(text))
+    }
+
+    private static func decoded(_ text: some StringProtocol) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

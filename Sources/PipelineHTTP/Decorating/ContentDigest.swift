@@ -1,0 +1,53 @@
+internal import Crypto
+import HTTPTypes
+
+/// Sends the digest of the body along (RFC 9530): `Content-Digest`, and `Repr-Digest` where the body is the whole of
+/// what it represents, neither encoded nor a part. What the author set stays. A body from a file is read for it once
+/// more before it is sent.
+public struct ContentDigest: RequestDecorator {
+    /// The algorithms that are fit for use (IANA "Hash Algorithms for HTTP Digest Fields").
+    public enum Algorithm: String, Sendable, CaseIterable {
+        case sha256 = "sha-256"
+        case sha512 = "sha-512"
+    }
+
+    public let algorithm: Algorithm
+
+    public init(_ algorithm: Algorithm = .sha256) {
+        self.algorithm = algorithm
+    }
+
+    public var phase: DecorationPhase { .digest }
+
+    public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
+        guard !request.body.isNone else { return }
+        let isPart = Self.partFields.contains { request.headers[$0] != nil }
+        let names = isPart ? [Self.content] : [Self.content, Self.representation]
+        let missing = names.filter { request.headers[$0] == nil }
+        guard !missing.isEmpty else { return }
+        let digest =
+            switch algorithm {
+            case .sha256: try Self.digest(SHA256.self, of: request.body)
+            case .sha512: try Self.digest(SHA512.self, of: request.body)
+            }
+        for name in missing { request.headers[name] = "\(algorithm.rawValue)=:\(Basic.base64(digest)):" }
+    }
+
+    private static let content = HTTPField.Name("Content-Digest")!
+    private static let representation = HTTPField.Name("Repr-Digest")!
+    private static let partFields = [.contentRange, .contentEncoding, HTTPField.Name("Upload-Offset")!]
+
+    private static func digest<Hash: HashFunction>(
+        _ hash: Hash.Type, of body: RequestBody
+    ) throws(RequestFailure) -> [UInt8] {
+        var hasher = hash.init()
+        for segment in body.segments {
+            switch segment {
+            case .bytes(let bytes): hasher.update(data: bytes)
+            case .file(let path, let offset, let length):
+                try FileStretch(path: path, offset: offset, length: length).read { hasher.update(bufferPointer: $0) }
+            }
+        }
+        return Array(hasher.finalize())
+    }
+}

@@ -1,0 +1,34 @@
+/// What an upload in parts needs to go on after a crash.
+struct PartsCheckpoint: Codable, Sendable, Equatable {
+    /// Bytes of each part but the last. It holds for the whole upload, whatever the document says later.
+    var partSize: Int64
+    /// True once the service has answered to the creation.
+    var isCreated = false
+    /// The service's name of the upload; nil where the author's captures hold it.
+    var uploadID: String?
+    /// What the service gave for each part that it has, by number from 1: an ETag, or the JSON of the captures.
+    var receipts: [Int: String] = [:]
+    /// True from before the request was begun that ends the upload.
+    var isCompleting = false
+}
+
+/// How a file is cut.
+struct PartTable: Sendable, Equatable {
+    let total: Int64
+    let size: Int64
+
+    /// How many there are; an empty file has one empty part.
+    var count: Int { max(1, Int((total + size - 1) / size)) }
+
+    func offset(of number: Int) -> Int64 { Int64(number - 1) * size }
+
+    func length(of number: Int) -> Int64 { min(size, total - offset(of: number)) }
+
+    /// S3 takes no part below 5 MiB but the last, and 10,000 at most
+    /// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html).
+    static func storagePartSize(for total: Int64, wanted: Int64) -> Int64 {
+        let mebibyte: Int64 = 1 << 20
+        let least = ((total + 9999) / 10000 + mebibyte - 1) / mebibyte * mebibyte
+        return max(wanted, 5 * mebibyte, least)
+    }
+}

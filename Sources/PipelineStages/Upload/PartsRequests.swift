@@ -1,0 +1,122 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// The requests of an upload in parts: S3's own, or those that the author describes.
+///
+/// S3's: `POST ?uploads` gives an `UploadId`; `PUT ?partNumber&uploadId` gives an `ETag`; `GET ?uploadId` lists what is
+/// there, in pages; `POST ?uploadId` with all ETags ends it, `DELETE ?uploadId` removes it
+/// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html).
+struct PartsRequests: Sendable {
+    let upload: UploadRequests
+    let definition: PartsDefinition
+    let source: SourceFile
+    let context: StageContext<UploadCheckpoint>
+
+    var isStorage: Bool { definition.part == nil }
+
+    func creation() async throws(StageFailure) -> RenderedRequest {
+        let request = UploadRequest(purpose: .create, method: isStorage ? .post : nil)
+        var rendered = try await upload.render(request, of: source, in: context)
+        guard isStorage else { return rendered }
+        rendered.description.query.append(("uploads", ""))
+        if rendered.description.headers[.contentType] == nil {
+            rendered.description.headers[.contentType] = "application/octet-stream"
+        }
+        rendered.description.body = .bytes([])
+        return rendered
+    }
+
+    func part(_ number: Int, of table: PartTable, _ uploadID: String?) async throws(StageFailure) -> RenderedRequest {
+        let (offset, length) = (table.offset(of: number), table.length(of: number))
+        if let part = definition.part {
+            return try await upload.requests.render(
+                part, in: context, role: "part-\(number)",
+                part: .file(path: source.path, offset: offset, length: length),
+                adjust: Self.adding(number, of: table))
+        }
+        let body = UploadRequest.Body.file(offset: offset, count: length)
+        return try await storage(.put, body, [("partNumber", "\(number)"), ("uploadId", uploadID ?? "")])
+    }
+
+    /// The values that a part's request and its rules may read.
+    static func adding(_ number: Int, of table: PartTable) -> (inout Scope) -> Void {
+        { scope in
+            scope.part = [
+                "number": .number(JSONNumber(number)), "offset": .number(JSONNumber(Int(table.offset(of: number)))),
+                "size": .number(JSONNumber(Int(table.length(of: number)))),
+            ]
+        }
+    }
+
+    func list(_ uploadID: String, after marker: String?) async throws(StageFailure) -> RenderedRequest {
+        let page = marker.map { [("part-number-marker", $0)] } ?? []
+        return try await storage(.get, .none, page + [("uploadId", uploadID)])
+    }
+
+    /// Whether the whole object is there.
+    func look() async throws(StageFailure) -> RenderedRequest { try await storage(.head, .none, []) }
+
+    /// The request that ends the upload; nil when the last part does.
+    func completion(_ receipts: [Int: String], _ uploadID: String?) async throws(StageFailure) -> RenderedRequest? {
+        if isStorage {
+            var rendered = try await storage(.post, .none, [("uploadId", uploadID ?? "")])
+            rendered.description.headers[.contentType] = "application/xml"
+            rendered.description.body = .text(Self.document(receipts))
+            return rendered
+        }
+        guard let complete = definition.complete else { return nil }
+        let parts = Self.table(of: receipts, names: definition.part?.capture.names ?? [])
+        return try await upload.requests.render(complete, in: context, role: "complete") { $0.own["parts"] = parts }
+    }
+
+    func cancellation(_ uploadID: String?) async throws(StageFailure) -> RenderedRequest? {
+        if isStorage {
+            guard let uploadID else { return nil }
+            return try await storage(.delete, .none, [("uploadId", uploadID)])
+        }
+        guard let cancel = definition.cancel else { return nil }
+        return try await upload.requests.render(cancel, in: context, role: "cancel")
+    }
+
+    private func storage(
+        _ method: HTTPRequest.Method, _ body: UploadRequest.Body, _ query: [(name: String, value: String)]
+    ) async throws(StageFailure) -> RenderedRequest {
+        let request = UploadRequest(purpose: .append, method: method, body: body)
+        var rendered = try await upload.render(request, of: source, in: context)
+        rendered.description.query += query
+        // All of these do the same when they are sent twice.
+        rendered.options.freshConnection = false
+        return rendered
+    }
+
+    /// The body of `CompleteMultipartUpload`.
+    private static func document(_ receipts: [Int: String]) -> String {
+        let parts = receipts.sorted { $0.key < $1.key }.map { number, tag in
+            "<Part><PartNumber>\(number)</PartNumber><ETag>\(escaped(tag))</ETag></Part>"
+        }
+        return "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\(parts.joined())"
+            + "</CompleteMultipartUpload>"
+    }
+
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+
+    /// `self.parts`: for each name the values of all parts in their order.
+    private static func table(of receipts: [Int: String], names: [String]) -> JSON {
+        let parts = receipts.sorted { $0.key < $1.key }.map { (try? JSON.parse($0.value)) ?? .null }
+        return .object(JSONObject(names.map { name in (name, .array(parts.map { $0[name] ?? .null })) }))
+    }
+}

@@ -1,0 +1,125 @@
+import HTTPTypes
+import JSONPath
+import NetworkTasks
+import PipelineCore
+import PipelineHTTP
+import Synchronization
+
+extension UploadRun {
+    private typealias Sent = (
+        number: Int, rendered: RenderedRequest, result: Result<HTTPExchangeResponse, ExchangeFailure>
+    )
+
+    /// Sends the parts that the service does not have, some at a time; gives the answer to the last.
+    mutating func sendMissing(
+        _ parts: PartsRequests
+    ) async throws(StageFailure) -> (HTTPExchangeResponse, RenderedRequest)? {
+        guard let state = checkpoint.parts else { return nil }
+        let table = PartTable(total: source.size, size: state.partSize)
+        var missing = (1...table.count).filter { state.receipts[$0] == nil }[...]
+        let gauge = PartGauge(table, present: Set(state.receipts.keys), context)
+        var last: (HTTPExchangeResponse, RenderedRequest)?
+        var failure: StageFailure?
+        // A failure of one part lets the others end: what they sent need not be sent again.
+        await withTaskGroup(of: Sent.self) { group in
+            var running = 0
+            while running > 0 || (failure == nil && !missing.isEmpty) {
+                while failure == nil, running < parts.definition.parallel, let number = missing.popFirst() {
+                    do throws(StageFailure) {
+                        let rendered = try await parts.part(number, of: table, state.uploadID)
+                        group.addTask { [requests, context] in
+                            let result = await requests.send(rendered, in: context) { gauge.attach(number, to: &$0) }
+                            return (number, rendered, result)
+                        }
+                        running += 1
+                    } catch {
+                        failure = error
+                    }
+                }
+                guard let sent = await group.next() else { break }
+                running -= 1
+                do throws(StageFailure) {
+                    last = (try await take(sent, parts, table), sent.rendered)
+                } catch {
+                    failure = failure ?? error
+                    if Task.isCancelled || !source.isUnchanged { group.cancelAll() }
+                }
+            }
+        }
+        if let failure {
+            try await keep()
+            throw failure
+        }
+        try await keep()
+        return last
+    }
+
+    /// Keeps what the service gave for a part.
+    private mutating func take(
+        _ sent: Sent, _ parts: PartsRequests, _ table: PartTable
+    ) async throws(StageFailure) -> HTTPExchangeResponse {
+        guard source.isUnchanged else { throw await endPartsAsChanged(parts) }
+        switch sent.result {
+        case .failure(let failure):
+            if case .sourceChanged = failure.reason { throw await endPartsAsChanged(parts) }
+            throw requests.failure(failure, of: sent.rendered, in: context)
+        case .success(let response):
+            if parts.isStorage, response.status == 404 { throw try await end(.gone, response, sent.rendered) }
+            let answer = try await requests.judge(
+                response, of: sent.rendered, in: context, adjust: PartsRequests.adding(sent.number, of: table))
+            let receipt = try receipt(answer, sent.rendered, parts)
+            checkpoint.parts?.receipts[sent.number] = receipt
+            checkpoint.confirmed += table.length(of: sent.number)
+            checkpoint.uncounted += table.length(of: sent.number)
+            // One commit for each part, and fewer once there are so many that a commit is long.
+            if (checkpoint.parts?.receipts.count ?? 0) <= 256 || isCommitDue { try await commit(countsBytes: true) }
+            context.pass(.uploadPart)
+            return response
+        }
+    }
+
+    private func receipt(
+        _ answer: Answer, _ rendered: RenderedRequest, _ parts: PartsRequests
+    ) throws(StageFailure) -> String {
+        guard let definition = parts.definition.part else {
+            guard let tag = answer.header("ETag").first, !tag.isEmpty else {
+                throw .definite(requests.failure("the answer to a part has no ETag", answer, of: rendered, in: context))
+            }
+            return tag
+        }
+        let captures = try requests.captures(definition.capture, from: answer, of: rendered, in: context)
+        var bytes: [UInt8] = []
+        JSON.object(captures).write(into: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Removes the parts of a file that is no longer the same.
+    mutating func endPartsAsChanged(_ parts: PartsRequests) async -> StageFailure {
+        await remove(parts)
+        return await endAsChanged()
+    }
+}
+
+/// How far all parts of an upload have come.
+private final class PartGauge: Sendable {
+    private let sent: Mutex<[Int: Int64]>
+    private let total: Int64
+    private let context: StageContext<UploadCheckpoint>
+
+    init(_ table: PartTable, present: Set<Int>, _ context: StageContext<UploadCheckpoint>) {
+        sent = Mutex(Dictionary(uniqueKeysWithValues: present.map { ($0, table.length(of: $0)) }))
+        total = table.total
+        self.context = context
+    }
+
+    /// Lets the exchange of a part report here.
+    func attach(_ number: Int, to options: inout ExchangeOptions) {
+        options.onProgress = { progress in
+            let all = self.sent.withLock { sent in
+                sent[number] = progress.sent
+                return sent.values.reduce(0, +)
+            }
+            self.context.report(.transfer(sent: min(all, self.total), received: 0, total: self.total))
+        }
+    }
+}

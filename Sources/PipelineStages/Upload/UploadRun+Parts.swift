@@ -1,0 +1,197 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+extension UploadRun {
+    /// An upload in parts: made, filled by as many requests at a time as the author allows, and ended.
+    ///
+    /// What a service confirmed is kept with each commit and not sent again; S3 is asked for it after an interruption.
+    mutating func performParts(_ definition: PartsDefinition) async throws(StageFailure)
+        -> StageOutcome<UploadCheckpoint>
+    {
+        let parts = PartsRequests(upload: stage.requests, definition: definition, source: source, context: context)
+        do throws(StageFailure) {
+            return try await advance(parts)
+        } catch {
+            guard case .failed(let failed) = error, failed.kind == .definite, definition.cancel != nil else {
+                throw error
+            }
+            await remove(parts)
+            checkpoint.forgetUpload()
+            try await keep()
+            throw error
+        }
+    }
+
+    private mutating func advance(_ parts: PartsRequests) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        if checkpoint.parts?.isCreated == true {
+            if let outcome = try await takeUp(parts) { return outcome }
+        } else {
+            try await create(parts)
+        }
+        let last = try await sendMissing(parts)
+        return try await complete(parts, last)
+    }
+
+    /// Removes what is at the service; whatever it answers, more can't be done.
+    func remove(_ parts: PartsRequests) async {
+        guard let state = checkpoint.parts, state.isCreated, !Task.isCancelled,
+            let rendered = try? await parts.cancellation(state.uploadID)
+        else { return }
+        _ = await requests.send(rendered, in: context) { $0.totalTimeout = .seconds(10) }
+    }
+
+    // MARK: Making
+
+    private mutating func create(_ parts: PartsRequests) async throws(StageFailure) {
+        let size = parts.isStorage ? PartTable.storagePartSize(for: source.size, wanted: partSize) : partSize
+        var state = PartsCheckpoint(partSize: size)
+        checkpoint.parts = state
+        checkpoint.confirmed = 0
+        try await keep()
+        let rendered = try await parts.creation()
+        let response = try await answer(to: rendered)
+        let answer = try await requests.judge(response, of: rendered, in: context)
+        let captures = try requests.captures(parts.definition.creation, from: answer, of: rendered, in: context)
+        if parts.isStorage {
+            guard let id = Self.text("/InitiateMultipartUploadResult/UploadId", in: answer), !id.isEmpty else {
+                throw .definite(
+                    requests.failure("the answer to the creation names no UploadId", answer, of: rendered, in: context))
+            }
+            state.uploadID = id
+        }
+        state.isCreated = true
+        checkpoint.parts = state
+        try await context.commit(checkpoint, captures: captures)
+        context.pass(.uploadCreated)
+    }
+
+    // MARK: Going on
+
+    /// Learns what the service has. An outcome when that is all, and its answer to the end was lost.
+    private mutating func takeUp(_ parts: PartsRequests) async throws(StageFailure) -> StageOutcome<UploadCheckpoint>? {
+        guard let state = checkpoint.parts else { return nil }
+        guard parts.isStorage else {
+            if state.isCompleting, stage.requests.definition.once != nil { return try await settleLost() }
+            return nil
+        }
+        let table = PartTable(total: source.size, size: state.partSize)
+        var receipts: [Int: String] = [:]
+        var marker: String?
+        while true {
+            let rendered = try await parts.list(state.uploadID ?? "", after: marker)
+            let response = try await answer(to: rendered)
+            if response.status == 404 { return try await afterLoss(parts, response, rendered) }
+            let answer = try await requests.judge(response, of: rendered, in: context)
+            let numbers = Self.texts("/ListPartsResult/Part/PartNumber", in: answer)
+            let tags = Self.texts("/ListPartsResult/Part/ETag", in: answer)
+            let sizes = Self.texts("/ListPartsResult/Part/Size", in: answer)
+            guard numbers.count == tags.count, numbers.count == sizes.count else {
+                throw .definite(requests.failure("the list of parts makes no sense", answer, of: rendered, in: context))
+            }
+            for (position, text) in numbers.enumerated() {
+                guard let number = Int(text), (1...table.count).contains(number) else { continue }
+                if Int64(sizes[position]) == table.length(of: number) { receipts[number] = tags[position] }
+            }
+            let next = Self.text("/ListPartsResult/NextPartNumberMarker", in: answer)
+            // A marker that stands still would be asked for again for ever.
+            guard Self.text("/ListPartsResult/IsTruncated", in: answer) == "true", let next, next != marker else {
+                break
+            }
+            marker = next
+        }
+        checkpoint.parts?.receipts = receipts
+        checkpoint.confirmed = receipts.keys.reduce(0) { $0 + table.length(of: $1) }
+        try await keep()
+        return nil
+    }
+
+    /// The upload is no longer there: because it was complete, when the object is, else it is made anew.
+    private mutating func afterLoss(
+        _ parts: PartsRequests, _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint>? {
+        guard let state = checkpoint.parts, state.isCompleting else {
+            throw try await end(.gone, response, rendered)
+        }
+        let look = try await parts.look()
+        var object = try await answer(to: look)
+        let tag = object.headers[.eTag] ?? ""
+        let count = PartTable(total: source.size, size: state.partSize).count
+        // The ETag of an object made of parts ends with their number.
+        guard object.isSuccess, object.headers[.contentLength].flatMap({ Int64($0) }) == source.size,
+            tag.filter({ $0 != "\"" }).hasSuffix("-\(count)")
+        else { throw try await end(.gone, response, rendered) }
+        let document =
+            "<CompleteMultipartUploadResult><Location>\(PartsRequests.escaped(object.url))</Location>"
+            + "<ETag>\(PartsRequests.escaped(tag))</ETag></CompleteMultipartUploadResult>"
+        object.body = Array(document.utf8)
+        return try await finish(object, look)
+    }
+
+    // MARK: Ending
+
+    private mutating func complete(
+        _ parts: PartsRequests, _ last: (HTTPExchangeResponse, RenderedRequest)?
+    ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        guard let state = checkpoint.parts else { throw .definite(StepFailure("the upload has no parts")) }
+        guard let rendered = try await parts.completion(state.receipts, state.uploadID) else {
+            guard let last else { return .finished([:]) }
+            return try await finish(last.0, last.1)
+        }
+        checkpoint.parts?.isCompleting = true
+        try await keep()
+        context.pass(.uploadSent)
+        let response = try await answer(to: rendered)
+        if response.status == 404, parts.isStorage,
+            let outcome = try await afterLoss(parts, response, rendered)
+        {
+            return outcome
+        }
+        if parts.isStorage, response.isSuccess, let failure = try await hiddenFailure(response, rendered) {
+            throw failure
+        }
+        return try await finish(response, rendered)
+    }
+
+    /// The completion begins its answer with 200 before it knows how it ends: an error then stands in the body.
+    private mutating func hiddenFailure(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> StageFailure? {
+        let answer = requests.answer(of: response)
+        let code = Self.text("/Error/Code", in: answer)
+        let isComplete = Self.text("/CompleteMultipartUploadResult/ETag", in: answer) != nil
+        guard code != nil || !isComplete else { return nil }
+        if code == "NoSuchUpload" { return try await end(.gone, response, rendered) }
+        let name = requests.name(of: rendered.description.url)
+        let words = Self.text("/Error/Message", in: answer) ?? code ?? "no result"
+        let step = requests.failure(
+            "\(name) answered 200 and could not put the parts together: \(words)", answer, of: rendered, in: context)
+        let passing: Set<String> = [
+            "InternalError", "ServiceUnavailable", "SlowDown", "RequestTimeout", "OperationAborted",
+        ]
+        let isPassing = code.map { passing.contains($0) } ?? true
+        return .failed(TryFailure(step, kind: isPassing ? .answered : .definite))
+    }
+
+    // MARK: Exchanges
+
+    /// One exchange whose bytes are not of the file.
+    mutating func answer(to rendered: RenderedRequest) async throws(StageFailure) -> HTTPExchangeResponse {
+        switch await requests.send(rendered, in: context) {
+        case .success(let response): return response
+        case .failure(let failure): throw await end(failure, rendered)
+        }
+    }
+
+    static func text(_ path: String, in answer: Answer) -> String? { texts(path, in: answer).first }
+
+    static func texts(_ path: String, in answer: Answer) -> [String] {
+        guard let selector = try? Selector.parse("xml:\(path)") else { return [] }
+        switch selector.lenientValue(in: answer) {
+        case .string(let text): return [text]
+        case .array(let values): return values.compactMap(\.string)
+        default: return []
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import JSONPath
+import PipelineCore
+import PipelineTestKit
+import Synchronization
+import Testing
+
+@testable import PipelineStages
+
+@Suite("An upload in parts that the author describes, over real sockets")
+struct PartsUploadTests {
+    /// Takes parts as forms or as bodies, and gives each an ID.
+    private final class Service: Sendable {
+        struct State: Sendable {
+            var parts: [Int: [UInt8]] = [:]
+            var refusals: [Int] = []
+            var completed: String?
+        }
+
+        let state = Mutex(State())
+        let server = Mutex<LoopbackServer?>(nil)
+
+        init(refusals: [Int] = []) throws {
+            state.withLock { $0.refusals = refusals }
+            let made = try LoopbackServer(keptBodyBytes: 16 << 20) { [weak self] in self?.answer($0) ?? .status(500) }
+            server.withLock { $0 = made }
+        }
+
+        deinit { server.withLock { $0?.stop() } }
+
+        var url: String { server.withLock { $0?.url ?? "" } }
+        var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
+        var lines: [String] { requests.map { "\($0.method) \($0.path)" } }
+        var bytes: [UInt8] { state.withLock { $0.parts.sorted { $0.key < $1.key }.flatMap(\.value) } }
+
+        private func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+            switch request.path {
+            case "/uploads": return .json("{\"id\": \"up1\"}", status: 201)
+            case "/uploads/up1/complete":
+                state.withLock { $0.completed = request.text }
+                return .json("{\"file\": {\"id\": \"f1\"}}")
+            case "/uploads/up1": return .status(204)
+            default: break
+            }
+            guard let number = Int(request.path.split(separator: "/").last ?? "") else { return .status(404) }
+            return state.withLock { state in
+                if !state.refusals.isEmpty {
+                    return .status(state.refusals.removeFirst(), headers: [("Retry-After", "0")])
+                }
+                state.parts[number] = request.body
+                return .json("{\"id\": \"p\(number)\"}")
+            }
+        }
+    }
+
+    private let folder = TransferFolder()
+    private let content = TransferFolder.bytes(2_500_000)
+
+    private func bench(_ url: String, part: String = #""part": true"#, bytes: [UInt8]? = nil) throws -> TransferBench {
+        folder.write("data.bin", bytes ?? content)
+        return try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "data.bin", "protocol": "parts",
+              "partSize": "1MB", "parallel": 2,
+              "request": { "POST": "/uploads", "json": { "bytes": 2500000 },
+                           "capture": { "id": "$.id" } },
+              "part": { "PUT": "/uploads/${{ self.id }}/parts/${{ part.number }}", \(part),
+                        "headers": { "X-Place": "${{ part.offset }}+${{ part.size }}" },
+                        "capture": { "part": "$.id" } },
+              "complete": { "POST": "/uploads/${{ self.id }}/complete",
+                            "json": { "part_ids": "${{ self.parts.part }}" } },
+              "cancel": { "DELETE": "/uploads/${{ self.id }}" },
+              "capture": { "file": "$.file.id" } }
+            """, url: url, folder: folder.path)
+    }
+
+    @Test("is made, filled and completed with what the parts gave, in their order")
+    func simple() async throws {
+        let service = try Service()
+        let bench = try bench(service.url)
+        #expect(await bench.resume().finished?["file"] == "f1")
+        #expect(service.bytes == content)
+        #expect(service.requests[0].text == #"{"bytes":2500000}"#)
+        #expect(service.state.withLock(\.completed) == #"{"part_ids":["p1","p2","p3"]}"#)
+        let places = service.requests.compactMap { $0.header("X-Place") }.sorted()
+        #expect(places == ["0+1000000", "1000000+1000000", "2000000+500000"])
+    }
+
+    @Test("may send its parts as files of a form")
+    func form() async throws {
+        let service = try Service()
+        let part = #""with": [ { "multipart": { "files": [ { "name": "data", "part": true } ] } } ]"#
+        let bench = try bench(service.url, part: part)
+        #expect(await bench.resume().finished != nil)
+        let first = try #require(service.state.withLock { $0.parts[3] })
+        #expect(String(decoding: first.prefix(400), as: UTF8.self).contains("name=\"data\""))
+        #expect(first.firstRange(of: content[2_000_000...]) != nil)
+    }
+
+    @Test("of an empty file has one empty part")
+    func empty() async throws {
+        let service = try Service()
+        let bench = try bench(service.url, bytes: [])
+        #expect(await bench.resume().finished != nil)
+        #expect(service.state.withLock(\.parts) == [1: []])
+    }
+
+    @Test("sends a part that was kept no second time after a crash")
+    func crash() async throws {
+        let service = try Service()
+        let bench = try bench(service.url)
+        #expect(await bench.resume(crash: (.uploadPart, 2)).hasDied)
+        #expect(await bench.run().finished?["file"] == "f1")
+        #expect(service.lines.count { $0 == "POST /uploads" } == 1)
+        #expect(service.bytes == content)
+        // The two parts that were committed before the process died are not sent again.
+        #expect(service.lines.count { $0.contains("/parts/") } <= 4)
+    }
+
+    @Test("goes on with the parts that failed")
+    func retry() async throws {
+        let service = try Service(refusals: [503])
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished != nil)
+        #expect(service.bytes == content)
+        #expect(service.lines.count { $0.contains("/parts/") } == 4)
+    }
+
+    @Test("is removed when it fails for good, and when it is cancelled")
+    func cancel() async throws {
+        let service = try Service(refusals: [400, 400])
+        let bench = try bench(service.url)
+        #expect(await bench.resume().refusal?.contains("400") == true)
+        #expect(service.lines.last == "DELETE /uploads/up1")
+        let other = try Service(refusals: [503, 503, 503])
+        let second = try self.bench(other.url)
+        _ = await second.resume()
+        #expect(await second.cancel() == nil)
+        #expect(other.lines.last == "DELETE /uploads/up1")
+    }
+
+    @Test("without 'part', and keys of parts elsewhere, are refused when the document is read")
+    func refusals() {
+        let lacking = TransferBench.report(
+            #"{ "id": "a", "kind": "upload", "service": "api", "file": "x", "protocol": "parts", "request": { "POST": "/x" } }"#
+        )
+        #expect(lacking.contains("needs \"part\""))
+        let misplaced = TransferBench.report(
+            #"{ "id": "a", "kind": "upload", "service": "api", "file": "x", "protocol": "tus", "parallel": 2, "request": { "POST": "/x" } }"#
+        )
+        #expect(misplaced.contains("'parallel' belongs to the protocol 'parts' and 's3'"))
+    }
+}

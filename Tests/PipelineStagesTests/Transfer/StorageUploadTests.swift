@@ -1,0 +1,177 @@
+import JSONPath
+import PipelineCore
+import PipelineTestKit
+import Synchronization
+import Testing
+
+@testable import PipelineStages
+
+@Suite("An upload to S3 over real sockets")
+struct StorageUploadTests {
+    private let folder = TransferFolder()
+    private let content = TransferFolder.bytes(17_000_000)
+
+    private func bench(_ url: String, parallel: Int = 1, bytes: [UInt8]? = nil) throws -> TransferBench {
+        folder.write("selfie.y4m", bytes ?? content)
+        return try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "s3",
+              "partSize": "5MiB", "parallel": \(parallel),
+              "request": { "PUT": "/bucket/a%20b.y4m", "headers": { "Content-Type": "video/x", "x-amz-acl": "private" },
+                           "with": [ { "sigv4": { "region": "us-east-1", "service": "s3", "accessKey": "AK",
+                                                  "secretKey": "SK" } } ] },
+              "capture": { "tag": [ "xml:/CompleteMultipartUploadResult/ETag", "header:ETag" ] } }
+            """, url: url, folder: folder.path)
+    }
+
+    @Test("of at most one part is one PUT")
+    func single() async throws {
+        let service = try StorageService()
+        let small = TransferFolder.bytes(5 << 20)
+        let bench = try bench(service.url, bytes: small)
+        #expect(await bench.resume().finished?["tag"] == "\"whole\"")
+        #expect(service.lines == ["PUT /bucket/a%20b.y4m"])
+        #expect(service.requests[0].header("X-Amz-Content-Sha256") == TransferFolder.sha256(small))
+        #expect(service.object == small)
+    }
+
+    @Test("is made, filled in parts and completed", arguments: [1, 3])
+    func parts(parallel: Int) async throws {
+        let service = try StorageService()
+        let bench = try bench(service.url, parallel: parallel)
+        #expect(await bench.resume().finished?["tag"] == "\"abc-4\"")
+        #expect(service.object == content)
+        #expect(service.received == 17_000_000)
+        #expect(service.lines.first == "POST /bucket/a%20b.y4m?uploads=")
+        #expect(service.lines.last == "POST /bucket/a%20b.y4m?uploadId=u1")
+        #expect(service.requests[0].header("x-amz-acl") == "private")
+        #expect(service.requests[0].header("Content-Type") == "video/x")
+        #expect(service.requests[1].header("x-amz-acl") == nil)
+        #expect(service.state.withLock(\.mostRunning) <= parallel)
+        #expect(bench.state.moved.sent == 17_000_000)
+    }
+
+    @Test("goes on with the parts that a paged list lacks")
+    func interruption() async throws {
+        let service = try StorageService(.init(page: 1))
+        let bench = try bench(service.url)
+        #expect(await bench.resume(crash: (.uploadPart, 2)).hasDied)
+        let before = service.received
+        #expect(await bench.run().finished != nil)
+        #expect(service.object == content)
+        #expect(service.lines.contains("GET /bucket/a%20b.y4m?part-number-marker=1&uploadId=u1"))
+        #expect(before <= 15_728_640)
+        #expect(service.received <= 17_000_000 + 5_242_880)
+        #expect(service.state.withLock(\.created) == 1)
+    }
+
+    @Test("sends again only the part that was cut")
+    func cut() async throws {
+        let service = try StorageService(.init(cuts: 1))
+        let bench = try bench(service.url, parallel: 2)
+        #expect(await bench.run().finished != nil)
+        #expect(service.object == content)
+        #expect(service.received <= 18_000_000)
+    }
+
+    @Test("survives a crash at every point", arguments: [CrashPoint.uploadCreated, .uploadPart, .uploadSent])
+    func crash(point: CrashPoint) async throws {
+        let service = try StorageService()
+        let bench = try bench(service.url, parallel: 2)
+        #expect(await bench.resume(crash: (point, 1)).hasDied)
+        #expect(await bench.run().finished?["tag"] == "\"abc-4\"")
+        #expect(service.object == content)
+    }
+
+    @Test("is tried again when an error stands under the 200 of its end")
+    func hiddenError() async throws {
+        let service = try StorageService(.init(hiddenErrors: ["InternalError"]))
+        let bench = try bench(service.url)
+        let first = await bench.resume()
+        #expect(first.failedTry?.kind == .answered)
+        #expect(first.failedTry?.failure.title.contains("no way") == true)
+        #expect(await bench.run().finished != nil)
+        #expect(service.received == 17_000_000)
+    }
+
+    @Test("fails when the error under the 200 is for good")
+    func hiddenRefusal() async throws {
+        let service = try StorageService(.init(hiddenErrors: ["EntityTooSmall"]))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().refusal?.contains("no way") == true)
+    }
+
+    @Test("whose last answer is lost finds the object, and sends nothing twice")
+    func lostAnswer() async throws {
+        let service = try StorageService(.init(lostAnswers: 1))
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished?["tag"] == "\"abc-4\"")
+        #expect(service.received == 17_000_000)
+        #expect(service.lines.last == "HEAD /bucket/a%20b.y4m")
+    }
+
+    @Test("is made anew when somebody removed it")
+    func gone() async throws {
+        let service = try StorageService(.init(cuts: 1))
+        let bench = try bench(service.url)
+        _ = await bench.resume()
+        service.state.withLock { $0.uploads = [:] }
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == 2)
+        #expect(service.object == content)
+    }
+
+    @Test("is removed when it is cancelled, and when the file changed")
+    func cancel() async throws {
+        let service = try StorageService(.init(cuts: 1))
+        let bench = try bench(service.url)
+        _ = await bench.resume()
+        #expect(await bench.cancel() == nil)
+        #expect(service.lines.last == "DELETE /bucket/a%20b.y4m?uploadId=u1")
+        let other = try StorageService(.init(cuts: 1))
+        let second = try self.bench(other.url)
+        _ = await second.resume()
+        folder.append("selfie.y4m", [1])
+        #expect(await second.resume().refusal?.hasPrefix("the file changed") == true)
+        #expect(other.state.withLock(\.uploads).isEmpty)
+    }
+}
+
+@Suite("An upload to S3 at moto", .enabled(if: ForeignServer.isAvailable, ForeignServer.howTo))
+struct MotoTests {
+    @Test("arrives whole after a crash in the middle, in parts that go side by side")
+    func crash() async throws {
+        let folder = TransferFolder()
+        let server = try ForeignServer(
+            """
+            import sys, threading, urllib.request
+            from moto.server import ThreadedMotoServer
+            server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+            server.start()
+            host, port = server.get_host_and_port()
+            urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/bucket", method="PUT"))
+            print(port, flush=True)
+            threading.Event().wait()
+            """)
+        defer { server.stop() }
+        let content = TransferFolder.bytes(17_000_000)
+        folder.write("selfie.y4m", content)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "s3",
+              "partSize": "5MiB", "parallel": 2,
+              "request": { "PUT": "/bucket/selfie.y4m",
+                           "with": [ { "sigv4": { "region": "us-east-1", "service": "s3", "accessKey": "AK",
+                                                  "secretKey": "SK" } } ] },
+              "capture": { "tag": "xml:/CompleteMultipartUploadResult/ETag" } }
+            """, url: server.url, folder: folder.path)
+        #expect(await bench.resume(crash: (.uploadPart, 2)).hasDied)
+        let tag = try #require(await bench.run().finished?["tag"]?.string)
+        #expect(tag.hasSuffix("-4\""))
+        let download = try TransferBench(
+            #"{ "id": "move", "kind": "download", "service": "api", "request": { "GET": "/bucket/selfie.y4m" }, "to": "back" }"#,
+            url: server.url, folder: folder.path)
+        _ = await download.run()
+        #expect(folder.read("back") == content)
+    }
+}

@@ -1,0 +1,135 @@
+import HTTPTypes
+import PipelineTestKit
+import Synchronization
+
+/// A service that speaks tus 1.0.0, keeps what it got, and misbehaves as told.
+final class TusService: Sendable {
+    struct Upload: Sendable {
+        var bytes: [UInt8] = []
+        var length: Int
+        var metadata: String?
+    }
+
+    struct Faults: Sendable {
+        /// Cuts the next appends after so many bytes each.
+        var cuts: [Int64] = []
+        /// Keeps nothing of an append that was cut.
+        var keepsNothing = false
+        /// Statuses of the next answers to HEAD.
+        var heads: [Int] = []
+        /// Statuses of the next answers to PATCH, before their bodies are read.
+        var refusals: [Int] = []
+        /// Says nothing to so many final appends, after having taken them.
+        var lostAnswers = 0
+        /// Most bytes of one append.
+        var appendLimit: Int64?
+        var givesAbsoluteLocation = false
+    }
+
+    struct State: Sendable {
+        var uploads: [String: Upload] = [:]
+        var created = 0
+        var faults: Faults
+    }
+
+    let state: Mutex<State>
+    private let server = Mutex<LoopbackServer?>(nil)
+
+    init(_ faults: Faults = Faults()) throws {
+        state = Mutex(State(faults: faults))
+        let made = try LoopbackServer.beforeBody(keptBodyBytes: 64 << 20) { [weak self] request in
+            self?.answer(request) ?? .status(500)
+        }
+        server.withLock { $0 = made }
+    }
+
+    deinit { server.withLock { $0?.stop() } }
+
+    var url: String { server.withLock { $0?.url ?? "" } }
+    var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
+    var lines: [String] { requests.map { "\($0.method) \($0.path)" } }
+    var received: Int64 { requests.reduce(0) { $0 + $1.bodyCount } }
+    var uploads: [String: Upload] { state.withLock(\.uploads) }
+
+    private static func status(_ status: Int, _ headers: [(String, String)] = []) -> ScriptedAnswer {
+        .status(status, headers: [("Tus-Resumable", "1.0.0")] + headers)
+    }
+
+    private func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+        guard request.header("Tus-Resumable") == "1.0.0" else {
+            return .status(412, headers: [("Tus-Version", "1.0.0")])
+        }
+        switch request.method {
+        case "POST": return create(request)
+        case "HEAD": return offset(request)
+        case "PATCH": return append(request)
+        case "DELETE":
+            let removed = state.withLock { $0.uploads.removeValue(forKey: request.path) }
+            return Self.status(removed == nil ? 404 : 204)
+        default: return Self.status(405)
+        }
+    }
+
+    private func create(_ request: ReceivedRequest) -> ScriptedAnswer {
+        guard let length = request.header("Upload-Length").flatMap({ Int($0) }), request.contentLength == 0 else {
+            return Self.status(400)
+        }
+        let (path, isAbsolute) = state.withLock { state in
+            state.created += 1
+            let path = "/files/\(state.created)"
+            state.uploads[path] = Upload(length: length, metadata: request.header("Upload-Metadata"))
+            return (path, state.faults.givesAbsoluteLocation)
+        }
+        return Self.status(201, [("Location", isAbsolute ? url + path : String(path.dropFirst(7)))])
+    }
+
+    private func offset(_ request: ReceivedRequest) -> ScriptedAnswer {
+        let status = state.withLock { $0.faults.heads.isEmpty ? nil : $0.faults.heads.removeFirst() }
+        if let status { return Self.status(status, [("Retry-After", "0")]) }
+        guard let upload = uploads[request.path] else { return Self.status(404) }
+        return Self.status(
+            200, [("Upload-Offset", "\(upload.bytes.count)"), ("Upload-Length", "\(upload.length)")])
+    }
+
+    private func append(_ request: ReceivedRequest) -> ScriptedAnswer {
+        let offset = request.header("Upload-Offset").flatMap { Int($0) }
+        let refusal = state.withLock { state -> Int? in
+            guard let upload = state.uploads[request.path] else { return 404 }
+            if request.header("Content-Type") != "application/offset+octet-stream" { return 415 }
+            if !state.faults.refusals.isEmpty { return state.faults.refusals.removeFirst() }
+            if let limit = state.faults.appendLimit, request.contentLength > limit { return 413 }
+            return offset == upload.bytes.count ? nil : 409
+        }
+        if let refusal { return .status(refusal, headers: [("Retry-After", "0")]) }
+        let cut = state.withLock { $0.faults.cuts.isEmpty ? nil : $0.faults.cuts.removeFirst() }
+        if let cut, cut < request.contentLength {
+            return ScriptedAnswer([
+                .read(cut),
+                .then { part in
+                    if !self.state.withLock(\.faults.keepsNothing) { self.keep(part) }
+                    return ScriptedAnswer([.reset])
+                },
+            ])
+        }
+        return ScriptedAnswer([
+            .readBody,
+            .then { whole in
+                let upload = self.keep(whole)
+                let isLost = self.state.withLock { state in
+                    guard upload.bytes.count == upload.length, state.faults.lostAnswers > 0 else { return false }
+                    state.faults.lostAnswers -= 1
+                    return true
+                }
+                if isLost { return ScriptedAnswer([.reset]) }
+                return Self.status(204, [("Upload-Offset", "\(upload.bytes.count)")])
+            },
+        ])
+    }
+
+    @discardableResult private func keep(_ request: ReceivedRequest) -> Upload {
+        state.withLock { state in
+            state.uploads[request.path]?.bytes += request.body
+            return state.uploads[request.path] ?? Upload(length: 0)
+        }
+    }
+}

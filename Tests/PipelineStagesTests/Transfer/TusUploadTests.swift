@@ -1,0 +1,202 @@
+import JSONPath
+import PipelineCore
+import PipelineTestKit
+import Synchronization
+import Testing
+
+@testable import PipelineStages
+
+@Suite("An upload by tus over real sockets")
+struct TusUploadTests {
+    private let folder = TransferFolder()
+    private let content = TransferFolder.bytes(3_000_000)
+
+    private func bench(_ url: String, _ more: String = "", bytes: [UInt8]? = nil) throws -> TransferBench {
+        folder.write("selfie.y4m", bytes ?? content)
+        return try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "tus",
+              "partSize": "256KiB", "request": { "POST": "/files/" }, "capture": { "video": "url" } \(more) }
+            """, url: url, folder: folder.path)
+    }
+
+    @Test("is created and filled by one append, wherever its address stands", arguments: [true, false])
+    func simple(isAbsolute: Bool) async throws {
+        let service = try TusService(.init(givesAbsoluteLocation: isAbsolute))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().finished?["video"] == .string("\(service.url)/files/1"))
+        #expect(service.lines == ["POST /files/", "PATCH /files/1"])
+        #expect(service.uploads["/files/1"]?.bytes == content)
+        // "selfie.y4m" and "application/octet-stream"
+        #expect(
+            service.uploads["/files/1"]?.metadata
+                == "filename c2VsZmllLnk0bQ==,filetype YXBwbGljYXRpb24vb2N0ZXQtc3RyZWFt")
+        #expect(service.requests.allSatisfy { $0.header("Authorization") == "Bearer token" })
+        #expect(bench.state.moved.sent == 3_000_000)
+    }
+
+    @Test("of an empty file ends with its creation")
+    func empty() async throws {
+        let service = try TusService()
+        let bench = try bench(service.url, bytes: [])
+        #expect(await bench.resume().finished != nil)
+        #expect(service.lines == ["POST /files/"])
+    }
+
+    @Test("goes on at the offset that the service reports, and repeats nothing that it has")
+    func interruption() async throws {
+        let service = try TusService(.init(cuts: [1_000_000, 500_000]))
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished != nil)
+        #expect(service.uploads["/files/1"]?.bytes == content)
+        #expect(service.received == 3_000_000)
+        #expect(
+            service.lines == [
+                "POST /files/", "PATCH /files/1", "HEAD /files/1", "PATCH /files/1", "HEAD /files/1", "PATCH /files/1",
+            ])
+    }
+
+    @Test("has patience with a service that still holds the broken connection", arguments: [423, 409])
+    func locked(status: Int) async throws {
+        let service = try TusService(.init(cuts: [1_000_000], heads: [status, status]))
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == 1)
+        #expect(service.received == 3_000_000)
+    }
+
+    @Test("asks for the offset when an append is refused", arguments: [403, 409, 460])
+    func conflict(status: Int) async throws {
+        let service = try TusService(.init(refusals: [status, status]))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().finished != nil)
+        #expect(service.lines.filter { $0.hasPrefix("HEAD") }.count == 2)
+        #expect(service.uploads["/files/1"]?.bytes == content)
+    }
+
+    @Test("is refused for ever with that said")
+    func endlessConflict() async throws {
+        let service = try TusService(.init(refusals: Array(repeating: 409, count: 50)))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().refusal?.contains("keeps refusing bytes with 409") == true)
+    }
+
+    @Test("is made anew when it is gone", arguments: [404, 410, 403])
+    func gone(status: Int) async throws {
+        let service = try TusService(.init(cuts: [1_000_000], heads: [status]))
+        let bench = try bench(service.url)
+        _ = await bench.resume()
+        #expect(await bench.resume().failedTry?.failure.title.contains("no longer has the upload") == true)
+        #expect(await bench.run().finished != nil)
+        #expect(service.uploads["/files/2"]?.bytes == content)
+    }
+
+    @Test("whose last answer is lost ends with the offset that tells it, and sends nothing twice")
+    func lostAnswer() async throws {
+        let service = try TusService(.init(lostAnswers: 1))
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished?["video"] == .string("\(service.url)/files/1"))
+        #expect(service.received == 3_000_000)
+        #expect(service.lines.last == "HEAD /files/1")
+    }
+
+    @Test("goes in short appends where nothing of a broken one is kept, and stays with them")
+    func keepsNothing() async throws {
+        let service = try TusService(.init(cuts: [1_000_000], keepsNothing: true))
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished != nil)
+        #expect(service.uploads["/files/1"]?.bytes == content)
+        let lengths = service.requests.filter { $0.method == "PATCH" }.map(\.contentLength)
+        #expect(lengths.first == 3_000_000)
+        #expect(lengths.dropFirst().allSatisfy { $0 <= 262_144 })
+        #expect(lengths.count == 13)
+    }
+
+    @Test("goes in shorter appends where one of all is too large")
+    func tooLarge() async throws {
+        let service = try TusService(.init(appendLimit: 100_000))
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished != nil)
+        #expect(service.uploads["/files/1"]?.bytes == content)
+    }
+
+    @Test("survives a crash at every point", arguments: [CrashPoint.uploadCreated, .uploadPart, .uploadSent])
+    func crash(point: CrashPoint) async throws {
+        let service = try TusService()
+        let bench = try bench(service.url)
+        #expect(await bench.resume(crash: (point, point == .uploadPart ? 5 : 1)).hasDied)
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == 1)
+        #expect(service.uploads["/files/1"]?.bytes == content)
+    }
+
+    @Test("is removed at the service when it is cancelled")
+    func cancel() async throws {
+        let service = try TusService(.init(cuts: [1_000_000]))
+        let bench = try bench(service.url)
+        _ = await bench.resume()
+        #expect(await bench.cancel() == nil)
+        #expect(service.lines.last == "DELETE /files/1")
+        #expect(service.uploads.isEmpty)
+    }
+
+    @Test("of a file that changed is refused, and removed at the service")
+    func changed() async throws {
+        let service = try TusService(.init(cuts: [1_000_000]))
+        let bench = try bench(service.url)
+        _ = await bench.resume()
+        folder.append("selfie.y4m", [1])
+        #expect(await bench.resume().refusal?.hasPrefix("the file changed") == true)
+        #expect(service.lines.last == "DELETE /files/1")
+    }
+
+    @Test("at a service that does not speak it fails with what to do")
+    func unsupported() async throws {
+        let server = try LoopbackServer { _ in .json("{}", status: 201) }
+        defer { server.stop() }
+        let result = await (try bench(server.url)).resume()
+        #expect(result.refusal?.contains("does not speak tus 1.0.0") == true)
+    }
+
+    @Test("says how large a file may be")
+    func maximum() async throws {
+        let server = try LoopbackServer { _ in .status(413, headers: [("Tus-Max-Size", "1000")]) }
+        defer { server.stop() }
+        let result = await (try bench(server.url)).resume()
+        #expect(result.refusal?.contains("at most") == true)
+    }
+}
+
+@Suite("An upload by tus to tuspyserver", .enabled(if: ForeignServer.isAvailable, ForeignServer.howTo))
+struct TuspyserverTests {
+    @Test("arrives whole after a crash in the middle")
+    func crash() async throws {
+        let folder = TransferFolder()
+        let server = try ForeignServer(
+            """
+            import socket, sys, uvicorn
+            from fastapi import FastAPI
+            from tuspyserver import create_tus_router
+            app = FastAPI()
+            app.include_router(create_tus_router(prefix="files", files_dir=sys.argv[1]))
+            listener = socket.socket()
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            print(listener.getsockname()[1], flush=True)
+            uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
+            """, folder.path + "/server")
+        defer { server.stop() }
+        let content = TransferFolder.bytes(9_000_000)
+        folder.write("selfie.y4m", content)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "tus",
+              "partSize": "1MiB", "request": { "POST": "/files" }, "capture": { "video": "url" } }
+            """, url: server.url, folder: folder.path)
+        #expect(await bench.resume(crash: (.uploadPart, 3)).hasDied)
+        let end = await bench.run()
+        let video = try #require(end.finished?["video"]?.string)
+        let name = try #require(video.split(separator: "/").last)
+        #expect(folder.read("server/\(name)") == content)
+    }
+}
