@@ -24,8 +24,8 @@ demo: dependencies ## Start the demonstration service and run Pipelines/selfie.j
 	.scripts/demo "$$(swift build $(CHECK) --show-bin-path)"
 
 .PHONY: test
-test: dependencies ## Run all tests
-	swift test $(CHECK)
+test: dependencies ## Run all tests, one after the other: many start processes and servers
+	swift test $(CHECK) --no-parallel
 
 .PHONY: test-fast
 test-fast: dependencies ## Run the tests that need no processes and no sockets
@@ -33,11 +33,11 @@ test-fast: dependencies ## Run the tests that need no processes and no sockets
 
 .PHONY: torture
 torture: dependencies ## Kill the program at every crash point TIMES times (100) and compare
-	PIPELINE_TORTURE=$(TIMES) swift test $(CHECK) --filter CrashTests
+	PIPELINE_TORTURE=$(TIMES) swift test $(CHECK) --no-parallel --filter CrashTests
 
 .PHONY: simulate
 simulate: dependencies ## Simulate SEEDS (200000) schedules with crashes in virtual time
-	SEEDS=$${SEEDS:-200000} swift test -c release -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
+	SEEDS=$${SEEDS:-200000} swift test -c release --scratch-path .build-release $(CHECK) --filter SimulationTests
 
 .PHONY: lint
 lint: ## Check the format of the sources

@@ -15,6 +15,8 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let structuredFields = Target.Dependency.product(
     name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 
 let package = Package(
@@ -38,6 +40,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2", traits: []),
     ],
     targets: [
         // The flow, from the document to the wire and back.
@@ -48,6 +52,7 @@ let package = Package(
             name: "PipelineStages",
             dependencies: [
                 "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes, structuredFields,
+                subprocess, system,
             ],
             swiftSettings: settings),
         .target(
@@ -67,9 +72,12 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "PipelineCommands",
-            dependencies: ["PipelineKit", "PipelineCore", "PipelineEngine", "JSONPath", argumentParser],
+            dependencies: [
+                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineStages", "JSONPath", argumentParser,
+            ],
             swiftSettings: settings),
-        .executableTarget(name: "pipeline", dependencies: ["PipelineCommands"], swiftSettings: settings),
+        .executableTarget(
+            name: "pipeline", dependencies: ["PipelineCommands"], exclude: ["Plugins"], swiftSettings: settings),
 
         // The demonstration service.
         .target(

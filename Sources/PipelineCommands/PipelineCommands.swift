@@ -7,6 +7,7 @@ import PipelineKit
 public enum PipelineCommands {
     /// Runs the command that the arguments name, and exits with its status. `extend` adds kinds of stage.
     public static func main(extend: @escaping @Sendable (inout Catalogue) -> Void = { _ in }) async -> Never {
+        ExternalCommand.replaceProcess(arguments: CommandLine.arguments, environment: ProcessEnvironment.all)
         do {
             let command = try RootCommand.parseAsRoot()
             guard let command = command as? any WorkspaceCommand else {
@@ -26,6 +27,7 @@ public enum PipelineCommands {
     ) async -> ExitStatus {
         let settings = Settings(
             stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,
+            plugins: command.common.plugins,
             environment: ProcessEnvironment.all)
         do {
             return try await command.run(in: Workspace(settings: settings, extend: extend), console: console)
@@ -48,6 +50,10 @@ struct CommonOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("A file of NAME=value lines with secrets.", valueName: "file"))
     var secretsFile: String?
+
+    @Option(
+        help: ArgumentHelp("A folder of plugins, looked at before all others (PIPELINE_PLUGINS).", valueName: "dir"))
+    var plugins: String?
 
     @Option(help: "Colours: auto, always or never (NO_COLOR).")
     var color: ColorChoice = .auto
@@ -96,6 +102,6 @@ struct RootCommand: ParsableCommand {
             RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, LogsCommand.self,
             CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, ValidateCommand.self,
             SchemaCommand.self,
-            WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self,
+            WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
         ])
 }

@@ -16,7 +16,7 @@ import Testing
             "PipelineKit",
             ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal", "PipelineStages"]
         ),
-        ("PipelineCommands", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit"]),
+        ("PipelineCommands", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelineStages"]),
         ("pipeline", ["PipelineCommands"]),
         ("SelfieStudio", []),
     ]

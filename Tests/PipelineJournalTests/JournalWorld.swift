@@ -48,10 +48,13 @@ struct SQLiteWorld: JournalWorld {
 
     var state: String { folder.path + "/state" }
     func open() throws -> any Journal { try openSQLite() }
-    func openSQLite() throws -> SQLiteJournal { try SQLiteJournal(folder: state, clock: clock) }
+    func openSQLite() throws -> SQLiteJournal {
+        // So long that no renewal, which goes by real time, comes in between on a slow machine.
+        try SQLiteJournal(folder: state, clock: clock, leaseLength: .seconds(3600))
+    }
 
     func kill(_ owner: OwnerID, _ journal: any Journal) async { await (journal as? SQLiteJournal)?.close() }
-    func stop(_ owner: OwnerID) async { clock.advance(by: 30_001) }
+    func stop(_ owner: OwnerID) async { clock.advance(by: 3_600_001) }
     func remove() { folder.remove() }
 }
 

@@ -40,7 +40,7 @@ struct CancelCommand: WorkspaceCommand {
             return
         }
         // Nobody has the job: this process takes it up for as long as cancelling takes.
-        let plan = try workspace.plan(of: record)
+        let plan = try await workspace.plan(of: record)
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
             if let line = EventLine(event).text { console.note(line) }
         }

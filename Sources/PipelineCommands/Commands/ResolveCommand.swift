@@ -45,7 +45,8 @@ struct ResolveCommand: WorkspaceCommand {
         let found = try await JobName(job).find(in: journal)
         let key = try unknownStep(of: found.snapshot)
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
-        try await engine.resolve(found.snapshot.record.id, key, as: try resolution(found.snapshot, key, workspace))
+        try await engine.resolve(
+            found.snapshot.record.id, key, as: try await resolution(found.snapshot, key, workspace))
         console.note("settled; go on with: pipeline resume \(found.snapshot.record.id)")
         return .succeeded
     }
@@ -62,10 +63,10 @@ struct ResolveCommand: WorkspaceCommand {
             .usage, "say which submit is meant", hint: "unknown are: \(list); name one with --stage and --item")
     }
 
-    private func resolution(_ job: JobSnapshot, _ key: StepKey, _ workspace: Workspace) throws -> Resolution {
+    private func resolution(_ job: JobSnapshot, _ key: StepKey, _ workspace: Workspace) async throws -> Resolution {
         if resubmit { return .resubmit }
         if abandon { return .abandon }
-        let plan = try workspace.plan(of: job.record)
+        let plan = try await workspace.plan(of: job.record)
         let names = plan.stage(key.stage)?.captures.filter(\.isSubmitted).map(\.name) ?? []
         guard let id else { return .found(try values(names)) }
         guard let name = names.count == 1 ? names[0] : names.first(where: { $0 == "id" }) else {

@@ -75,7 +75,7 @@ struct ResumeCommand: WorkspaceCommand {
         case .unknown: return session.refuseUnknown(job.snapshot)
         case .running, .suspended, .waiting, .failed: break
         }
-        let plan = try workspace.plan(of: record)
+        let plan = try await workspace.plan(of: record)
         let secret = try SecretInputs(plan: plan, record: record, assignments: input).values()
         return try await session.resume(
             job, plan: plan, secretInputs: secret,

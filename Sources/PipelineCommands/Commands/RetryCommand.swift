@@ -42,7 +42,7 @@ struct RetryCommand: WorkspaceCommand {
         let session = JobSession(
             workspace, journal, console,
             options: JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite))
-        let plan = try workspace.plan(of: record)
+        let plan = try await workspace.plan(of: record)
         if let from, plan.stage(from) == nil {
             let ids = plan.stages.map(\.id)
             throw CommandError(

@@ -48,7 +48,8 @@ struct RunCommand: WorkspaceCommand {
             throw CommandError(.usage, "'\(key)' is not a valid job key", hint: NameGrammar.jobKey.hint)
         }
         let draft = try JobDraft(
-            path: file, catalogue: workspace.catalogue, given: try givenInputs(),
+            path: file, catalogue: await workspace.catalogue(for: try JobDraft.source(at: file)),
+            given: try givenInputs(),
             environment: workspace.settings.environment, standardInput: StandardInput.text)
         let journal = try workspace.openJournal()
         if let key, let earlier = try await journal.jobs(JobQuery(key: key)).first {

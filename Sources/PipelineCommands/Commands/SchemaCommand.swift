@@ -12,7 +12,7 @@ struct SchemaCommand: WorkspaceCommand {
     @OptionGroup var common: CommonOptions
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        console.data(PipelineSchema(catalogue: workspace.catalogue).json.prettyText())
+        console.data(PipelineSchema(catalogue: await workspace.wholeCatalogue()).json.prettyText())
         return .succeeded
     }
 }

@@ -24,7 +24,7 @@ struct ShowCommand: WorkspaceCommand {
         let found = try await JobName(job).find(in: journal)
         let record = found.snapshot.record
         // A document that this version can't plan any more is shown all the same, in the order of the alphabet.
-        let plan = try? workspace.plan(of: record)
+        let plan = try? await workspace.plan(of: record)
         let order = plan?.definition.stages.map(\.id) ?? []
         let secret = Dictionary(
             uniqueKeysWithValues: (plan?.stages ?? []).map { stage in

@@ -23,7 +23,7 @@ struct ValidateCommand: WorkspaceCommand {
         for file in files {
             do {
                 let source = try JobDraft.source(at: file)
-                let plan = try Planner(catalogue: workspace.catalogue).plan(source)
+                let plan = try Planner(catalogue: await workspace.catalogue(for: source)).plan(source)
                 results.append(["file": .string(file), "valid": true, "errors": []])
                 let count = plan.stages.count
                 if !json { console.data("\(file): valid, \(count) stage\(count == 1 ? "" : "s")") }

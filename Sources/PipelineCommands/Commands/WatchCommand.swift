@@ -24,7 +24,7 @@ struct WatchCommand: WorkspaceCommand {
         let session = JobSession(
             workspace, journal, console,
             options: JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: false))
-        let latest = try await session.follow(found, plan: try workspace.plan(of: found.snapshot.record))
+        let latest = try await session.follow(found, plan: try await workspace.plan(of: found.snapshot.record))
         let id = latest.snapshot.record.id
         switch latest.snapshot.phase(isOwned: false) {
         case .succeeded, .failed, .cancelled: return session.summarize(latest.snapshot, isOwned: false)

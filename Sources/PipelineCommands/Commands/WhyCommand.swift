@@ -27,7 +27,7 @@ struct WhyCommand: WorkspaceCommand {
         let cause = found.snapshot.suspension(isOwned: isOwned)
         let held =
             phase == .succeeded || phase == .cancelled
-            ? [] : found.snapshot.standstills(in: try workspace.plan(of: found.snapshot.record), isOwned: isOwned)
+            ? [] : found.snapshot.standstills(in: try await workspace.plan(of: found.snapshot.record), isOwned: isOwned)
         if json {
             let steps = held.map(Self.json)
             console.data(

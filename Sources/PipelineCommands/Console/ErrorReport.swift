@@ -38,7 +38,9 @@ struct ErrorReport {
             let service = failure.service.map { " (service '\($0)')" } ?? ""
             lines.append("  request: \(request)\(service)")
         }
-        if let body = failure.body, !body.isEmpty { lines.append("  answer: \(body)") }
+        if let body = failure.body, !body.isEmpty {
+            lines.append(failure.request == nil ? "  log: \(body)" : "  answer: \(body)")
+        }
         if let hint = failure.hint { lines.append("  hint: \(hint)") }
         return lines
     }

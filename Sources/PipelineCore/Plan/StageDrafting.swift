@@ -67,7 +67,7 @@ struct StageDrafting {
                 reader: reader, id: stage.id, service: service,
                 decorators: [options.decorators, service?.decorators ?? [], definition.defaults.decorators],
                 retry: retry))
-        reader.finish()
+        if kind.allowsOtherKeys { reader.reportLater() } else { reader.finish() }
         return made
     }
 

@@ -14,12 +14,15 @@ public struct StageKind: Sendable {
     public let defaultDeadline: Duration?
     /// Whether the stage itself ends by its deadline, for example because it asks once more before.
     public let keepsOwnDeadline: Bool
+    /// Whether the stage may have keys beyond its fields, which it checks itself.
+    public let allowsOtherKeys: Bool
     /// Reads the configuration and makes the stage; nil after having reported mistakes.
     public let make: @Sendable (StageReading) -> AnyStage?
 
     public init(
         name: String, summary: String, fields: [any AnyField], defaultDeadline: Duration? = nil,
-        keepsOwnDeadline: Bool = false, constraints: @autoclosure @escaping @Sendable () -> JSON? = nil,
+        keepsOwnDeadline: Bool = false, allowsOtherKeys: Bool = false,
+        constraints: @autoclosure @escaping @Sendable () -> JSON? = nil,
         make: @escaping @Sendable (StageReading) -> AnyStage?
     ) {
         self.name = name
@@ -27,6 +30,7 @@ public struct StageKind: Sendable {
         self.fields = fields
         self.defaultDeadline = defaultDeadline
         self.keepsOwnDeadline = keepsOwnDeadline
+        self.allowsOtherKeys = allowsOtherKeys
         self.constraints = constraints
         self.make = make
     }
@@ -45,6 +49,15 @@ public struct StageReading {
 
     /// The mistakes and declarations of the whole document.
     public var findings: Findings { reader.findings }
+
+    /// The members that are the kind's own: neither those of all stages nor those that mean nothing (`$schema`, `x-`).
+    public var ownMembers: [(member: JSONNode.Member, place: Place)] {
+        let common = LaterKeys.stage.union(StageOptions.fields.map(\.name))
+        return (reader.place.members ?? []).filter { entry in
+            let name = entry.member.name
+            return !common.contains(name) && name != "$schema" && !name.hasPrefix("x-")
+        }
+    }
 
     /// Declares what later stages may read.
     public func declare(_ captures: [CaptureDeclaration]) {

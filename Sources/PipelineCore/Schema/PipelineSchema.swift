@@ -51,6 +51,7 @@ public struct PipelineSchema: Sendable {
         for (name, value) in (StageOptions.fields + kind.fields).objectSchema(later: later).object ?? [:] {
             schema[name] = value
         }
+        if kind.allowsOtherKeys { schema["additionalProperties"] = nil }
         if let constraints = kind.constraints() { schema["allOf"] = [constraints] }
         return .object(schema)
     }

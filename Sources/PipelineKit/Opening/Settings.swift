@@ -1,4 +1,5 @@
 import PipelineCore
+public import PipelineStages
 
 /// Where a program keeps its state and finds its secrets: flags first, then `PIPELINE_…` variables, then defaults.
 public struct Settings: Sendable {
@@ -6,14 +7,18 @@ public struct Settings: Sendable {
     public let stateFolder: String
     /// The file of secrets, when one was named; absolute.
     public let secretsFile: String?
+    /// Where plugins are looked for.
+    public let pluginFolders: PluginFolders
     /// The environment, as it was when the program began.
     public let environment: [String: String]
 
-    public init(stateFolder: String?, secretsFile: String?, environment: [String: String]) {
+    public init(stateFolder: String?, secretsFile: String?, plugins: String? = nil, environment: [String: String]) {
         let working = AbsolutePath.workingDirectory
         let named = stateFolder ?? environment["PIPELINE_STATE_DIR"].flatMap { $0.isEmpty ? nil : $0 }
         self.stateFolder = AbsolutePath.of(named ?? Self.defaultStateFolder(environment), in: working)
         self.secretsFile = secretsFile.map { AbsolutePath.of($0, in: working) }
+        pluginFolders = PluginFolders(
+            named: plugins.map { AbsolutePath.of($0, in: working) }, environment: environment)
         self.environment = environment
     }
 

@@ -1,9 +1,9 @@
-import JSONPath
+public import JSONPath
 public import PipelineCore
 public import PipelineEngine
 import PipelineHTTP
 import PipelineJournal
-import PipelineStages
+public import PipelineStages
 
 /// One engine put together with good defaults: the journal of the state folder, the machine's clock, libcurl.
 public final class Workspace: Sendable {
@@ -11,8 +11,10 @@ public final class Workspace: Sendable {
     public typealias Journal = any WorkspaceJournal
 
     public let settings: Settings
-    /// The kinds of stage that documents may use.
+    /// The kinds of stage that documents may use without any plugin.
     public let catalogue: Catalogue
+    /// The plugins of the folders that the settings name.
+    public let plugins: PluginHost
     private let transport: CurlTransport
 
     /// A workspace that knows the built-in kinds, and those that `extend` adds.
@@ -26,7 +28,18 @@ public final class Workspace: Sendable {
             decoratorSchema: decorators.entrySchema, checkDecorators: { decorators.check($0, findings: $1) })
         extend(&catalogue)
         self.catalogue = catalogue
+        plugins = PluginHost(
+            folders: settings.pluginFolders, settings: PluginSettings(environment: settings.environment),
+            reserved: Set(catalogue.kinds.keys))
     }
+
+    /// The catalogue with the plugins that a document may mean; only they are started.
+    public func catalogue(for source: SourceText) async -> Catalogue {
+        catalogue.adding(await plugins.kinds(namedIn: source))
+    }
+
+    /// The catalogue with all plugins.
+    public func wholeCatalogue() async -> Catalogue { catalogue.adding(await plugins.kinds()) }
 
     /// The journal of the state folder; made when it is not there.
     public func openJournal() throws(JournalFailure) -> Journal {
@@ -58,8 +71,9 @@ public final class Workspace: Sendable {
     }
 
     /// The plan of a job, from the document that it started with.
-    public func plan(of record: JobRecord) throws(DefinitionError) -> Plan {
-        try Planner(catalogue: catalogue).plan(SourceText(name: record.sourceName, text: record.source))
+    public func plan(of record: JobRecord) async throws(DefinitionError) -> Plan {
+        let source = SourceText(name: record.sourceName, text: record.source)
+        return try Planner(catalogue: await catalogue(for: source)).plan(source)
     }
 
     /// A new id for a job that starts now.
@@ -67,5 +81,13 @@ public final class Workspace: Sendable {
         let random = SystemRandomness()
         return JobID(
             at: SystemClock().now, random: (UInt16(truncatingIfNeeded: random.bits()), random.bits()))
+    }
+}
+
+extension Catalogue {
+    fileprivate func adding(_ kinds: [StageKind]) -> Catalogue {
+        var catalogue = self
+        for kind in kinds { catalogue.register(kind) }
+        return catalogue
     }
 }

@@ -145,6 +145,7 @@ struct OwnershipTests {
             // While another has the database, the suspension that the first asks for can't be committed.
             var configuration = Configuration()
             configuration.allowsUnsafeTransactions = true
+            configuration.busyMode = .timeout(10)
             let journal = try DatabaseQueue(path: workplace.state + "/journal.sqlite", configuration: configuration)
             try await journal.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
             owner.signal(SIGINT)

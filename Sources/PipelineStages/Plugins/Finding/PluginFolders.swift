@@ -1,0 +1,103 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The folders in which programs that extend `pipeline` are looked for, the first one first.
+public struct PluginFolders: Sendable, Hashable {
+    /// The folders in their order; one that is not there has no programs.
+    public let paths: [String]
+
+    public init(_ paths: [String]) {
+        var seen: Set<String> = []
+        self.paths = paths.filter { $0.hasPrefix("/") && seen.insert($0).inserted }
+    }
+
+    /// `--plugins DIR`, `$PIPELINE_PLUGINS`, the user's data folder (XDG Base Directory Specification 0.8), PATH.
+    ///
+    /// - Parameter named: the folder given on the command line, absolute.
+    public init(named: String?, environment: [String: String]) {
+        let data =
+            environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+            ?? environment["HOME"].map { "\($0)/.local/share" }
+        self.init(
+            (named.map { [$0] } ?? []) + Self.list(environment["PIPELINE_PLUGINS"])
+                + (data.map { ["\($0)/pipeline/plugins"] } ?? []) + Self.list(environment["PATH"]))
+    }
+
+    /// The programs that are called `prefix` and a name, in the order of the folders and then of the names.
+    public func programs(prefix: String) -> [PluginProgram] {
+        var first: [String: String] = [:]
+        var programs: [PluginProgram] = []
+        for folder in paths {
+            for file in Self.names(in: folder) where file.hasPrefix(prefix) {
+                let name = String(file.dropFirst(prefix.count))
+                let path = "\(folder)/\(file)"
+                guard Self.isName(name), Self.isProgram(path) else { continue }
+                programs.append(PluginProgram(name: name, path: path, hiddenBy: first[name]))
+                if first[name] == nil { first[name] = path }
+            }
+        }
+        return programs
+    }
+
+    /// The first program of that file name; nil when there is none.
+    public func program(called file: String) -> String? {
+        guard !file.contains("/") else { return nil }
+        return paths.map { "\($0)/\(file)" }.first(where: Self.isProgram)
+    }
+
+    private static func list(_ text: String?) -> [String] {
+        (text ?? "").split(separator: ":").map(String.init)
+    }
+
+    /// `[a-z][a-zA-Z0-9_-]*`: what can stand as a kind in a document.
+    static func isName(_ text: String) -> Bool {
+        guard let first = text.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+    }
+
+    static func isProgram(_ path: String) -> Bool {
+        var facts = stat()
+        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+    }
+
+    private static func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            names.append(
+                withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                })
+        }
+        return names.sorted()
+    }
+}
+
+/// A program that was found in a plugin folder; nothing of it has been run.
+public struct PluginProgram: Sendable, Hashable {
+    /// What stands behind the prefix in its file name: for a stage, its kind.
+    public let name: String
+    /// Where it is, absolute.
+    public let path: String
+    /// The program of the same name in an earlier folder, which is used instead of this one.
+    public let hiddenBy: String?
+
+    public init(name: String, path: String, hiddenBy: String? = nil) {
+        self.name = name
+        self.path = path
+        self.hiddenBy = hiddenBy
+    }
+}

@@ -1,0 +1,41 @@
+public import JSONPath
+import PipelineCore
+
+/// What is known of one program that was found: the data of `pipeline plugins`.
+public struct PluginReport: Sendable {
+    public let program: PluginProgram
+    /// Nil when it could not say what it is.
+    public let description: PluginDescription?
+    /// What stands in the way of its use, or is odd, one sentence each; empty when all is well.
+    public let problems: [String]
+    /// Whether documents can use it.
+    public let isUsable: Bool
+
+    init(_ program: PluginProgram, _ result: Result<PluginDescription, PluginFault>, isReserved: Bool) {
+        self.program = program
+        var problems: [String] = []
+        if let first = program.hiddenBy { problems.append("it is hidden by \(first)") }
+        if isReserved { problems.append("'\(program.name)' is a built-in kind, which no plugin replaces") }
+        switch result {
+        case .success(let description):
+            self.description = description
+            problems += description.schema.problems.map { "its schema: \($0)" }
+            isUsable = program.hiddenBy == nil && !isReserved
+        case .failure(let fault):
+            description = nil
+            problems.append("it \(fault.message)" + (fault.hint.map { "; \($0)" } ?? ""))
+            isUsable = false
+        }
+        self.problems = problems
+    }
+
+    /// The form of `pipeline plugins --json`.
+    public var json: JSON {
+        [
+            "name": .string(program.name), "type": "stage", "path": .string(program.path),
+            "usable": .bool(isUsable), "version": JSON(description?.version), "summary": JSON(description?.summary),
+            "captures": .array(description?.captures.map { .string($0.name) } ?? []),
+            "schema": description?.schema.json ?? .null, "problems": .array(problems.map { .string($0) }),
+        ]
+    }
+}

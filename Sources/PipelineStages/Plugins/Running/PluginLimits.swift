@@ -1,0 +1,30 @@
+/// What a plugin may take: beyond it the program is ended and its step fails.
+public struct PluginLimits: Sendable, Hashable {
+    /// For the answer to `describe`.
+    public var describing: Duration
+    /// For `cancel`, all of it.
+    public var cancelling: Duration
+    /// For the program to take one message from us off its standard input.
+    public var writing: Duration
+    /// Between the end of the conversation, or SIGTERM, and the next harsher step; the last is SIGKILL.
+    public var grace: Duration
+    /// Bytes of one line.
+    public var line: Int
+    /// Bytes of standard output in one call, and of standard error.
+    public var output: Int
+    /// Bytes of the answer to `describe`.
+    public var description: Int
+
+    public init(
+        describing: Duration = .seconds(10), cancelling: Duration = .seconds(60), writing: Duration = .seconds(30),
+        grace: Duration = .seconds(5), line: Int = 1 << 20, output: Int = 256 << 20, description: Int = 1 << 20
+    ) {
+        self.describing = describing
+        self.cancelling = cancelling
+        self.writing = writing
+        self.grace = grace
+        self.line = line
+        self.output = output
+        self.description = description
+    }
+}

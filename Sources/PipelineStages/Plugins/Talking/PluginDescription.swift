@@ -1,0 +1,61 @@
+import JSONPath
+public import PipelineCore
+
+/// What a plugin says of itself when it is asked to `describe`.
+public struct PluginDescription: Sendable {
+    /// The kind of stage that it does.
+    public let kind: String
+    /// Its own version, for people.
+    public let version: String
+    /// One sentence for people; nil when it gives none.
+    public let summary: String?
+    /// The JSON Schema (2020-12) of its configuration.
+    public let schema: JSONSchema
+    /// The values that later stages may read.
+    public let captures: [CaptureDeclaration]
+    /// Whether it can send a submit again under the same key without making a second one (`"once": "key"`): then a
+    /// submit whose answer was lost is sent again, else it is *unknown*.
+    public let submitsOnce: Bool
+
+    /// Reads a `description` message; whatever is wrong with it is thrown.
+    init(_ message: JSONObject) throws(PluginFault) {
+        let version = message["protocol"]?.number?.int
+        guard version == PluginProtocol.version else {
+            throw PluginFault(
+                .nonsense,
+                "speaks version \(message["protocol"]?.text ?? "?") of the plugin protocol, not \(PluginProtocol.version)",
+                hint: "another version of the plugin, or of this program, fits")
+        }
+        guard let kind = message["kind"]?.string, PluginFolders.isName(kind) else {
+            throw Self.wrong("'kind' must be a name such as \"transcode\"")
+        }
+        let schema = message["schema"] ?? .bool(true)
+        guard schema.object != nil || schema.bool != nil else { throw Self.wrong("'schema' must be a JSON Schema") }
+        self.kind = kind
+        self.version = message["version"]?.string ?? message["version"]?.number?.literal ?? "?"
+        self.schema = JSONSchema(schema)
+        summary = message["summary"]?.string ?? schema["description"]?.string
+        captures = try Self.captures(message["captures"])
+        submitsOnce = message["once"]?.string == "key"
+    }
+
+    private static func captures(_ json: JSON?) throws(PluginFault) -> [CaptureDeclaration] {
+        guard let json, !json.isNull else { return [] }
+        guard let entries = json.array else { throw wrong("'captures' must be an array of names") }
+        var captures: [CaptureDeclaration] = []
+        for entry in entries {
+            guard let name = entry.string ?? entry["name"]?.string, !name.isEmpty else {
+                throw wrong("'captures' must hold names, or objects with a \"name\"")
+            }
+            captures.append(
+                CaptureDeclaration(
+                    name: name, isSecret: entry["secret"]?.bool ?? false,
+                    isSubmitted: entry["submitted"]?.bool ?? false))
+        }
+        return captures
+    }
+
+    private static func wrong(_ what: String) -> PluginFault {
+        PluginFault(.nonsense, "describes itself wrongly: \(what)")
+    }
+}
