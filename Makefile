@@ -49,14 +49,16 @@ format: ## Format the sources
 
 .PHONY: bench
 bench: dependencies ## Measure against curl and other peers; prints ratios
-	swift build -c release $(CHECK)
-	.scripts/bench "$$(swift build -c release --show-bin-path)"
+	swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK)
+	.scripts/bench "$$(swift build -c release --scratch-path .build-release --static-swift-stdlib --show-bin-path)"
 
 .PHONY: install
 install: dependencies ## Build for release and install under PREFIX (/usr/local)
-	swift build -c release $(CHECK) --static-swift-stdlib --product pipeline
-	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 "$$(swift build -c release --static-swift-stdlib --show-bin-path)/pipeline" "$(DESTDIR)$(PREFIX)/bin/pipeline"
+	swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK) --product pipeline
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/pipeline/plugins"
+	install -s -m 755 "$$(swift build -c release --scratch-path .build-release --static-swift-stdlib --show-bin-path)/pipeline" \
+		"$(DESTDIR)$(PREFIX)/bin/pipeline"
+	install -m 755 Sources/pipeline/Plugins/pipeline-stage-* "$(DESTDIR)$(PREFIX)/share/pipeline/plugins"
 
 .PHONY: ci
 ci: export CI = true

@@ -113,7 +113,10 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
             name: "ExampleTests",
-            dependencies: ["PipelineKit", "PipelineEngine", "PipelineCore", "JSONPath", "SelfieStudio"],
+            dependencies: [
+                "PipelineKit", "PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath", "SelfieStudio",
+                "pipeline",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "CrashTests",

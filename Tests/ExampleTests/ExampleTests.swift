@@ -3,6 +3,7 @@ import JSONPath
 import PipelineCore
 import PipelineEngine
 import PipelineKit
+import PipelineTestKit
 import SelfieStudio
 import Testing
 
@@ -32,6 +33,17 @@ import Testing
         #expect(
             kept.trimmingCharacters(in: .whitespacesAndNewlines) == printed,
             "run: pipeline schema > Pipelines/pipeline.schema.json")
+    }
+
+    @Test("the README names every command that the program has")
+    func commandsAreNamed() async throws {
+        let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+        let help = try await BuiltProgram(named: "pipeline").run(["--help"])
+        let lines = try #require(help.output.components(separatedBy: "SUBCOMMANDS:").last).components(separatedBy: "\n")
+        let commands = lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.contains("See ") }
+            .compactMap { $0.split(separator: " ").first }
+        #expect(commands.count > 10)
+        for command in commands { #expect(readme.contains("`pipeline \(command)") || readme.contains("`\(command)")) }
     }
 
     @Test("the README's pipeline makes a model of the fixture")

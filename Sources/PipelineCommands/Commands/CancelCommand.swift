@@ -16,9 +16,7 @@ struct CancelCommand: WorkspaceCommand {
     var jobs: [String]
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        guard let journal = try workspace.existingJournal() else {
-            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
-        }
+        let journal = try workspace.journalWithJobs()
         for name in jobs {
             let job = try await JobName(name).find(in: journal)
             try await cancel(job, journal, workspace, console)

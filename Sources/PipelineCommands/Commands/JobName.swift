@@ -24,3 +24,14 @@ struct JobName {
         throw CommandError(.usage, "several jobs start with '\(text)'", hint: "type more of one of \(ids)")
     }
 }
+
+extension Workspace {
+    /// The journal, for commands that name a job; an error that says so when nothing was ever kept.
+    func journalWithJobs() throws -> Journal {
+        guard let journal = try existingJournal() else {
+            throw CommandError(
+                .usage, "there are no jobs in \(settings.stateFolder)", hint: "start one with 'pipeline run FILE'")
+        }
+        return journal
+    }
+}

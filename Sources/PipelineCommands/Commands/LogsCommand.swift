@@ -21,9 +21,7 @@ struct LogsCommand: WorkspaceCommand {
     var json = false
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        guard let journal = try workspace.existingJournal() else {
-            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
-        }
+        let journal = try workspace.journalWithJobs()
         let id = try await JobName(job).find(in: journal).snapshot.record.id
         var last = 0
         while true {

@@ -15,9 +15,7 @@ struct PauseCommand: WorkspaceCommand {
     var jobs: [String]
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        guard let journal = try workspace.existingJournal() else {
-            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
-        }
+        let journal = try workspace.journalWithJobs()
         for name in jobs {
             let job = try await JobName(name).find(in: journal)
             let id = job.snapshot.record.id

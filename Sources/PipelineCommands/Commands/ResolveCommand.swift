@@ -39,9 +39,7 @@ struct ResolveCommand: WorkspaceCommand {
     }
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        guard let journal = try workspace.existingJournal() else {
-            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
-        }
+        let journal = try workspace.journalWithJobs()
         let found = try await JobName(job).find(in: journal)
         let key = try unknownStep(of: found.snapshot)
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }

@@ -37,9 +37,7 @@ struct ResumeCommand: WorkspaceCommand {
     var json = false
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        guard let journal = try workspace.existingJournal() else {
-            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
-        }
+        let journal = try workspace.journalWithJobs()
         let chosen = try await chosenJobs(journal)
         let options = JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite)
         var statuses: [ExitStatus] = []

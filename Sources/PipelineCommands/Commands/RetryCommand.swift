@@ -34,9 +34,7 @@ struct RetryCommand: WorkspaceCommand {
     var json = false
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        guard let journal = try workspace.existingJournal() else {
-            throw CommandError(.usage, "there are no jobs in \(workspace.settings.stateFolder)")
-        }
+        let journal = try workspace.journalWithJobs()
         let found = try await JobName(job).find(in: journal)
         let record = found.snapshot.record
         let session = JobSession(

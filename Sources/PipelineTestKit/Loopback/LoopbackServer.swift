@@ -90,8 +90,9 @@ public final class LoopbackServer: Sendable {
             return state.listener
         }
         guard listener >= 0 else { return }
+        // The thread that accepts closes it: a number that is free too early is another server's before that thread
+        // has noticed, and it would answer for it.
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     /// Refuses new connections and cuts all others.
@@ -132,6 +133,7 @@ public final class LoopbackServer: Sendable {
             let descriptor = accept4CloseOnExec(listener)
             if descriptor < 0 {
                 if errno == EINTR || errno == ECONNABORTED { continue }
+                close(listener)
                 return
             }
             let number = state.withLock { state in

@@ -59,10 +59,8 @@ public final class FaultProxy: Sendable {
             defer { state.listener = -1 }
             return state.listener
         }
-        if listener >= 0 {
-            shutdown(listener, Int32(SHUT_RDWR))
-            close(listener)
-        }
+        // The thread that accepts closes it, so that its number is nobody else's before.
+        if listener >= 0 { shutdown(listener, Int32(SHUT_RDWR)) }
         cutAll()
     }
 
@@ -71,6 +69,7 @@ public final class FaultProxy: Sendable {
             let descriptor = LoopbackServer.acceptClosingOnExec(listener)
             if descriptor < 0 {
                 if errno == EINTR || errno == ECONNABORTED { continue }
+                close(listener)
                 return
             }
             serve(descriptor)
