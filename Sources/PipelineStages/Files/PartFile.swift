@@ -39,6 +39,9 @@ final class PartFile: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Lets the lock go before the file is closed: whoever still holds it will not write any more.
+    func unlock() { flock(descriptor, LOCK_UN) }
+
     /// Opens and locks it; made if missing, with its folder. Never follows a symbolic link.
     ///
     /// - Parameters:
