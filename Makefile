@@ -24,8 +24,9 @@ demo: dependencies ## Start the demonstration service and run Pipelines/selfie.j
 	.scripts/demo "$$(swift build $(CHECK) --show-bin-path)"
 
 .PHONY: test
-test: dependencies ## Run all tests, one after the other: many start processes and servers
+test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build
 	swift test $(CHECK) --no-parallel
+	SEEDS=20000 swift test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
 .PHONY: test-fast
 test-fast: dependencies ## Run the tests that need no processes and no sockets
@@ -37,7 +38,7 @@ torture: dependencies ## Kill the program at every crash point TIMES times (100)
 
 .PHONY: simulate
 simulate: dependencies ## Simulate SEEDS (200000) schedules with crashes in virtual time
-	SEEDS=$${SEEDS:-200000} swift test -c release --scratch-path .build-release $(CHECK) --filter SimulationTests
+	SEEDS=$${SEEDS:-200000} swift test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
 .PHONY: lint
 lint: ## Check the format of the sources
