@@ -25,8 +25,8 @@ demo: dependencies ## Start the demonstration service and run Pipelines/selfie.j
 
 .PHONY: test
 test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build
-	swift test $(CHECK) --no-parallel
-	SEEDS=20000 swift test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
+	@.scripts/test $(CHECK) --no-parallel
+	@SEEDS=20000 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
 .PHONY: test-fast
 test-fast: dependencies ## Run the tests that need no processes and no sockets
