@@ -77,6 +77,8 @@ final class StepHost: StageHost {
                 step: facts.step, attempt: facts.attempt, data: data))
     }
 
+    var isOwner: Bool { ports.journal.holds(driver.lease) }
+
     func pass(_ point: CrashPoint) { ports.crashProbe.pass(point) }
 
     func digest(_ bytes: [UInt8]) -> String { ports.keyedHash(bytes) }

@@ -80,6 +80,10 @@ extension SQLiteJournal {
         return try await writer.write(onCommit: { presence.add(job) }, acquire)
     }
 
+    public func holds(_ lease: Lease) -> Bool {
+        owners.isFresh && owners.presence(lease.owner)?.has(lease.job) == true
+    }
+
     public func release(_ lease: Lease) async throws(JournalFailure) {
         try await writer.write { (rows) throws(JournalFailure) in try rows.release(lease) }
         owners.presence(lease.owner)?.remove(lease.job)

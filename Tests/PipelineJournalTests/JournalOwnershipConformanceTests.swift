@@ -50,6 +50,25 @@ struct JournalOwnershipConformanceTests {
         #expect(try await theirs.acquire(id, for: other).epoch == 2)
     }
 
+    @Test(
+        "know by the clock alone that a job may be another's after they were stopped", arguments: JournalKind.allCases)
+    func doubts(kind: JournalKind) async throws {
+        let world = try kind.makeWorld()
+        defer { world.remove() }
+        let (mine, theirs) = (try world.open(), try world.open())
+        let first = try await mine.create(job, events: [], owner: owner)
+        let kept = try await mine.create(.example(2), events: [], owner: owner)
+        try await mine.commit([.requested(nil)], under: first)
+        #expect(mine.holds(first) && mine.holds(kept))
+        await world.stop(owner)
+        #expect(!mine.holds(first) && !mine.holds(kept))
+        _ = try await theirs.acquire(id, for: other)
+        try await mine.commit([.requested(nil)], under: kept)
+        #expect(!mine.holds(first) && mine.holds(kept))
+        try await mine.release(kept)
+        #expect(!mine.holds(kept))
+    }
+
     @Test("are refused once they were stopped and another has taken over", arguments: JournalKind.allCases)
     func refusesStopped(kind: JournalKind) async throws {
         let world = try kind.makeWorld()

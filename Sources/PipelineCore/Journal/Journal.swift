@@ -13,6 +13,9 @@ public protocol Journal: Sendable {
     func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease
     /// Lets the job go; a stale lease changes nothing.
     func release(_ lease: Lease) async throws(JournalFailure)
+    /// Whether the owner may believe that it still has the job, without a look at the disk: false once it may have been
+    /// stopped for so long that another could have taken the job, until a write of its own shows that none did.
+    func holds(_ lease: Lease) -> Bool
     /// Keeps all the changes, or none: `.stale` when the job has another owner by now, `.conflict` when a step's row
     /// is not the one that the change was made from.
     func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure)

@@ -58,6 +58,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Tells observers how far it is; lossy.
     public func report(_ progress: StageProgress) { host.report(progress) }
 
+    /// Whether the job is still this process's, as far as the clock alone tells.
+    public var isOwner: Bool { host.isOwner }
+
     /// Marks a point for crash tests.
     public func pass(_ point: CrashPoint) { host.pass(point) }
 

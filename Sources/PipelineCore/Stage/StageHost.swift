@@ -20,6 +20,9 @@ public protocol StageHost: Sendable {
     func commit(file: WrittenFile) async throws(StageFailure)
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
     func report(_ progress: StageProgress)
+    /// Whether the job is still this process's, as far as the clock alone tells: asked just before something goes out
+    /// that must not go out twice. Quick, from any thread.
+    var isOwner: Bool { get }
     /// Marks a point for crash tests; returns unless the process is to die there.
     func pass(_ point: CrashPoint)
     /// A keyed hash of what a submit sends, in hex: tells whether it changed without giving it away.

@@ -41,6 +41,7 @@ extension JournalStatement {
         case .removeIdleOwner:
             "DELETE FROM owners WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = ?1)"
         case .listOwners: "SELECT id FROM owners"
+        case .listOwned: "SELECT id FROM jobs WHERE owner = ?1"
         default: "SELECT id FROM jobs WHERE owner = ?1 AND request IS NOT NULL ORDER BY id"
         }
     }

@@ -5,7 +5,8 @@ enum JournalStatement: Int, CaseIterable {
     case begin, beginReading, commit, rollback, openSavepoint, keepSavepoint, dropSavepoint
     case findJob, findKey, findDocument, insertDocument, removeUnusedDocument, insertJob, removeJob
     case takeMode, setRequest, setCause, setEnded, reopen
-    case findLease, findOwner, takeJob, releaseJob, releaseAll, keepOwner, removeIdleOwner, listOwners, listRequests
+    case findLease, findOwner, takeJob, releaseJob, releaseAll, keepOwner, removeIdleOwner, listOwners, listOwned
+    case listRequests
     case insertStep, updateStep, keepSubmit, keepFact, keepFile, insertEvent
     case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs
 
@@ -23,6 +24,7 @@ enum JournalStatement: Int, CaseIterable {
             .takeMode, .setRequest, .setCause, .setEnded, .reopen:
             jobSQL
         case .findLease, .findOwner, .takeJob, .releaseJob, .releaseAll, .keepOwner, .removeIdleOwner, .listOwners,
+            .listOwned,
             .listRequests:
             ownershipSQL
         case .insertStep, .updateStep, .keepSubmit, .keepFact, .keepFile, .insertEvent: contentSQL

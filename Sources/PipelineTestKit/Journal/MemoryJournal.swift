@@ -95,6 +95,10 @@ extension MemoryJournal {
         }
     }
 
+    public func holds(_ lease: Lease) -> Bool {
+        state.withLock { $0.image.isValid(lease) && !$0.expired.contains(lease.owner) }
+    }
+
     public func release(_ lease: Lease) async throws(JournalFailure) {
         state.withLock { state in
             guard state.image.isValid(lease) else { return }

@@ -23,6 +23,8 @@ extension ForwardingJournal {
         try await base.acquire(job, for: owner)
     }
 
+    public func holds(_ lease: Lease) -> Bool { base.holds(lease) }
+
     public func release(_ lease: Lease) async throws(JournalFailure) { try await base.release(lease) }
 
     public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
