@@ -11,7 +11,7 @@ public protocol Journal: Sendable {
     func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob]
     /// Takes the job for an owner: at once when its last owner has let it go or is gone, else `.owned`.
     func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease
-    /// Lets the job go; a stale lease changes nothing.
+    /// Lets the job go, as `.released` and `.ended` do in a commit; a stale lease changes nothing.
     func release(_ lease: Lease) async throws(JournalFailure)
     /// Keeps all the changes, or none: `.stale` when the job has another owner by now, `.conflict` when a step's row
     /// is not the one that the change was made from.
