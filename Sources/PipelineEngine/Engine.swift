@@ -14,8 +14,19 @@ public struct Engine: Sendable {
         let driver: JobDriver
         public let job: JobID
 
+        /// The right to write to the job.
+        public var lease: Lease { driver.lease }
+
         /// Drives the job until it ends, is let go, or is lost; called once.
-        public func run() async throws(JournalFailure) -> JobEnd { try await driver.run() }
+        ///
+        /// With `parking` it also comes back, as `.parked`, once nothing but a wait of at least that length is left:
+        /// the job is still owned, and ``Engine/unpark(_:plan:secretInputs:)`` goes on with it.
+        public func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
+            try await driver.run(parking: parking)
+        }
+
+        /// Lets the job go so that the next background owner goes on with it. From any thread.
+        public func leave() { driver.mailbox.post(.stop(.leave)) }
 
         /// Lets the job go as soon as its stages have stopped; what they have is committed. From any thread.
         public func suspend(_ cause: SuspensionCause) { driver.mailbox.post(.stop(.suspend(cause))) }
@@ -61,6 +72,14 @@ public struct Engine: Sendable {
             try? await ports.journal.release(lease)
             throw error
         }
+    }
+
+    /// Goes on with a job that this process parked: what it is stands in the journal.
+    public func unpark(
+        _ lease: Lease, plan: Plan, secretInputs: JSONObject = [:]
+    ) async throws(JournalFailure) -> OwnedDrive {
+        guard let snapshot = try await ports.journal.snapshot(of: lease.job) else { throw .noSuchJob(lease.job) }
+        return drive(snapshot, plan, lease, secretInputs)
     }
 
     private func drive(

@@ -3,8 +3,11 @@ import PipelineCore
 
 extension JobDriver {
     /// Makes the change of one step that an event asks for: commits it, then does what the law says.
+    ///
+    /// With `isStaged` the change waits for the next commit, which the loop sees to before it waits for anything.
     @discardableResult func change(
-        _ key: StepKey, _ event: StepEvent, warnings: [String] = [], adjust: (inout StepRecord) -> Void = { _ in }
+        _ key: StepKey, _ event: StepEvent, warnings: [String] = [], isStaged: Bool = false,
+        adjust: (inout StepRecord) -> Void = { _ in }
     ) async throws(JournalFailure) -> [StepEffect] {
         guard var step = snapshot.steps[key] else { return [] }
         let now = ports.clock.now
@@ -22,7 +25,7 @@ extension JobDriver {
         step.version += 1
         let warned: [StepEffect] = warnings.map { .publish(.stageWarned, ["message": .string($0)]) }
         let events = events(of: warned + effects, key: key, attempt: step.attempts, at: now)
-        try await commit([.step(key, step)] + events)
+        if isStaged { try stage([.step(key, step)] + events) } else { try await commit([.step(key, step)] + events) }
         for case .suspendJob(let cause) in effects {
             snapshot.cause = cause
             // The wait of the step is a resume's: once nothing else runs the job is let go with this cause.
@@ -110,9 +113,10 @@ extension JobDriver {
         switch result {
         case .success(.finished(let captures)):
             let all = merged(snapshot.steps[key]?.captures ?? [:], captures)
-            try await change(key, .finished(all), warnings: await warnings(of: stage, key, all)) { $0.captures = all }
+            let warnings = await warnings(of: stage, key, all)
+            try await change(key, .finished(all), warnings: warnings, isStaged: true) { $0.captures = all }
         case .success(.waiting(let checkpoint, let wake, let reason)):
-            try await change(key, .parked(wake, reason)) { $0.checkpoint = checkpoint }
+            try await change(key, .parked(wake, reason), isStaged: true) { $0.checkpoint = checkpoint }
         case .success(.unknown(let checkpoint, let submit)):
             try await change(key, .lostTrack(submit)) { $0.checkpoint = checkpoint ?? $0.checkpoint }
         case .failure(.stopped):

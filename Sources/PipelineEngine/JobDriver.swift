@@ -6,7 +6,7 @@ import PipelineCore
 /// It is the only writer of its job. Its memory is a fold of what it committed; a commit that fails ends it, so that
 /// nothing is ever done from a state that is not on disk.
 actor JobDriver {
-    nonisolated let mailbox = Mailbox()
+    nonisolated let mailbox = Mailbox<DriverMessage>()
     let plan: Plan
     let lease: Lease
     let ports: EnginePorts
@@ -17,7 +17,7 @@ actor JobDriver {
     /// The calls of stages that are under way.
     var runs: [StepKey: StepRun] = [:]
     /// Set once everything is to stop.
-    var stop: Mailbox.Stop?
+    var stop: DriverStop?
     /// Whether the job was cancelled and its `finally` runs.
     var isFinishing = false
     var lane = CommitLane()
@@ -26,6 +26,8 @@ actor JobDriver {
     var environment: [String: String?] = [:]
     /// The moments that a timer waits for: one for each, so that a wait of days beside many short ones costs one.
     private var armed: Set<Timestamp> = []
+    /// How long a wait must be for the job to be parked; nil when it never is.
+    private var parking: Duration?
 
     init(
         snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool
@@ -39,8 +41,10 @@ actor JobDriver {
         for member in snapshot.record.environment { environment[member.name] = member.value.string }
     }
 
-    /// Drives the job until it ends, is let go or is lost.
-    func run() async throws(JournalFailure) -> JobEnd {
+    /// Drives the job until it ends, is let go or is lost; or, with `parking`, until all that is left of it is to wait
+    /// longer than that.
+    func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
+        self.parking = parking
         if let missing = await readSecrets() { return try await letGo(.secret, detail: missing) }
         let result = await withTaskGroup(of: Void.self) { group -> Result<JobEnd, JournalFailure> in
             defer { group.cancelAll() }
@@ -73,12 +77,14 @@ actor JobDriver {
                 // What was cancelled may have made way for `finally`.
                 if isFinishing, stop == nil { try await decide(&group) }
             }
+            try await keepStaged()
+            if let moment = parkingMoment() { return .parked(until: moment.time) }
             armTimer(&group)
             try await receive(await mailbox.next())
         }
     }
 
-    private func receive(_ message: Mailbox.Message) async throws(JournalFailure) {
+    private func receive(_ message: DriverMessage) async throws(JournalFailure) {
         switch message {
         case .ended(let key, let result):
             runs[key] = nil
@@ -110,6 +116,7 @@ actor JobDriver {
     private func end() async throws(JournalFailure) -> JobEnd? {
         switch stop {
         case .suspend(let cause): return try await letGo(cause, detail: nil)
+        case .leave: return try await letGo(.interrupted, detail: nil, isLeft: true)
         case .cancel: if let end = try await cancelAll() { return end }
         case nil: break
         }
@@ -121,7 +128,7 @@ actor JobDriver {
         }
     }
 
-    func begin(_ wanted: Mailbox.Stop) {
+    func begin(_ wanted: DriverStop) {
         // A cancellation is never weakened to a suspension; a suspension becomes a cancellation.
         if stop != .cancel { stop = wanted }
         stopRuns()
@@ -139,6 +146,14 @@ actor JobDriver {
         case .pause: begin(.suspend(.paused))
         case nil: break
         }
+    }
+
+    /// When the job is to be driven again, if all of it waits for long enough to be forgotten until then.
+    private func parkingMoment() -> ParkingMoment? {
+        guard let parking, stop == nil, runs.isEmpty, mailbox.isEmpty else { return nil }
+        let time = nextMoment()
+        if let time, time - ports.clock.now < parking { return nil }
+        return ParkingMoment(time: time)
     }
 
     private func armTimer(_ group: inout TaskGroup<Void>) {
@@ -161,4 +176,9 @@ actor JobDriver {
             mailbox.post(.ended(key, result))
         }
     }
+}
+
+/// When a parked job is to be driven again; nil when only something from outside moves it on.
+private struct ParkingMoment {
+    let time: Timestamp?
 }

@@ -90,8 +90,9 @@ extension SQLiteJournal {
     }
 
     public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+        let presence = changes.contains(where: \.endsOwnership) ? owners.presence(lease.owner) : nil
         do {
-            try await writer.write { (rows) throws(JournalFailure) in
+            try await writer.write(onCommit: { presence?.remove(lease.job) }) { (rows) throws(JournalFailure) in
                 try rows.apply(changes, to: rows.number(under: lease))
             }
         } catch {

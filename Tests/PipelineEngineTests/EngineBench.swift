@@ -67,20 +67,28 @@ final class EngineBench: Sendable {
     private func take(
         _ id: JobID, _ process: SimulatedProcess, _ again: Again
     ) async throws(JournalFailure) -> Engine.OwnedDrive {
-        guard
-            let plan = try? Planner(catalogue: Catalogue(kinds: kinds, checkDecorators: { _, _ in }))
-                .plan(SourceText(name: "test.json", text: document))
-        else { throw .other("the document can't be planned") }
         let engine = Engine(ports: ports(of: process))
+        let plan = try plan()
         if recorder.job(id) != nil { return try await engine.resume(id, plan: plan, mode: .attached, again: again) }
-        let record = JobRecord(
+        return try await engine.start(record(id), plan: plan, mode: .attached)
+    }
+
+    func plan() throws(JournalFailure) -> Plan {
+        let planner = Planner(catalogue: Catalogue(kinds: kinds, checkDecorators: { _, _ in }))
+        guard let plan = try? planner.plan(SourceText(name: "test.json", text: document)) else {
+            throw .other("the document can't be planned")
+        }
+        return plan
+    }
+
+    func record(_ id: JobID) -> JobRecord {
+        JobRecord(
             id: id, pipeline: "test", key: id.text, started: simulation.now, source: document, sourceName: "test.json",
             digest: "", inputs: [:], environment: [:], folders: JobFolders(document: "/", output: "/"),
             overwrites: false)
-        return try await engine.start(record, plan: plan, mode: .attached)
     }
 
-    private func ports(of process: SimulatedProcess) -> EnginePorts {
+    func ports(of process: SimulatedProcess) -> EnginePorts {
         EnginePorts(
             journal: ProcessJournal(recorder, of: process, slowness: slowness), clock: process.clock,
             randomness: simulation.randomness,

@@ -32,9 +32,12 @@ struct JournalConformanceTests {
         defer { world.remove() }
         let journal = try world.open()
         var job = JobSnapshot.example(2)
-        let lease = try await journal.create(job, events: [], owner: owner)
+        var lease = try await journal.create(job, events: [], owner: owner)
         for changes in Self.history(job) {
             try await journal.commit(changes, under: lease)
+            if changes.contains(where: \.endsOwnership) {
+                lease = try await journal.acquire(job.record.id, for: owner)
+            }
             for change in changes { job.apply(change) }
             let read = try #require(try await journal.snapshot(of: job.record.id))
             #expect(SnapshotEssence.differences(read, job) == [])

@@ -39,6 +39,20 @@ struct JournalOwnershipConformanceTests {
         #expect(try await mine.snapshot(of: id)?.steps[.upload]?.version == 1)
     }
 
+    @Test("let a job go, and end it, in the transaction that says so", arguments: JournalKind.allCases)
+    func letsGoInOneTransaction(kind: JournalKind) async throws {
+        let world = try kind.makeWorld()
+        defer { world.remove() }
+        let (mine, theirs) = (try world.open(), try world.open())
+        let first = try await mine.create(job, events: [], owner: owner)
+        try await mine.commit([.released(.noNetwork), .requested(nil)], under: first)
+        await #expect(throws: JournalFailure.stale) { try await mine.commit([.requested(.pause)], under: first) }
+        let second = try await theirs.acquire(id, for: other)
+        try await theirs.commit([.ended(Timestamp(milliseconds: 5))], under: second)
+        #expect(try await mine.jobs(JobQuery()).map(\.owner) == [nil])
+        #expect(try await mine.acquire(id, for: owner).epoch == 3)
+    }
+
     @Test("lose their jobs at once when they are killed", arguments: JournalKind.allCases)
     func freesDead(kind: JournalKind) async throws {
         let world = try kind.makeWorld()

@@ -99,7 +99,7 @@ final class JobSession {
         switch end {
         case .ended: return summarize(snapshot, isOwned: false)
         case .unknown: return refuseUnknown(snapshot)
-        case .lost:
+        case .parked, .lost:
             console.note("error: another process has taken job \(job) over")
             return .suspended
         case .suspended(let cause):

@@ -41,13 +41,26 @@ public enum JournalChange: Sendable {
     case event(JobEvent)
     /// A file got its final name.
     case file(WrittenFile)
-    /// The job was taken up in the mode, or asked for something, or let go, or ended.
+    /// The job was taken up in the mode, or asked for something.
     case taken(JobMode)
     case requested(JobRequest?)
-    case released(SuspensionCause)
+    /// The owner lets the job go: with this transaction it has none. Nil when nothing is to be said about it: a submit
+    /// is unknown, or the background owner stops and the next one goes on.
+    case released(SuspensionCause?)
+    /// The job has ended, and has no owner any more.
     case ended(Timestamp)
     /// A person wants an ended job to go on.
     case reopened
+}
+
+extension JournalChange {
+    /// Whether the job has no owner once it is committed.
+    public var endsOwnership: Bool {
+        switch self {
+        case .released, .ended: true
+        case .step, .submit, .fact, .event, .file, .taken, .requested, .reopened: false
+        }
+    }
 }
 
 extension JobSnapshot {

@@ -11,7 +11,7 @@ public protocol Journal: Sendable {
     func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob]
     /// Takes the job for an owner: at once when its last owner has let it go or is gone, else `.owned`.
     func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease
-    /// Lets the job go; a stale lease changes nothing.
+    /// Lets the job go, as `.released` and `.ended` do in a commit; a stale lease changes nothing.
     func release(_ lease: Lease) async throws(JournalFailure)
     /// Whether the owner may believe that it still has the job, without a look at the disk: false once it may have been
     /// stopped for so long that another could have taken the job, until a write of its own shows that none did.

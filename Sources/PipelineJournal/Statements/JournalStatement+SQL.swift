@@ -16,8 +16,8 @@ extension JournalStatement {
         case .removeJob: "DELETE FROM jobs WHERE id = ?1 RETURNING document"
         case .takeMode: "UPDATE jobs SET mode = ?2, cause = NULL WHERE number = ?1"
         case .setRequest: "UPDATE jobs SET request = ?2 WHERE number = ?1"
-        case .setCause: "UPDATE jobs SET cause = ?2 WHERE number = ?1"
-        case .setEnded: "UPDATE jobs SET ended = ?2 WHERE number = ?1"
+        case .setCause: "UPDATE jobs SET cause = ?2, owner = NULL WHERE number = ?1"
+        case .setEnded: "UPDATE jobs SET ended = ?2, owner = NULL WHERE number = ?1"
         default: "UPDATE jobs SET ended = NULL, cause = NULL, request = NULL WHERE number = ?1"
         }
     }

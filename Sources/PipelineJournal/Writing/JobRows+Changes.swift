@@ -16,7 +16,7 @@ extension JobRows {
         case .file(let file): try keep(file, job)
         case .taken(let mode): try set(.takeMode, job, mode.rawValue)
         case .requested(let request): try set(.setRequest, job, request?.rawValue)
-        case .released(let cause): try set(.setCause, job, cause.rawValue)
+        case .released(let cause): try set(.setCause, job, cause?.rawValue)
         case .ended(let time):
             let update = try statement(.setEnded)
             update.bind(1, job)

@@ -84,6 +84,7 @@ extension MemoryJournal.Image.Row {
         case .released(.crashed): throw .other("no owner lives to say that it crashed")
         default: break
         }
+        if change.endsOwnership { owner = nil }
         snapshot.apply(change)
     }
 }
