@@ -57,7 +57,8 @@ final class StepHost: StageHost {
     }
 
     func commit(file: WrittenFile) async throws(StageFailure) {
-        try await journaled { () async throws(JournalFailure) in try await self.driver.commit([.file(file)]) }
+        // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
+        try await journaled { () async throws(JournalFailure) in try await self.driver.stage([.file(file)]) }
     }
 
     private func journaled(_ work: () async throws(JournalFailure) -> Void) async throws(StageFailure) {

@@ -16,7 +16,7 @@ public protocol StageHost: Sendable {
     func submitRecord() async -> SubmitRecord?
     /// Keeps the entry, and captures with it in one transaction; returns when they are durable.
     func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure)
-    /// Keeps that a file has its final name.
+    /// Keeps that a file has its final name; durable with the next commit, at the latest with the step's end.
     func commit(file: WrittenFile) async throws(StageFailure)
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
     func report(_ progress: StageProgress)
