@@ -6,6 +6,7 @@ enum JournalStatement: Int, CaseIterable {
     case findJob, findKey, findDocument, insertDocument, removeUnusedDocument, insertJob, removeJob
     case takeMode, setRequest, setCause, setEnded, reopen
     case findLease, findOwner, takeJob, releaseJob, releaseAll, keepOwner, removeIdleOwner, listOwners, listRequests
+    case listBackground
     case insertStep, updateStep, keepSubmit, keepFact, keepFile, insertEvent
     case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs
 
@@ -23,7 +24,7 @@ enum JournalStatement: Int, CaseIterable {
             .takeMode, .setRequest, .setCause, .setEnded, .reopen:
             jobSQL
         case .findLease, .findOwner, .takeJob, .releaseJob, .releaseAll, .keepOwner, .removeIdleOwner, .listOwners,
-            .listRequests:
+            .listRequests, .listBackground:
             ownershipSQL
         case .insertStep, .updateStep, .keepSubmit, .keepFact, .keepFile, .insertEvent: contentSQL
         case .readJob, .readSteps, .readSubmits, .readFacts, .readFiles, .readSequence, .readEvents,
