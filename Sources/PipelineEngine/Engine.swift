@@ -56,6 +56,19 @@ public struct Engine: Sendable {
         return drive(snapshot, plan, lease, secretInputs)
     }
 
+    /// Journals a new job and lets it go at once, for a background owner to take up.
+    public func submit(_ record: JobRecord, plan: Plan) async throws(JournalFailure) {
+        let drive = try await start(record, plan: plan, mode: .background)
+        try await ports.journal.release(drive.lease)
+    }
+
+    /// The same engine with other sources of secrets.
+    public func with(secrets: any SecretSource) -> Engine {
+        var ports = ports
+        ports.secrets = secrets
+        return Engine(ports: ports)
+    }
+
     /// Takes up a job that nobody owns; `again` says which steps that have ended begin anew.
     public func resume(
         _ job: JobID, plan: Plan, mode: JobMode, secretInputs: JSONObject = [:], again: Again = .nothing,
@@ -79,7 +92,14 @@ public struct Engine: Sendable {
         _ lease: Lease, plan: Plan, secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> OwnedDrive {
         guard let snapshot = try await ports.journal.snapshot(of: lease.job) else { throw .noSuchJob(lease.job) }
-        return drive(snapshot, plan, lease, secretInputs)
+        return unpark(snapshot, under: lease, plan: plan, secretInputs: secretInputs)
+    }
+
+    /// The same with what has just been read of the job.
+    public func unpark(
+        _ snapshot: JobSnapshot, under lease: Lease, plan: Plan, secretInputs: JSONObject = [:]
+    ) -> OwnedDrive {
+        drive(snapshot, plan, lease, secretInputs)
     }
 
     private func drive(

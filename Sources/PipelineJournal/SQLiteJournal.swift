@@ -125,6 +125,15 @@ extension SQLiteJournal {
         try await reader.read { (reader) throws(JournalFailure) in try reader.jobs(query) }
     }
 
+    /// Takes the name under which this process owns jobs, before the first of them: throws when another process has it.
+    public func claimName() async throws(JournalFailure) { _ = try await enter(owner) }
+
+    /// The unfinished jobs that a background owner takes up without being told: those that nobody owns and that were
+    /// started or last resumed for the background, other than paused and interrupted ones. Oldest first.
+    public func backgroundJobs() async throws(JournalFailure) -> [JobID] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.background() }
+    }
+
     public func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
         try await reader.read { (reader) throws(JournalFailure) in try reader.events(job, after: sequence) }
     }

@@ -59,10 +59,12 @@ final class JobBench: Sendable {
             for index in 0..<count {
                 let drive = try await engine.start(record(index), plan: plan, mode: .background)
                 scheduler.adopt(drive)
-                while await scheduler.counts.driven > 64 { try await Task.sleep(for: .milliseconds(1)) }
+                while scheduler.counts.driven > 64 { try await Task.sleep(for: .milliseconds(1)) }
             }
-            while await scheduler.counts.driven > 0 { try await Task.sleep(for: .milliseconds(10)) }
-            let jobs = await scheduler.counts.jobs
+            while scheduler.counts.jobs < count || scheduler.counts.driven > 0 {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            let jobs = scheduler.counts.jobs
             guard jobs == count else { throw BenchFailure(end: "\(jobs) of \(count) wait") }
             let parked = Measured.ofThisProcess
             try await Task.sleep(for: .seconds(seconds))
@@ -71,7 +73,8 @@ final class JobBench: Sendable {
                 "\(count) jobs: peak \(text(after.memory, 1)) MiB, \(text(after.memory - before.memory, 1)) MiB more, "
                     + "now \(text(Measured.residentMemory, 1)) MiB, "
                     + "\(text((after.cpu - parked.cpu) / (after.wall - parked.wall) * 100, 2)) % of a core, "
-                    + "started and parked at \(text((parked.cpu - before.cpu) * 1000 / Double(count), 2)) ms of CPU each")
+                    + "started and parked at \(text((parked.cpu - before.cpu) * 1000 / Double(count), 2)) ms of CPU each"
+            )
             scheduler.stop()
         }
     }

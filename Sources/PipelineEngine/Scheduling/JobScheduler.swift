@@ -1,5 +1,6 @@
 import JSONPath
 public import PipelineCore
+import Synchronization
 
 /// Drives the jobs of a background owner: as many at a time as have something to do, the others parked.
 ///
@@ -45,6 +46,7 @@ public actor JobScheduler {
         case driven(Engine.OwnedDrive)
     }
 
+    nonisolated private let counted = Mutex(Counts())
     nonisolated private let mailbox = Mailbox<Message>()
     private let jobs: any BackgroundJobs
     private let clock: any WallClock
@@ -71,8 +73,14 @@ public actor JobScheduler {
     /// Lets all jobs go, so that the next owner goes on; ``run()`` returns once their stages have stopped.
     public nonisolated func stop() { mailbox.post(.stop) }
 
-    /// How many jobs are here, and how many of them are driven at this moment.
-    public var counts: (jobs: Int, driven: Int) { (standings.count, drives) }
+    /// How many jobs are here, and how many of them are driven, as of the last message.
+    public nonisolated var counts: Counts { counted.withLock { $0 } }
+
+    /// What a scheduler has to do.
+    public struct Counts: Sendable, Hashable {
+        public var jobs = 0
+        public var driven = 0
+    }
 
     /// Works until ``stop()``.
     public func run() async {
@@ -82,6 +90,8 @@ public actor JobScheduler {
                 for message in mailbox.takeAll() { receive(message, &group) }
                 openReady(&group)
                 armTimer(&group)
+                let counts = Counts(jobs: standings.count, driven: drives)
+                counted.withLock { $0 = counts }
             }
             alarm?.alarm.stop()
         }

@@ -67,6 +67,23 @@ struct JobReader {
         return jobs
     }
 
+    /// The unfinished jobs that a background owner takes up by itself, oldest first.
+    func background() throws(JournalFailure) -> [JobID] {
+        let query = try statement(.listBackground)
+        var jobs: [JobID] = []
+        var living: [OwnerID: Bool] = [:]
+        while try query.step() {
+            if let owner = query.optionalText(1).map({ OwnerID($0) }) {
+                let isLiving =
+                    living[owner] ?? owners.isLiving(owner, boot: query.text(2), until: query.integer(3))
+                living[owner] = isLiving
+                if isLiving { continue }
+            }
+            jobs.append(JobID(query.text(0)))
+        }
+        return jobs
+    }
+
     private mutating func head(_ job: JobID) throws(JournalFailure) -> (Int64, JobSnapshot)? {
         let query = try statement(.readJob)
         query.bind(1, job.text)

@@ -6,7 +6,7 @@ enum JournalStatement: Int, CaseIterable {
     case findJob, findKey, findDocument, insertDocument, removeUnusedDocument, insertJob, removeJob
     case takeMode, setRequest, setCause, setEnded, reopen
     case findLease, findOwner, takeJob, releaseJob, releaseAll, keepOwner, removeIdleOwner, listOwners, listOwned
-    case listRequests
+    case listRequests, listBackground
     case insertStep, updateStep, keepSubmit, keepFact, keepFile, insertEvent
     case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs
 
@@ -24,8 +24,7 @@ enum JournalStatement: Int, CaseIterable {
             .takeMode, .setRequest, .setCause, .setEnded, .reopen:
             jobSQL
         case .findLease, .findOwner, .takeJob, .releaseJob, .releaseAll, .keepOwner, .removeIdleOwner, .listOwners,
-            .listOwned,
-            .listRequests:
+            .listOwned, .listRequests, .listBackground:
             ownershipSQL
         case .insertStep, .updateStep, .keepSubmit, .keepFact, .keepFile, .insertEvent: contentSQL
         case .readJob, .readSteps, .readSubmits, .readFacts, .readFiles, .readSequence, .readEvents,

@@ -46,6 +46,11 @@ public final class Workspace: Sendable {
         try SQLiteJournal(folder: settings.stateFolder)
     }
 
+    /// The journal of the state folder under the background owner's name: only one process can have jobs by it.
+    public func openBackgroundJournal() throws(JournalFailure) -> Journal {
+        try SQLiteJournal(folder: settings.stateFolder, owner: OwnerID("daemon"))
+    }
+
     /// The journal of the state folder; nil when nothing was ever kept there.
     public func existingJournal() throws(JournalFailure) -> Journal? {
         try SQLiteJournal.openExisting(folder: settings.stateFolder)
@@ -53,7 +58,7 @@ public final class Workspace: Sendable {
 
     /// An engine over a journal. `observe` is told of every event and must return at once.
     public func engine(
-        journal: Journal, secrets: SecretSources, observe: @escaping @Sendable (JobEvent) -> Void
+        journal: Journal, secrets: any SecretSource, observe: @escaping @Sendable (JobEvent) -> Void
     ) throws(JournalFailure) -> Engine {
         let key = try HashKey(folder: settings.stateFolder)
         return Engine(
