@@ -41,16 +41,13 @@ extension JournalStatement {
         case .removeIdleOwner:
             "DELETE FROM owners WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = ?1)"
         case .listOwners: "SELECT id FROM owners"
-<<<<<<< HEAD
         case .listOwned: "SELECT id FROM jobs WHERE owner = ?1"
-=======
         case .listBackground:
             """
             SELECT jobs.id, owner, boot, lease_until FROM jobs LEFT JOIN owners ON owners.id = jobs.owner
             WHERE ended IS NULL AND mode = 'background' AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted'))
             ORDER BY jobs.id
             """
->>>>>>> df9e19d4e46d6676458dda88edee7abb7944d515
         default: "SELECT id FROM jobs WHERE owner = ?1 AND request IS NOT NULL ORDER BY id"
         }
     }

@@ -1,0 +1,59 @@
+/// How many resumes the background allows, and how it slows down beyond: what a document's `background.budget` means.
+public struct ResumeBudget: Sendable, Hashable {
+    /// So many resumes in ``window`` are not delayed; nil when none ever is.
+    public let allowance: Int?
+    /// The sliding window that the allowance counts in.
+    public let window: Duration
+    /// The first delay beyond the allowance.
+    public let base: Duration
+    /// By what the delay grows at each further resume.
+    public let factor: Double
+    /// The longest delay.
+    public let maximum: Duration
+    /// Whether a transfer first started in the background waits for a good moment, whatever its stage says.
+    public let makesTransfersDiscretionary: Bool
+
+    public init(
+        allowance: Int?, window: Duration, base: Duration, factor: Double, maximum: Duration,
+        makesTransfersDiscretionary: Bool = false
+    ) {
+        self.allowance = allowance
+        self.window = window
+        self.base = base
+        self.factor = max(1, factor)
+        self.maximum = max(base, maximum)
+        self.makesTransfersDiscretionary = makesTransfersDiscretionary
+    }
+
+    public init(_ definition: ResumeBudgetDefinition) {
+        self =
+            switch definition {
+            case .unlimited: .unlimited
+            case .ios: .ios
+            case .limited(let limits):
+                ResumeBudget(
+                    allowance: limits.resumes, window: limits.window, base: limits.base, factor: limits.factor,
+                    maximum: limits.maximum)
+            }
+    }
+
+    /// Nothing is ever delayed; resumes are entered all the same.
+    public static let unlimited = ResumeBudget(
+        allowance: nil, window: .seconds(3600), base: .zero, factor: 1, maximum: .zero)
+
+    /// As the limiter of a phone's background transfers works: no allowance, a minute that doubles up to a day (Apple
+    /// Developer Forums, "Moving to Fewer, Larger Transfers").
+    public static let ios = ResumeBudget(
+        allowance: 0, window: .seconds(3600), base: .seconds(60), factor: 2, maximum: .seconds(86_400),
+        makesTransfersDiscretionary: true)
+
+    /// What all pipelines of a machine share, those with an unlimited budget aside: ten times one pipeline's.
+    public static let machine = ResumeBudget(
+        allowance: 300, window: .seconds(3600), base: .seconds(60), factor: 2, maximum: .seconds(3600))
+
+    /// The delay that follows a delay, when it has not fallen back.
+    func delay(after last: Duration) -> Duration {
+        guard last > .zero else { return base }
+        return min(maximum, .seconds(min(last.seconds * factor, maximum.seconds)))
+    }
+}

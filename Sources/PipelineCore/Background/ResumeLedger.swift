@@ -1,0 +1,166 @@
+/// The ledger of background work: the budgets of all pipelines and the machine's, as one pure value.
+///
+/// The same code answers the engine (`enter`), `pipeline why` (`preview`), `pipeline budget` (`standing`) and
+/// `pipeline plan --background`, which enters predicted resumes in virtual time. A crash costs nothing: the state is a
+/// fold of the journal's rows.
+public struct ResumeLedger: Sendable {
+    private let machineBudget: ResumeBudget
+    private var machine = ResumeLimiter()
+    private var pipelines: [String: ResumeLimiter] = [:]
+    /// What was let begin and has not begun, by pipeline: what comes within tolerance of one joins it.
+    private var batches: [String: [Batch]] = [:]
+    private var expected: [StepOfJob: ExpectedResume] = [:]
+
+    /// Resumes that happen together.
+    private struct Batch {
+        /// Until then others were waited for.
+        let moment: Timestamp
+        /// When what follows begins: then, or after the delay.
+        let start: Timestamp
+
+        func takes(_ time: Timestamp, latest: Timestamp) -> Bool {
+            moment >= time && moment <= latest || start > time && start <= latest
+        }
+    }
+
+    private struct StepOfJob: Hashable {
+        let job: JobID
+        let step: StepKey
+    }
+
+    /// The ledger after the rows, in any order.
+    public init(machine budget: ResumeBudget = .machine, records: [ResumeRecord] = []) {
+        machineBudget = budget
+        for record in records.sorted(by: { $0.time < $1.time }) { fold(record) }
+    }
+
+    /// Takes in what was journaled, here or by another process.
+    public mutating func fold(_ record: ResumeRecord) {
+        switch record.charge {
+        case .attended: attend(pipeline: record.pipeline)
+        case .joined: break
+        case .counted, .expedited:
+            pipelines[record.pipeline, default: ResumeLimiter()].count(at: record.time, delay: record.delay)
+            if !record.isUnlimited { machine.count(at: record.time, delay: record.machineDelay) }
+            keep(Batch(moment: record.time, start: record.start), of: record.pipeline, now: record.time)
+        }
+    }
+
+    /// Enters a resume and says when what follows may begin.
+    public mutating func enter(_ request: ResumeRequest, at time: Timestamp) -> ResumeDecision {
+        if let step = request.step { forget(job: request.job, step: step) }
+        let decision = preview(request, at: time)
+        fold(decision.record)
+        if decision.record.charge == .counted {
+            let moment = company(of: request, at: time, latest: latest(request, at: time))
+            keep(Batch(moment: moment, start: decision.start), of: request.pipeline, now: time)
+        }
+        return decision
+    }
+
+    /// What ``enter(_:at:)`` would say.
+    public func preview(_ request: ResumeRequest, at time: Timestamp) -> ResumeDecision {
+        var record = ResumeRecord(
+            time: time, pipeline: request.pipeline, job: request.job, step: request.step, reason: request.reason,
+            isUnlimited: request.budget.allowance == nil)
+        let latest = latest(request, at: time)
+        if let batch = batches[request.pipeline]?.first(where: { $0.takes(time, latest: latest) }),
+            request.mustBeginBy.map({ batch.start <= $0 }) ?? true
+        {
+            record.charge = .joined
+            record.start = max(time, batch.start)
+            return ResumeDecision(
+                record: record, asked: time, rationale: "it happens together with another resume, which counts for both"
+            )
+        }
+        let limiter = pipelines[request.pipeline] ?? ResumeLimiter()
+        record.delay = limiter.delay(at: time, under: request.budget)
+        record.machineDelay = record.isUnlimited ? .zero : machine.delay(at: time, under: machineBudget)
+        let delayed = time + max(record.delay, record.machineDelay)
+        record.start = max(delayed, company(of: request, at: time, latest: latest))
+        var rationale = rationale(of: record, under: request.budget, used: limiter.used(at: time, of: request.budget))
+        if let limit = request.mustBeginBy, record.start > limit {
+            record.start = max(time, limit)
+            record.charge = .expedited
+            rationale =
+                "it comes sooner than its delay of \(DurationText.describe(delayed - time)) allows, "
+                + "since something expires at \(limit)"
+        }
+        return ResumeDecision(record: record, asked: time, rationale: rationale)
+    }
+
+    /// A person attends to a job of the pipeline: delays begin anew, and what waits for one may begin.
+    public mutating func attend(pipeline: String) {
+        pipelines[pipeline]?.attend()
+        batches[pipeline] = nil
+        machine.attend()
+    }
+
+    /// Notes a resume that will come.
+    public mutating func expect(_ resume: ExpectedResume) {
+        expected[StepOfJob(job: resume.job, step: resume.step)] = resume
+    }
+
+    /// It comes no more.
+    public mutating func forget(job: JobID, step: StepKey) {
+        expected[StepOfJob(job: job, step: step)] = nil
+    }
+
+    /// None of the job's comes any more.
+    public mutating func forget(job: JobID) {
+        expected = expected.filter { $0.key.job != job }
+    }
+
+    // MARK: Happening together
+
+    /// How long it pays to wait for others: the intervals of all that may come within the tolerance are pierced by
+    /// one point, the earliest of their ends, and what comes until then is one resume.
+    private func company(of request: ResumeRequest, at time: Timestamp, latest: Timestamp) -> Timestamp {
+        guard latest > time else { return time }
+        let others = expected.values.filter { $0.job != request.job || $0.step != request.step }
+        let near = others.filter { $0.due <= latest }
+        let end = near.compactMap(\.latest).filter { $0 > time }.reduce(latest, min)
+        // A transfer's end is unknown: it is given the whole tolerance. A timer's due time is known.
+        if near.contains(where: { $0.latest == nil }) { return end }
+        return near.filter { $0.due <= end }.map(\.due).max().map { max($0, time) } ?? time
+    }
+
+    private func latest(_ request: ResumeRequest, at time: Timestamp) -> Timestamp {
+        min(time + request.tolerance, request.mustBeginBy ?? Timestamp(milliseconds: .max))
+    }
+
+    private mutating func keep(_ batch: Batch, of pipeline: String, now: Timestamp) {
+        batches[pipeline] = (batches[pipeline] ?? []).filter { $0.start >= now } + [batch]
+    }
+
+    // MARK: Saying
+
+    private func rationale(of record: ResumeRecord, under budget: ResumeBudget, used: Int) -> String {
+        if record.machineDelay > record.delay {
+            return "the machine had \(machine.used(at: record.time, of: machineBudget)) resumes in "
+                + "\(DurationText.describe(machineBudget.window)), its budget is \(machineBudget.allowance ?? 0)"
+        }
+        guard let allowance = budget.allowance else { return "the budget is unlimited" }
+        guard record.delay > .zero else {
+            return record.start > record.time
+                ? "it waits for others that are about to come, so that they are one resume"
+                : "within the budget: \(used + 1) of \(allowance) resumes in \(DurationText.describe(budget.window))"
+        }
+        return allowance == 0
+            ? "the budget has no free resumes"
+            : "the budget of \(allowance) resumes in \(DurationText.describe(budget.window)) is used up"
+    }
+
+    /// How a budget stands at a time; the machine's with no pipeline.
+    public func standing(of pipeline: String?, under budget: ResumeBudget?, at time: Timestamp) -> ResumeStanding {
+        let limiter = pipeline.map { pipelines[$0] ?? ResumeLimiter() } ?? machine
+        let budget = budget ?? machineBudget
+        return ResumeStanding(
+            pipeline: pipeline, budget: budget, used: limiter.used(at: time, of: budget),
+            nextDelay: limiter.delay(at: time, under: budget), fallsBack: limiter.fallBack(at: time),
+            roomAgain: limiter.roomAgain(at: time, under: budget))
+    }
+
+    /// The pipelines that have entries.
+    public var knownPipelines: [String] { pipelines.keys.sorted() }
+}

@@ -1,0 +1,53 @@
+/// One entry of the ledger, as the journal keeps it: from these rows alone the state of every budget follows.
+public struct ResumeRecord: Sendable, Hashable {
+    /// How an entry counts.
+    public enum Charge: String, Sendable, Hashable, CaseIterable {
+        /// Against the budget: within the allowance or beyond it.
+        case counted
+        /// It happened together with another one, which counts for both.
+        case joined
+        /// It came sooner than its delay allowed, because something would have expired. It counts.
+        case expedited
+        /// A person attended: no resume, but from here on delays begin anew.
+        case attended
+    }
+
+    /// When the engine got control back, or asked for it.
+    public var time: Timestamp
+    public var pipeline: String
+    /// The job; nil once it was removed.
+    public var job: JobID?
+    /// The step that the resume is counted for; nil for one of the whole job.
+    public var step: StepKey?
+    public var reason: ResumeReason
+    public var charge: Charge
+    /// The delay that the pipeline's budget imposed; zero within the allowance.
+    public var delay: Duration
+    /// The delay that the machine's imposed.
+    public var machineDelay: Duration
+    /// When what followed could begin.
+    public var start: Timestamp
+    /// Whether the pipeline's budget was unlimited: then the machine's does not count it either.
+    public var isUnlimited: Bool
+
+    public init(
+        time: Timestamp, pipeline: String, job: JobID?, step: StepKey?, reason: ResumeReason, charge: Charge = .counted,
+        delay: Duration = .zero, machineDelay: Duration = .zero, start: Timestamp? = nil, isUnlimited: Bool = false
+    ) {
+        self.time = time
+        self.pipeline = pipeline
+        self.job = job
+        self.step = step
+        self.reason = reason
+        self.charge = charge
+        self.delay = delay
+        self.machineDelay = machineDelay
+        self.start = start ?? time
+        self.isUnlimited = isUnlimited
+    }
+
+    /// The mark of a person's attendance.
+    public static func attendance(of job: JobID, pipeline: String, at time: Timestamp) -> ResumeRecord {
+        ResumeRecord(time: time, pipeline: pipeline, job: job, step: nil, reason: .restart, charge: .attended)
+    }
+}

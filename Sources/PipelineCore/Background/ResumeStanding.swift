@@ -1,0 +1,26 @@
+public import JSONPath
+
+/// How a budget stands at a moment: what `pipeline budget` shows.
+public struct ResumeStanding: Sendable, Hashable {
+    /// Nil for the machine's.
+    public let pipeline: String?
+    public let budget: ResumeBudget
+    /// How many resumes count in the window.
+    public let used: Int
+    /// The delay that the next one would get.
+    public let nextDelay: Duration
+    /// When the delay in force falls back to zero; nil when none is.
+    public let fallsBack: Timestamp?
+    /// When the allowance has room again; nil when it has, or never will.
+    public let roomAgain: Timestamp?
+
+    /// The form of `budget --json`. Durations are seconds.
+    public var json: JSON {
+        [
+            "pipeline": JSON(pipeline), "resumes": budget.allowance.map { .number(JSONNumber($0)) } ?? "unlimited",
+            "per": .number(JSONNumber(budget.window.seconds)), "used": .number(JSONNumber(used)),
+            "delay": .number(JSONNumber(nextDelay.seconds)), "fallsBack": JSON(fallsBack?.description),
+            "roomAgain": JSON(roomAgain?.description),
+        ]
+    }
+}

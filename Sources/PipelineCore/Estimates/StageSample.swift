@@ -1,0 +1,53 @@
+/// How long one step took, and what had been foretold: a row of the history that estimates are made from.
+public struct StageSample: Sendable, Hashable {
+    public var pipeline: String
+    public var stage: String
+    /// When it ended.
+    public var ended: Timestamp
+    /// Seconds from its start to its end, as it was noticed.
+    public var seconds: Double
+    /// Seconds after its start at which it was last known not to have ended; zero when it was never asked.
+    public var earliest: Double
+    /// Bytes that it moved or that its job started from; nil when there is no such number.
+    public var size: Double?
+    /// How many polls it took.
+    public var polls: Int
+    /// How often the engine got control back because of it.
+    public var resumes: Int
+    public var bytes: Int64
+    /// What was foretold at its start, in seconds; nil when nothing was.
+    public var p50: Double?
+    public var p90: Double?
+    /// The natural logarithm of what was left over what the service had said was left; nil when it said nothing.
+    public var remainingError: Double?
+    /// Likewise of what its progress had implied.
+    public var progressError: Double?
+
+    public init(
+        pipeline: String, stage: String, ended: Timestamp, seconds: Double, earliest: Double = 0, size: Double? = nil,
+        polls: Int = 0, resumes: Int = 0, bytes: Int64 = 0, p50: Double? = nil, p90: Double? = nil,
+        remainingError: Double? = nil, progressError: Double? = nil
+    ) {
+        self.pipeline = pipeline
+        self.stage = stage
+        self.ended = ended
+        self.seconds = seconds
+        self.earliest = earliest
+        self.size = size
+        self.polls = polls
+        self.resumes = resumes
+        self.bytes = bytes
+        self.p50 = p50
+        self.p90 = p90
+        self.remainingError = remainingError
+        self.progressError = progressError
+    }
+
+    /// The duration that a distribution is made from: it ended somewhere between the last poll that found it running
+    /// and the one that found its end, and the mean of the two in log time is as good a guess as any.
+    var likelySeconds: Double {
+        let end = max(seconds, 0.001)
+        guard earliest > 0, earliest < end else { return end }
+        return (earliest * end).squareRoot()
+    }
+}
