@@ -133,6 +133,7 @@ let package = Package(
             name: "CrashTests",
             dependencies: [
                 "PipelineTestKit", "SelfieStudio", "JSONPath", "pipeline", "pipeline-daemon", "selfie-studio", grdb,
+                crypto,
             ],
             swiftSettings: settings),
         .testTarget(name: "JSONPathTests", dependencies: ["JSONPath"], swiftSettings: settings),
@@ -163,6 +164,9 @@ let package = Package(
             name: "PipelineJournalTests",
             dependencies: ["PipelineJournal", "PipelineTestKit", "PipelineCore", "JSONPath", grdb],
             exclude: ["Fixtures"], swiftSettings: settings),
+        .testTarget(
+            name: "PipelineDaemonTests", dependencies: ["PipelineDaemon", "PipelineCore", "JSONPath", crypto],
+            swiftSettings: settings),
         .testTarget(
             name: "SelfieStudioTests", dependencies: ["SelfieStudio", crypto, argumentParser],
             swiftSettings: settings),

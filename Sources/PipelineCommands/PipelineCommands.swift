@@ -103,6 +103,6 @@ struct RootCommand: ParsableCommand {
             CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, ValidateCommand.self,
             SchemaCommand.self,
             WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
-            DaemonCommand.self,
+            DaemonCommand.self, SignalCommand.self,
         ])
 }

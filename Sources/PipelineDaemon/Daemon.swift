@@ -25,6 +25,8 @@ final class Daemon: Sendable {
     private let journal: Workspace.Journal
     private let jobs: DaemonJobs
     private let scheduler: JobScheduler
+    /// Nil without a public address: then nobody can know where to push to.
+    private let desk: PushDesk?
     private let clock = SystemClock()
     /// How often the journal is searched for jobs that lost their owner and told nobody.
     private static let searchInterval = Duration.seconds(300)
@@ -38,15 +40,21 @@ final class Daemon: Sendable {
         journal = try workspace.openBackgroundJournal()
         let secrets = try workspace.secrets()
         let engine = try workspace.engine(journal: journal, secrets: secrets) { _ in }
-        jobs = DaemonJobs(
-            journal: journal, engine: engine, secrets: secrets, plans: PlanCache(workspace), log: log)
+        let plans = PlanCache(workspace)
+        jobs = DaemonJobs(journal: journal, engine: engine, secrets: secrets, plans: plans, log: log)
         scheduler = JobScheduler(jobs, clock: clock)
+        desk = try workspace.callbackAddresses().map { [journal, jobs, clock] addresses in
+            PushDesk(
+                journal: journal, addresses: addresses, plans: plans, jobs: jobs, clock: clock,
+                randomness: SystemRandomness(), log: log)
+        }
     }
 
     /// Runs until a signal, or until there is nothing to do; throws when it can't begin.
     func run() async throws {
         try await journal.claimName()
         let requests = journal.requests(for: journal.owner)
+        let receiver = try await startReceiver()
         let control = ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) })
         control.start()
         for number in [SIGPIPE, SIGHUP] { signal(number, SIG_IGN) }
@@ -63,6 +71,7 @@ final class Daemon: Sendable {
             group.cancelAll()
         }
         control.close()
+        await receiver?.stop()
         if manager.listener == nil { unlink(ControlAddress(stateFolder: settings.stateFolder).path) }
         await journal.close()
         log.note("stopped")
@@ -75,6 +84,23 @@ final class Daemon: Sendable {
         log.note("stopping")
         scheduler.stop()
         DispatchDeadline.exit(after: 4)
+    }
+
+    /// The receiver of pushes, where it can be reached: at the address asked for, else at the port of a public address
+    /// on this machine, else at a port that is free.
+    private func startReceiver() async throws -> ReceiverServer? {
+        guard let desk else { return nil }
+        let address = try ListenAddress(parsing: options.listen ?? loopbackAddress ?? "127.0.0.1:0")
+        let receiver = try await ReceiverServer.start(at: address) { await desk.answer($0) }
+        log.note("pushes are taken on \(address.host):\(receiver.port)")
+        return receiver
+    }
+
+    private var loopbackAddress: String? {
+        let parts = URLReference(settings.callbackURL ?? "")
+        guard let authority = parts.authority, authority.hasPrefix("127.0.0.1:") || authority.hasPrefix("localhost:")
+        else { return nil }
+        return authority.replacing("localhost", with: "127.0.0.1")
     }
 
     private func listeningSocket() throws -> Int32 {

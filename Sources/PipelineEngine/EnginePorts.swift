@@ -12,6 +12,9 @@ public struct EnginePorts: Sendable {
     public var owner: OwnerID
     /// A keyed hash in hex, the key secret to this state folder: tells bodies apart without giving them away.
     public var keyedHash: @Sendable ([UInt8]) -> String
+    /// The address at which a push for a step is taken, of its job, the step and the step's own key; nil without a
+    /// public address.
+    public var callbackURL: @Sendable (JobID, StepKey, String) -> String? = { _, _, _ in nil }
     /// Told of every event after it is committed, and of progress as it comes; must return at once.
     public var observe: @Sendable (JobEvent) -> Void
 

@@ -53,7 +53,8 @@ extension JobDriver {
         let submit = snapshot.submits[key].map { record in
             JournalChange.submit(key, record.nextGeneration(jobKey: snapshot.record.key, step: key))
         }
-        return [.step(key, fresh)] + (submit.map { [$0] } ?? [])
+        let pushes: [JournalChange] = snapshot.pushes[key] == nil ? [] : [.pushesVoided(key)]
+        return [.step(key, fresh)] + (submit.map { [$0] } ?? []) + pushes
     }
 
     /// Ends the job.

@@ -7,7 +7,7 @@ extension JobDriver {
     /// With `isStaged` the change waits for the next commit, which the loop sees to before it waits for anything.
     @discardableResult func change(
         _ key: StepKey, _ event: StepEvent, warnings: [String] = [], isStaged: Bool = false,
-        adjust: (inout StepRecord) -> Void = { _ in }
+        with more: [JournalChange] = [], adjust: (inout StepRecord) -> Void = { _ in }
     ) async throws(JournalFailure) -> [StepEffect] {
         guard var step = snapshot.steps[key] else { return [] }
         let now = ports.clock.now
@@ -25,7 +25,8 @@ extension JobDriver {
         step.version += 1
         let warned: [StepEffect] = warnings.map { .publish(.stageWarned, ["message": .string($0)]) }
         let events = events(of: warned + effects, key: key, attempt: step.attempts, at: now)
-        if isStaged { try stage([.step(key, step)] + events) } else { try await commit([.step(key, step)] + events) }
+        let changes = [.step(key, step)] + events + more
+        if isStaged { try stage(changes) } else { try await commit(changes) }
         for case .suspendJob(let cause) in effects {
             snapshot.cause = cause
             // The wait of the step is a resume's: once nothing else runs the job is let go with this cause.
@@ -99,7 +100,8 @@ extension JobDriver {
 
     /// Goes on with a step whose wake has come, or fails it when its deadline passed while it waited.
     func wake(_ key: StepKey, _ group: inout TaskGroup<Void>) async throws(JournalFailure) {
-        try await change(key, .woken) { $0.resumes += 1 }
+        let taken: [JournalChange] = (snapshot.pushes[key]?.waiting ?? 0) > 0 ? [.pushesTaken(key)] : []
+        try await change(key, .woken, with: taken) { $0.resumes += 1 }
         // The last owner may have died between beginning a repeated stage and making its items.
         if plan.stage(key.stage)?.forEach != nil, key.item == nil { return try await expand(key) }
         launch(key, &group)

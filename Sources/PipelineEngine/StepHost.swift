@@ -56,6 +56,8 @@ final class StepHost: StageHost {
         }
     }
 
+    func pushes() async -> Int { await driver.snapshot.pushes[facts.step]?.all ?? 0 }
+
     func commit(file: WrittenFile) async throws(StageFailure) {
         // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
         try await journaled { () async throws(JournalFailure) in try await self.driver.stage([.file(file)]) }

@@ -146,6 +146,13 @@ extension SQLiteJournal {
         return owners.wake(owner, for: job)
     }
 
+    public func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt {
+        let (isNew, owner) = try await writer.write { (rows) throws(JournalFailure) in
+            try rows.post(push, to: step, of: job)
+        }
+        return PushReceipt(isNew: isNew, isHeard: owner.map { owners.wake($0, for: job) } ?? false)
+    }
+
     public func requests(for owner: OwnerID) -> AsyncStream<JobID> {
         AsyncStream { continuation in
             do throws(JournalFailure) {

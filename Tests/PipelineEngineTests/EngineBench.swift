@@ -139,7 +139,7 @@ final class Diary: Sendable {
         switch change {
         case .step(_, let step): note("commit \(step.state.name.rawValue)")
         case .submit(_, let record): note("commit \(record.phase.rawValue)")
-        case .event, .fact, .file, .taken, .requested, .released, .ended, .reopened: break
+        case .event, .fact, .file, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided, .reopened: break
         }
     }
 

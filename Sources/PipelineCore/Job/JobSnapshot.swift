@@ -11,6 +11,8 @@ public struct JobSnapshot: Sendable {
     /// The sequence number of the last journaled event.
     public var sequence: Int
     public var mode: JobMode
+    /// The pushes that came for steps, from outside of the owner: it learns of them by its inbox.
+    public var pushes: [StepKey: PushCount] = [:]
     /// What a person asked for and is not yet done.
     public var request: JobRequest?
     /// Why the last owner let it go; nil while it is owned, or when its owner vanished.
@@ -49,6 +51,10 @@ public enum JournalChange: Sendable {
     case released(SuspensionCause?)
     /// The job has ended, and has no owner any more.
     case ended(Timestamp)
+    /// The step was woken for all pushes that are there by now: what follows asks the service after them.
+    case pushesTaken(StepKey)
+    /// The step begins anew: earlier pushes were for what it was.
+    case pushesVoided(StepKey)
     /// A person wants an ended job to go on.
     case reopened
 }
@@ -58,12 +64,15 @@ extension JournalChange {
     public var endsOwnership: Bool {
         switch self {
         case .released, .ended: true
-        case .step, .submit, .fact, .event, .file, .taken, .requested, .reopened: false
+        case .step, .submit, .fact, .event, .file, .taken, .requested, .pushesTaken, .pushesVoided, .reopened: false
         }
     }
 }
 
 extension JobSnapshot {
+    /// Whether a push came that woke nothing yet.
+    public var hasPushes: Bool { pushes.values.contains { $0.waiting > 0 } }
+
     /// The snapshot after a committed change. The same fold serves every journal and the engine's memory.
     public mutating func apply(_ change: JournalChange) {
         switch change {
@@ -80,6 +89,10 @@ extension JobSnapshot {
         case .requested(let request): self.request = request
         case .released(let cause): self.cause = cause
         case .ended(let time): ended = time
+        case .pushesTaken(let key):
+            guard let count = pushes[key] else { break }
+            pushes[key] = PushCount(taken: count.all)
+        case .pushesVoided(let key): pushes[key] = nil
         case .reopened:
             ended = nil
             cause = nil

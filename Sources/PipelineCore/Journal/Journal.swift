@@ -23,7 +23,9 @@ public protocol Journal: Sendable {
     func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent]
     /// Leaves a request for the job's owner and wakes it; true when an owner that is alive will see it.
     func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool
-    /// The requests that reach this owner's jobs, as they come; ends when the journal is closed.
+    /// Keeps a push for a step and wakes the job's owner; one whose id is kept already changes nothing.
+    func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt
+    /// The requests and pushes that reach this owner's jobs, as they come; ends when the journal is closed.
     func requests(for owner: OwnerID) -> AsyncStream<JobID>
     /// Forgets a job that has ended.
     func remove(_ job: JobID) async throws(JournalFailure)

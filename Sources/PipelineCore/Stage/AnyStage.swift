@@ -7,8 +7,14 @@ public struct AnyStage: Sendable {
     /// Calls ``Stage/cancel(from:in:)`` likewise.
     public let cancel: @Sendable ([UInt8]?, any StageHost) async -> StageFailure?
 
+    /// How pushes for it are verified; nil for one that none wakes.
+    public let callback: CallbackDefinition?
+
     /// Wraps a stage; `coding` turns its checkpoint into bytes and back.
-    public init<Wrapped: Stage>(_ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>) {
+    public init<Wrapped: Stage>(
+        _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, callback: CallbackDefinition? = nil
+    ) {
+        self.callback = callback
         let call = StageCall(stage: stage, coding: coding)
         resume = { bytes, host in await call.resume(bytes, host) }
         cancel = { bytes, host in await call.cancel(bytes, host) }

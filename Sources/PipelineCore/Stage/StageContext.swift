@@ -55,6 +55,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Keeps that a file has its final name.
     public func commit(file: WrittenFile) async throws(StageFailure) { try await host.commit(file: file) }
 
+    /// Whether a push came for the step since it was begun.
+    public var isPushed: Bool { get async { await host.pushes() > 0 } }
+
     /// Tells observers how far it is; lossy.
     public func report(_ progress: StageProgress) { host.report(progress) }
 

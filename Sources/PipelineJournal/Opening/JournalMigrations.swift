@@ -13,7 +13,7 @@ enum JournalMigrations {
         return migrator
     }
 
-    private static let all: [(String, String)] = [("v1", version1)]
+    private static let all: [(String, String)] = [("v1", version1), ("v2", version2)]
 
     /// Times are milliseconds since 1970; `item` is -1 for a step that is no item of a `forEach`, since NULLs would
     /// not be unique in a key. The children have no row ids: a step is found in one descent of its tree.
@@ -115,5 +115,20 @@ enum JournalMigrations {
             data TEXT NOT NULL,
             PRIMARY KEY (job, sequence)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Pushes: `new` until the step was woken for it, `void` once the step began anew; the row stays, so that a
+    /// repetition is known.
+    private static let version2 = """
+        CREATE TABLE pushes (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            stage TEXT NOT NULL CHECK (stage <> ''),
+            item INTEGER NOT NULL CHECK (item >= -1),
+            id TEXT NOT NULL CHECK (id <> ''),
+            time INTEGER NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('new', 'taken', 'void')),
+            PRIMARY KEY (job, stage, item, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX pushes_new ON pushes (job) WHERE state = 'new';
         """
 }

@@ -26,6 +26,7 @@ struct JobReader {
         snapshot.facts = try facts(number)
         snapshot.files = try files(number)
         snapshot.sequence = try sequence(number)
+        snapshot.pushes = try pushes(number)
         return snapshot
     }
 

@@ -8,7 +8,8 @@ enum JournalStatement: Int, CaseIterable {
     case findLease, findOwner, takeJob, releaseJob, releaseAll, keepOwner, removeIdleOwner, listOwners, listOwned
     case listRequests, listBackground
     case insertStep, updateStep, keepSubmit, keepFact, keepFile, insertEvent
-    case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs
+    case insertPush, takePushes, voidPushes
+    case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs, readPushes
 
     /// The statement's text.
     var sql: String {
@@ -26,9 +27,11 @@ enum JournalStatement: Int, CaseIterable {
         case .findLease, .findOwner, .takeJob, .releaseJob, .releaseAll, .keepOwner, .removeIdleOwner, .listOwners,
             .listOwned, .listRequests, .listBackground:
             ownershipSQL
-        case .insertStep, .updateStep, .keepSubmit, .keepFact, .keepFile, .insertEvent: contentSQL
+        case .insertStep, .updateStep, .keepSubmit, .keepFact, .keepFile, .insertEvent, .insertPush, .takePushes,
+            .voidPushes:
+            contentSQL
         case .readJob, .readSteps, .readSubmits, .readFacts, .readFiles, .readSequence, .readEvents,
-            .listJobs:
+            .listJobs, .readPushes:
             readingSQL
         }
     }

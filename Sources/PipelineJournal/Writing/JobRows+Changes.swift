@@ -22,11 +22,19 @@ extension JobRows {
             update.bind(1, job)
             update.bind(2, time)
             try update.run()
+        case .pushesTaken(let key): try run(.takePushes, key, job)
+        case .pushesVoided(let key): try run(.voidPushes, key, job)
         case .reopened:
             let update = try statement(.reopen)
             update.bind(1, job)
             try update.run()
         }
+    }
+
+    private func run(_ name: JournalStatement, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
+        let update = try statement(name)
+        bind(key, job, to: update)
+        try update.run()
     }
 
     /// Replaces the row whose version is one less; a step that has no row yet gets one.
@@ -109,7 +117,7 @@ extension JobRows {
         guard try statement.run() == 1 else { throw .other("event \(sequence) is not the next one of its job") }
     }
 
-    private func bind(_ key: StepKey, _ job: Int64, to statement: SQLiteStatement) {
+    func bind(_ key: StepKey, _ job: Int64, to statement: SQLiteStatement) {
         statement.bind(1, job)
         statement.bind(2, key.stage)
         statement.bind(3, key.item ?? -1)

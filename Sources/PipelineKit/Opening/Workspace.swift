@@ -61,12 +61,20 @@ public final class Workspace: Sendable {
         journal: Journal, secrets: any SecretSource, observe: @escaping @Sendable (JobEvent) -> Void
     ) throws(JournalFailure) -> Engine {
         let key = try HashKey(folder: settings.stateFolder)
-        return Engine(
-            ports: EnginePorts(
-                journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
-                files: DiskFiles(),
-                crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
-                owner: journal.owner, keyedHash: { key.hash($0) }, observe: observe))
+        var ports = EnginePorts(
+            journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
+            files: DiskFiles(),
+            crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
+            owner: journal.owner, keyedHash: { key.hash($0) }, observe: observe)
+        if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }
+        return Engine(ports: ports)
+    }
+
+    /// The addresses of pushes; nil without a public address.
+    public func callbackAddresses() throws(JournalFailure) -> CallbackAddresses? {
+        guard let base = settings.callbackURL else { return nil }
+        let key = try HashKey(folder: settings.stateFolder)
+        return CallbackAddresses(base: base) { key.token(job: $0, step: $1, own: $2) }
     }
 
     /// The sources of secrets that hold for this program.

@@ -11,7 +11,7 @@ enum ComputeKind {
             defaultDeadline: .seconds(7 * 86_400), keepsOwnDeadline: true
         ) { reading in
             let requests = StageRequests(reading: reading, network: network, decorators: decorators)
-            return fields.stage(reading, requests).map { AnyStage($0, coding: .json) }
+            return fields.stage(reading, requests).map { AnyStage($0, coding: .json, callback: $0.callback) }
         }
     }
 }
@@ -22,9 +22,7 @@ private struct ComputeFields: Sendable {
     let poll: Field<[PollDefinition]>
     let cancel: Field<RequestDefinition>
     let capture = Field("capture", FieldType<CaptureSet>.captures(), "Values from the last answer.")
-    let callback = Field(
-        "callback", FieldType<Never>.refused("'callback' is not available in this version: the service is polled"),
-        "A push that wakes the stage.")
+    let callback = CallbackDefinition.field
 
     init(_ decorators: DecoratorCatalogue) {
         submit = Field(
@@ -40,7 +38,7 @@ private struct ComputeFields: Sendable {
 
     func stage(_ reading: StageReading, _ requests: StageRequests) -> ComputeStage? {
         let reader = reading.reader
-        _ = reader.optional(callback)
+        let pushed = reader.optional(callback)
         let submitted = reader.optional(submit)
         let polls = reader.value(poll, default: [])
         let cancelled = reader.optional(cancel)
@@ -52,7 +50,8 @@ private struct ComputeFields: Sendable {
         let isWhole = (submitted != nil || !reader.has("submit")) && (!polls.isEmpty || !reader.has("poll"))
         guard isWhole, submitted != nil || !polls.isEmpty else { return nil }
         return ComputeStage(
-            requests: requests, submit: submitted, polls: polls, cancelRequest: cancelled, capture: captures)
+            requests: requests, submit: submitted, polls: polls, cancelRequest: cancelled, capture: captures,
+            callback: pushed)
     }
 
     private func check(_ reader: ObjectReader, _ polls: [PollDefinition]) {

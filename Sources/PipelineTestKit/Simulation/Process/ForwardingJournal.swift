@@ -39,6 +39,10 @@ extension ForwardingJournal {
         try await base.post(request, to: job)
     }
 
+    public func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt {
+        try await base.post(push, to: step, of: job)
+    }
+
     public func requests(for owner: OwnerID) -> AsyncStream<JobID> { base.requests(for: owner) }
 
     public func remove(_ job: JobID) async throws(JournalFailure) { try await base.remove(job) }
