@@ -89,6 +89,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(name: "pipeline-daemon", dependencies: ["PipelineDaemon"], swiftSettings: settings),
+        // An executable of one's own, with stages of one's own: what the guides show.
+        .executableTarget(
+            name: "example-pipeline", dependencies: ["PipelineCommands", "PipelineKit", httpTypes],
+            swiftSettings: settings),
 
         // The demonstration service.
         .target(
@@ -108,8 +112,9 @@ let package = Package(
         .executableTarget(
             name: "pipeline-bench",
             dependencies: [
-                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "JSONPath", argumentParser,
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineStages", "JSONPath",
+                argumentParser, .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings),
@@ -126,7 +131,7 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "PipelineKit", "PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath", "SelfieStudio",
-                "pipeline",
+                "pipeline", "example-pipeline",
             ],
             swiftSettings: settings),
         .testTarget(

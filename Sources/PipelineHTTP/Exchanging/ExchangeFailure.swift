@@ -62,9 +62,11 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         self.gotAnswer = gotAnswer
     }
 
-    /// A request that can't be sent at all.
+    /// A request that can't be sent at all, or not now.
     public init(_ failure: RequestFailure) {
-        self.init(.invalidRequest(failure.message), message: failure.message)
+        self.init(
+            failure.isRetryable ? .other(code: 0, text: failure.message) : .invalidRequest(failure.message),
+            message: failure.message)
     }
 
     /// An exchange that was called off.

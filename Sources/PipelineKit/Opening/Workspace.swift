@@ -15,31 +15,30 @@ public final class Workspace: Sendable {
     public let catalogue: Catalogue
     /// The plugins of the folders that the settings name.
     public let plugins: PluginHost
-    private let transport: CurlTransport
+    private let extensions: Extensions
 
-    /// A workspace that knows the built-in kinds, and those that `extend` adds.
-    public init(settings: Settings, extend: @Sendable (inout Catalogue) -> Void = { _ in }) {
+    /// A workspace that knows what is built in, and what `extend` adds.
+    public init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
         self.settings = settings
-        transport = CurlTransport()
-        let network = Network(transport: transport)
-        let decorators = DecoratorCatalogue.standard
-        var catalogue = Catalogue(
-            kinds: StandardStages.kinds(network: network, decorators: decorators),
-            decoratorSchema: decorators.entrySchema, checkDecorators: { decorators.check($0, findings: $1) })
-        extend(&catalogue)
-        self.catalogue = catalogue
+        var extensions = Extensions(network: Network(transport: CurlTransport()))
+        extend(&extensions)
+        self.extensions = extensions
+        catalogue = extensions.catalogue()
         plugins = PluginHost(
             folders: settings.pluginFolders, settings: PluginSettings(environment: settings.environment),
-            reserved: Set(catalogue.kinds.keys))
+            reserved: [
+                .stage: Set(catalogue.kinds.keys), .decorator: Set(extensions.decoratorNames),
+                .sink: NotificationSinkDefinition.reservedNames.union(catalogue.sinks.map(\.name)),
+            ])
     }
 
     /// The catalogue with the plugins that a document may mean; only they are started.
     public func catalogue(for source: SourceText) async -> Catalogue {
-        catalogue.adding(await plugins.kinds(namedIn: source))
+        extensions.catalogue(with: await plugins.plugins(namedIn: source))
     }
 
     /// The catalogue with all plugins.
-    public func wholeCatalogue() async -> Catalogue { catalogue.adding(await plugins.kinds()) }
+    public func wholeCatalogue() async -> Catalogue { extensions.catalogue(with: await plugins.plugins()) }
 
     /// The journal of the state folder; made when it is not there.
     public func openJournal() throws(JournalFailure) -> Journal {
@@ -94,13 +93,5 @@ public final class Workspace: Sendable {
         let random = SystemRandomness()
         return JobID(
             at: SystemClock().now, random: (UInt16(truncatingIfNeeded: random.bits()), random.bits()))
-    }
-}
-
-extension Catalogue {
-    fileprivate func adding(_ kinds: [StageKind]) -> Catalogue {
-        var catalogue = self
-        for kind in kinds { catalogue.register(kind) }
-        return catalogue
     }
 }

@@ -20,6 +20,9 @@ public struct DecoratorCatalogue: Sendable {
     /// Adds a kind; one of the same name is replaced.
     public mutating func register(_ kind: DecoratorKind) { kinds[kind.name] = kind }
 
+    /// Every name that is taken: those it knows, and those of the format that are not available.
+    public var reservedNames: Set<String> { Set(names + Self.later) }
+
     /// The names in order of the alphabet.
     public var names: [String] { kinds.keys.sorted() }
 
