@@ -8,7 +8,7 @@ import Testing
         ("JSONPath", []),
         ("NetworkTasks", []),
         ("PipelineCore", ["JSONPath"]),
-        ("PipelineHTTP", ["CCurl", "NetworkTasks"]),
+        ("PipelineHTTP", ["CCurl", "CZlib", "NetworkTasks"]),
         ("PipelineEngine", ["JSONPath", "PipelineCore"]),
         ("PipelineJournal", ["JSONPath", "PipelineCore"]),
         ("PipelineStages", ["JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]),

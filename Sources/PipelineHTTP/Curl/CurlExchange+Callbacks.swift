@@ -67,11 +67,19 @@ extension CurlExchange {
 
     private func write(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         touch()
+        if let throttle, count > 0, !throttle.accepts(self, count: count) { return Int(CURL_WRITEFUNC_PAUSE) }
         return receiver.receive(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
     }
 
     private func read(_ buffer: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-        reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count)) ?? Int(CURL_READFUNC_ABORT)
+        var most = count
+        if let throttle {
+            guard let allowed = throttle.allowance(self, wanted: count) else { return Int(CURL_READFUNC_PAUSE) }
+            most = allowed
+        }
+        let done = reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: most))
+        if let throttle, let done { throttle.sent(done) }
+        return done ?? Int(CURL_READFUNC_ABORT)
     }
 
     private func seek(_ offset: curl_off_t, origin: Int32) -> Int32 {

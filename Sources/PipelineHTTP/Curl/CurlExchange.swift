@@ -33,6 +33,12 @@ final class CurlExchange: @unchecked Sendable {
     /// Why a callback ended the exchange.
     var stopReason: ExchangeFailure.Reason?
     var progress = TransferProgress()
+    /// What the service's rates leave it; nil without any.
+    var throttle: ServiceThrottle?
+    /// The directions in which a rate of the service holds it back.
+    var heldDirections: Set<ServiceThrottle.Direction> = []
+    /// Since when, and at which number of bytes, a stall is looked for.
+    var stallWindow: (start: Duration, moved: Int64)?
 
     init(
         _ request: RequestDescription, options: ExchangeOptions,
@@ -57,6 +63,8 @@ final class CurlExchange: @unchecked Sendable {
         curl_slist_free_all(headerList)
         headerList = nil
         receiver.finish()
+        throttle?.forget(self)
+        throttle = nil
         reader = BodyReader([])
     }
 
@@ -79,7 +87,7 @@ final class CurlExchange: @unchecked Sendable {
             message: FailureText.message(reason, host: URLParts(request.url)?.authority ?? "", detail: detail),
             connectionMade: connectionMade,
             requestBytesSent: max(progress.sent, easy?.offset(CURLINFO_SIZE_UPLOAD_T) ?? 0),
-            gotAnswer: head != nil
+            requestBodyLength: request.body.isNone ? nil : request.body.length, gotAnswer: head != nil
         )
     }
 }

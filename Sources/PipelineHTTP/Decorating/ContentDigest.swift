@@ -41,13 +41,7 @@ public struct ContentDigest: RequestDecorator {
         _ hash: Hash.Type, of body: RequestBody
     ) throws(RequestFailure) -> [UInt8] {
         var hasher = hash.init()
-        for segment in body.segments {
-            switch segment {
-            case .bytes(let bytes): hasher.update(data: bytes)
-            case .file(let path, let offset, let length):
-                try FileStretch(path: path, offset: offset, length: length).read { hasher.update(bufferPointer: $0) }
-            }
-        }
+        try BodyReader(body.segments).forEach { hasher.update(bufferPointer: $0) }
         return Array(hasher.finalize())
     }
 }

@@ -25,6 +25,10 @@ public struct ExchangeOptions: Sendable {
     public var acceptsCompression: Bool
     /// Where the body of the answer goes.
     public var receive: ResponseSink
+    /// Ends a transfer that is slower than this, so that another try can go on; nil for no limit.
+    public var stall: StallRule?
+    /// What the service may be asked at a time, shared with all exchanges that name the same one.
+    public var limits: ServiceLimits?
     /// Bytes per second, nil for no limit. While sending is held back, answers (104 too) are read late.
     public var maximumSendRate: Int64?
     /// Bytes per second, nil for no limit.
@@ -45,6 +49,8 @@ public struct ExchangeOptions: Sendable {
         totalTimeout: Duration? = nil,
         connectTimeout: Duration? = .seconds(30),
         idleTimeout: Duration? = nil,
+        stall: StallRule? = nil,
+        limits: ServiceLimits? = nil,
         redirects: Int? = nil,
         redirectKeepsCredentials: Bool = false,
         freshConnection: Bool = false,
@@ -63,6 +69,8 @@ public struct ExchangeOptions: Sendable {
         self.totalTimeout = totalTimeout
         self.connectTimeout = connectTimeout
         self.idleTimeout = idleTimeout
+        self.stall = stall
+        self.limits = limits
         self.redirects = redirects
         self.redirectKeepsCredentials = redirectKeepsCredentials
         self.freshConnection = freshConnection
