@@ -51,8 +51,8 @@ let package = Package(
         .target(
             name: "PipelineStages",
             dependencies: [
-                "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes, structuredFields,
-                subprocess, system,
+                "COpenSSL", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes,
+                structuredFields, subprocess, system,
             ],
             swiftSettings: settings),
         .target(
@@ -62,6 +62,7 @@ let package = Package(
         .target(
             name: "PipelineJournal", dependencies: ["PipelineCore", "JSONPath", grdb, sqlite], swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Put together.

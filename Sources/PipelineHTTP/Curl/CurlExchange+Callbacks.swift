@@ -78,12 +78,17 @@ extension CurlExchange {
             most = allowed
         }
         let done = reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: most))
-        if let throttle, let done { throttle.sent(done) }
-        return done ?? Int(CURL_READFUNC_ABORT)
+        guard let done else { return Int(CURL_READFUNC_ABORT) }
+        throttle?.sent(done)
+        options.onBody?(UnsafeRawBufferPointer(start: buffer, count: done), bodyPosition)
+        bodyPosition += Int64(done)
+        return done
     }
 
     private func seek(_ offset: curl_off_t, origin: Int32) -> Int32 {
-        origin == 0 && reader.seek(to: Int64(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+        guard origin == 0, reader.seek(to: Int64(offset)) else { return CURL_SEEKFUNC_FAIL }
+        bodyPosition = Int64(offset)
+        return CURL_SEEKFUNC_OK
     }
 
     private func moved(receiveTotal: curl_off_t, received: curl_off_t, sent: curl_off_t) -> Int32 {

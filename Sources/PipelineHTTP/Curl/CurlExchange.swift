@@ -29,6 +29,8 @@ final class CurlExchange: @unchecked Sendable {
     var parser = ResponseHeadParser()
     var receiver: ResponseReceiver
     var reader: BodyReader
+    /// How far the body was read.
+    var bodyPosition: Int64 = 0
     var headerList: UnsafeMutablePointer<curl_slist>?
     /// Why a callback ended the exchange.
     var stopReason: ExchangeFailure.Reason?

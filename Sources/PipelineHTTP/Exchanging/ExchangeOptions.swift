@@ -37,6 +37,9 @@ public struct ExchangeOptions: Sendable {
     public var onInformational: (@Sendable (Int, HTTPFields) -> Void)?
     /// Called when bytes moved, on the transport's thread: it must be quick.
     public var onProgress: (@Sendable (TransferProgress) -> Void)?
+    /// Sees each piece of a body that is read from files as it is read for sending, with its place in the body, on the
+    /// transport's thread. Pieces come again when libcurl goes back to the start.
+    public var onBody: (@Sendable (UnsafeRawBufferPointer, Int64) -> Void)?
     /// Called once, when the whole request, body included, has been handed to the kernel; on the transport's thread.
     public var onSent: (@Sendable () -> Void)?
     public var tls: TLSOptions
@@ -61,6 +64,7 @@ public struct ExchangeOptions: Sendable {
         maximumReceiveRate: Int64? = nil,
         onInformational: (@Sendable (Int, HTTPFields) -> Void)? = nil,
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil,
+        onBody: (@Sendable (UnsafeRawBufferPointer, Int64) -> Void)? = nil,
         onSent: (@Sendable () -> Void)? = nil,
         tls: TLSOptions = TLSOptions(),
         proxy: String? = nil,
@@ -81,6 +85,7 @@ public struct ExchangeOptions: Sendable {
         self.maximumReceiveRate = maximumReceiveRate
         self.onInformational = onInformational
         self.onProgress = onProgress
+        self.onBody = onBody
         self.onSent = onSent
         self.tls = tls
         self.proxy = proxy

@@ -16,6 +16,8 @@ public final class Workspace: Sendable {
     /// The plugins of the folders that the settings name.
     public let plugins: PluginHost
     private let transport: CurlTransport
+    /// Digests of files that uploads of this process have made out.
+    private let digests = KnownDigests()
 
     /// A workspace that knows the built-in kinds, and those that `extend` adds.
     public init(settings: Settings, extend: @Sendable (inout Catalogue) -> Void = { _ in }) {
@@ -24,7 +26,7 @@ public final class Workspace: Sendable {
         let network = Network(transport: transport)
         let decorators = DecoratorCatalogue.standard
         var catalogue = Catalogue(
-            kinds: StandardStages.kinds(network: network, decorators: decorators),
+            kinds: StandardStages.kinds(network: network, decorators: decorators, digests: digests),
             decoratorSchema: decorators.entrySchema, checkDecorators: { decorators.check($0, findings: $1) })
         extend(&catalogue)
         self.catalogue = catalogue
@@ -59,7 +61,7 @@ public final class Workspace: Sendable {
         return Engine(
             ports: EnginePorts(
                 journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
-                files: DiskFiles(),
+                files: DiskFiles(digests: digests),
                 crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
                 owner: journal.owner, keyedHash: { key.hash($0) }, observe: observe))
     }
