@@ -52,16 +52,19 @@ let package = Package(
         .target(
             name: "PipelineStages",
             dependencies: [
-                "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes, structuredFields,
-                subprocess, system,
+                "COpenSSL", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes,
+                structuredFields, subprocess, system,
             ],
             swiftSettings: settings),
         .target(
-            name: "PipelineHTTP", dependencies: ["CCurl", "NetworkTasks", crypto, httpTypes], swiftSettings: settings),
+            name: "PipelineHTTP", dependencies: ["CCurl", "CZlib", "NetworkTasks", crypto, httpTypes],
+            swiftSettings: settings),
         .target(name: "NetworkTasks", swiftSettings: settings),
         .target(
             name: "PipelineJournal", dependencies: ["PipelineCore", "JSONPath", grdb, sqlite], swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Put together.
         .target(

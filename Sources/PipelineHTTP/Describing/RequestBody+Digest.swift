@@ -8,13 +8,7 @@ extension RequestBody {
 
     func digest<Hash: HashFunction>(_ hash: Hash.Type) throws(RequestFailure) -> [UInt8] {
         var hasher = hash.init()
-        for segment in segments {
-            switch segment {
-            case .bytes(let bytes): hasher.update(data: bytes)
-            case .file(let path, let offset, let length):
-                try FileStretch(path: path, offset: offset, length: length).read { hasher.update(bufferPointer: $0) }
-            }
-        }
+        try BodyReader(segments).forEach { hasher.update(bufferPointer: $0) }
         return Array(hasher.finalize())
     }
 }

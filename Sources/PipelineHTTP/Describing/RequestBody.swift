@@ -5,6 +5,8 @@ public enum RequestBody: Sendable {
     /// A range of a local file, read while it is sent. A file that ends early fails the exchange as `sourceChanged`.
     case file(path: String, offset: Int64, length: Int64)
     case multipart(MultipartBody)
+    /// Anything, compressed while it is sent.
+    case gzip(GzipContent)
 
     /// The UTF-8 bytes of a text.
     public static func text(_ text: String) -> RequestBody { .bytes(Array(text.utf8)) }
@@ -26,6 +28,7 @@ public enum RequestBody: Sendable {
         case .bytes(let bytes): [.bytes(bytes)]
         case .file(let path, let offset, let length): [.file(path: path, offset: offset, length: length)]
         case .multipart(let body): body.segments
+        case .gzip(let content): [.gzip(content)]
         }
     }
 }
@@ -34,12 +37,14 @@ public enum RequestBody: Sendable {
 public enum BodySegment: Sendable, Equatable {
     case bytes([UInt8])
     case file(path: String, offset: Int64, length: Int64)
+    case gzip(GzipContent)
 
     /// Length in bytes.
     public var length: Int64 {
         switch self {
         case .bytes(let bytes): Int64(bytes.count)
         case .file(_, _, let length): length
+        case .gzip(let content): content.length
         }
     }
 }

@@ -7,6 +7,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
     public var connectionMade: Bool
     /// Bytes of the body that were handed to the network.
     public var requestBytesSent: Int64
+    /// Length of the body as it was sent, which decorators may have changed; nil when none was put together.
+    public var requestBodyLength: Int64?
     /// True when the head of the final answer had come.
     public var gotAnswer: Bool
 
@@ -38,6 +40,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
     /// Which limit ended the exchange.
     public enum Timeout: Sendable, Equatable {
         case connect, total, idle
+        /// Less than the rate of the exchange's ``StallRule`` for its time.
+        case stall
     }
 
     /// Why there is no TLS connection.
@@ -53,12 +57,14 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         message: String,
         connectionMade: Bool = false,
         requestBytesSent: Int64 = 0,
+        requestBodyLength: Int64? = nil,
         gotAnswer: Bool = false
     ) {
         self.reason = reason
         self.message = message
         self.connectionMade = connectionMade
         self.requestBytesSent = requestBytesSent
+        self.requestBodyLength = requestBodyLength
         self.gotAnswer = gotAnswer
     }
 

@@ -11,7 +11,12 @@ public struct Extensions: Sendable {
     private var decorators = DecoratorCatalogue.standard
     private var sinks: [NotificationSinkKind] = []
 
-    init(network: Network) { self.network = network }
+    private let digests: KnownDigests
+
+    init(network: Network, digests: KnownDigests) {
+        self.network = network
+        self.digests = digests
+    }
 
     /// Adds a kind of stage.
     public mutating func register(_ kind: StageKind) { stages.append(kind) }
@@ -29,8 +34,8 @@ public struct Extensions: Sendable {
         for decorator in plugins.decorators { known.register(decorator) }
         let all = known
         var catalogue = Catalogue(
-            kinds: StandardStages.kinds(network: network, decorators: all), decoratorSchema: all.entrySchema,
-            checkDecorators: { all.check($0, findings: $1) })
+            kinds: StandardStages.kinds(network: network, decorators: all, digests: digests),
+            decoratorSchema: all.entrySchema, checkDecorators: { all.check($0, findings: $1) })
         for kind in stages + plugins.stages { catalogue.register(kind) }
         for sink in sinks + plugins.sinks { catalogue.register(sink) }
         return catalogue

@@ -16,11 +16,13 @@ public final class Workspace: Sendable {
     /// The plugins of the folders that the settings name.
     public let plugins: PluginHost
     private let extensions: Extensions
+    /// Digests of files that uploads of this process have made out.
+    private let digests = KnownDigests()
 
     /// A workspace that knows what is built in, and what `extend` adds.
     public init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
         self.settings = settings
-        var extensions = Extensions(network: Network(transport: CurlTransport()))
+        var extensions = Extensions(network: Network(transport: CurlTransport()), digests: digests)
         extend(&extensions)
         self.extensions = extensions
         catalogue = extensions.catalogue()
@@ -62,7 +64,7 @@ public final class Workspace: Sendable {
         let key = try HashKey(folder: settings.stateFolder)
         var ports = EnginePorts(
             journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
-            files: DiskFiles(),
+            files: DiskFiles(digests: digests),
             crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
             owner: journal.owner, keyedHash: { key.hash($0) }, observe: observe)
         if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }

@@ -46,6 +46,7 @@ struct RenderedRequest: Sendable {
             switch segment {
             case .bytes(let content): bytes += content
             case .file(let path, let offset, let length): bytes += Array("\(path) \(offset) \(length)\n".utf8)
+            case .gzip(let content): bytes += Array("\(content.source) \(content.length)\n".utf8)
             }
         }
         return bytes

@@ -106,6 +106,7 @@ struct RequestRendering {
         switch part {
         case .bytes(let bytes): return .bytes(bytes)
         case .file(let path, let offset, let length): return .file(path: path, offset: offset, length: length)
+        case .gzip(let content): return .gzip(content)
         case nil: throw .wrong(message: "there is no part to send here", hint: nil, range: definition.url.range)
         }
     }
@@ -118,11 +119,17 @@ struct RequestRendering {
             // Nothing else ends an exchange whose other side has gone silent.
             options.idleTimeout = .seconds(300)
         }
+        if options.stall == nil { options.stall = StallRule(bytesPerSecond: 1 << 10, time: .seconds(60)) }
         options.redirects = definition.redirects
         options.redirectKeepsCredentials = definition.credentials == .anyOrigin
         guard let service else { return options }
-        options.maximumSendRate = service.limits?.send ?? options.maximumSendRate
-        options.maximumReceiveRate = service.limits?.receive ?? options.maximumReceiveRate
+        if let limits = service.limits {
+            // Under its name and its URL: another document may call another service by the same name.
+            options.limits = ServiceLimits(
+                service: "\(service.name) \(try ServiceURL(service, in: scope).text)", connections: limits.connections,
+                requestsPerSecond: limits.requestsPerSecond, sendRate: limits.send, receiveRate: limits.receive)
+            options.stall = limits.stall.map { StallRule(bytesPerSecond: $0.below, time: $0.time) } ?? options.stall
+        }
         if let proxy = service.proxy { options.proxy = try proxy.evaluateText(in: scope) }
         if let tls = service.tls { options.tls = try self.options(of: tls) }
         return options

@@ -130,7 +130,8 @@ struct UploadRequests: Sendable {
         guard request.purpose != .whole else { return }
         let isCreation = request.purpose == .create
         rendered.decorators.removeAll { decorator in
-            if decorator is Multipart { return true }
+            // Offsets and parts are those of the file as it is.
+            if decorator is Multipart || decorator is Gzip { return true }
             // Of an empty creation it would be taken for that of the file.
             if decorator is ContentDigest { return request.purpose != .append }
             return !isCreation && (decorator is Prefer || decorator is IdempotencyKey)

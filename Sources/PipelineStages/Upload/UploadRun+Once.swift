@@ -50,7 +50,8 @@ extension UploadRun {
             try await keep()
             let failed = requests.tryFailure(failure, of: rendered, in: context)
             // Without its last byte no service can have accepted it: the length stands in its head.
-            if !failure.connectionMade || failure.requestBytesSent < rendered.description.body.length {
+            let length = failure.requestBodyLength ?? rendered.description.body.length
+            if !failure.connectionMade || failure.requestBytesSent < length {
                 if failure.reason == .cancelled || Task.isCancelled {
                     return .notSent(TryFailure(failed.failure, kind: .silent))
                 }
