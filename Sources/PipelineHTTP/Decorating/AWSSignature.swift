@@ -61,7 +61,7 @@ public struct AWSSignature: RequestDecorator {
     private func payload(of request: RequestDescription, isEncrypted: Bool) throws(RequestFailure) -> String {
         if isStorage, let given = request.headers[HTTPField.Name("X-Amz-Content-Sha256")!] { return given }
         let segments = request.body.segments
-        let readsFiles = segments.contains { if case .file = $0 { true } else { false } }
+        let readsFiles = segments.contains { if case .bytes = $0 { false } else { true } }
         if isStorage, isEncrypted, readsFiles { return "UNSIGNED-PAYLOAD" }
         var hasher = SHA256()
         for segment in segments {
@@ -69,6 +69,7 @@ public struct AWSSignature: RequestDecorator {
             case .bytes(let bytes): hasher.update(data: bytes)
             case .file(let path, let offset, let length):
                 try FileStretch(path: path, offset: offset, length: length).read { hasher.update(bufferPointer: $0) }
+            case .lines(let path, _): try JoinedLines(path).forEach { hasher.update(bufferPointer: $0) }
             }
         }
         return AWSCanonical.hex(hasher.finalize())

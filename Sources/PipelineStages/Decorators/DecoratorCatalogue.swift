@@ -5,16 +5,17 @@ public import PipelineCore
 public struct DecoratorCatalogue: Sendable {
     private var kinds: [String: DecoratorKind] = [:]
     /// Names of the format that are not available, so that they are not taken for mistyped ones.
-    private static let later = ["oauth2", "gzip", "cache"]
+    private static let later = ["gzip"]
 
     /// A catalogue of these kinds alone.
     public init(_ kinds: [DecoratorKind]) {
         for kind in kinds { register(kind) }
     }
 
-    /// `headers`, `query`, `prefer`, `multipart`, `idempotencyKey`, `bearer`, `basic`, `apiKey`, `sigv4` and `digest`.
+    /// `headers`, `query`, `prefer`, `multipart`, `idempotencyKey`, `bearer`, `basic`, `apiKey`, `oauth2`, `sigv4`, `digest` and `cache`.
     public static let standard = DecoratorCatalogue([
-        .headers, .query, .prefer, .multipart, .idempotencyKey, .bearer, .basic, .apiKey, .sigv4, .digest,
+        .headers, .query, .prefer, .multipart, .idempotencyKey, .bearer, .basic, .apiKey, .oauth2, .sigv4, .digest,
+        .cache,
     ])
 
     /// Adds a kind; one of the same name is replaced.

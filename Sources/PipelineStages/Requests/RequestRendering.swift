@@ -30,9 +30,11 @@ struct RequestRendering {
                 description.credentialFields.insert(name)
             }
         }
-        return RenderedRequest(
+        var rendered = RenderedRequest(
             description: description, decorators: decorators, options: try options(),
             key: [scope.ownKey, role].compactMap(\.self).joined(separator: "-"), definition: definition)
+        rendered.secrets = scope.secrets
+        return rendered
     }
 
     private func absoluteURL(_ base: ServiceURL?) throws(EvaluationFailure) -> String {
@@ -81,9 +83,7 @@ struct RequestRendering {
         switch definition.body {
         case .none: return
         case .json(let template):
-            var bytes: [UInt8] = []
-            try template.evaluate(in: scope).write(into: &bytes)
-            description.body = .bytes(bytes)
+            description.body = try JSONBody.make(template, in: scope, at: definition.url.range)
             type = "application/json"
         case .form(let table):
             description.body = .text(PipelineHTTP.PercentEncoding.query(try table.pairs(in: scope)))
@@ -106,7 +106,7 @@ struct RequestRendering {
         switch part {
         case .bytes(let bytes): return .bytes(bytes)
         case .file(let path, let offset, let length): return .file(path: path, offset: offset, length: length)
-        case nil: throw .wrong(message: "there is no part to send here", hint: nil, range: definition.url.range)
+        case .lines, nil: throw .wrong(message: "there is no part to send here", hint: nil, range: definition.url.range)
         }
     }
 
