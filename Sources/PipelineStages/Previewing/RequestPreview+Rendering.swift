@@ -10,13 +10,13 @@ extension StageRequests {
     ) async -> RequestPreview {
         let decorated = await decorated(definition, in: scope)
         var headers = definition.headers.descriptions(in: scope.known)
-        if let type = definition.body.contentType, !headers.contains(where: { $0.name.lowercased() == "content-type" })
-        {
-            headers.append(("Content-Type", type))
-        }
         let own = Set(headers.map { $0.name.lowercased() })
         for field in decorated.headers where !own.contains(field.name.canonicalName) {
             headers.append((field.name.rawName, field.value))
+        }
+        if let type = definition.body.contentType, !headers.contains(where: { $0.name.lowercased() == "content-type" })
+        {
+            headers.append(("Content-Type", type))
         }
         if let key = definition.once?.key, let name = key.header {
             headers.append((name, key.isQuoted.constant == true ? "\"‹self.key›\"" : "‹self.key›"))
