@@ -102,7 +102,7 @@ struct RootCommand: ParsableCommand {
         subcommands: [
             RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, LogsCommand.self,
             CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, ValidateCommand.self,
-            SchemaCommand.self,
+            PlanCommand.self, SchemaCommand.self, InitCommand.self,
             WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
             DaemonCommand.self, SignalCommand.self,
         ])

@@ -18,7 +18,7 @@ extension JobDriver {
             job: snapshot.record.id, jobKey: snapshot.record.key, pipeline: snapshot.record.pipeline, step: key,
             attempt: step.state.tries?.number ?? 1, started: step.started ?? ports.clock.now,
             deadline: deadline(of: key), folders: snapshot.record.folders, overwrites: overwrites,
-            retry: stage.retry, place: stage.place)
+            retry: policy(of: key, stage), place: stage.place)
     }
 
     /// Keeps a stage's checkpoint and captures. New bytes forget earlier failures.
@@ -27,6 +27,7 @@ extension JobDriver {
     ) async throws(JournalFailure) {
         guard var step = snapshot.steps[key] else { return }
         step.checkpoint = checkpoint ?? step.checkpoint
+        conceal(captures ?? [:], of: key)
         for member in captures ?? [:] { step.captures[member.name] = member.value }
         step.bytesSent += moved.sent
         step.bytesReceived += moved.received
@@ -41,6 +42,7 @@ extension JobDriver {
     func keep(_ key: StepKey, submit: SubmitRecord, captures: JSONObject?) async throws(JournalFailure) {
         var changes: [JournalChange] = [.submit(key, submit)]
         if let captures, var step = snapshot.steps[key] {
+            conceal(captures, of: key)
             for member in captures { step.captures[member.name] = member.value }
             step.version += 1
             changes.append(.step(key, step))

@@ -20,9 +20,11 @@ actor JobDriver {
     var stop: DriverStop?
     /// Whether the job was cancelled and its `finally` runs.
     var isFinishing = false
+    /// How many items of a repeated stage may run at a time, where the document says it.
+    var rooms: [String: Int] = [:]
     var lane = CommitLane()
     var secrets: [String: String] = [:]
-    var redactor = Redactor()
+    nonisolated let redactor = SharedRedactor()
     var environment: [String: String?] = [:]
     /// The moments that a timer waits for: one for each, so that a wait of days beside many short ones costs one.
     private var armed: Set<Timestamp> = []
@@ -75,7 +77,10 @@ actor JobDriver {
             if runs.isEmpty {
                 if let end = try await end() { return end }
                 // What was cancelled may have made way for `finally`.
-                if isFinishing, stop == nil { try await decide(&group) }
+                if isFinishing, stop == nil {
+                    try await decide(&group)
+                    if runs.isEmpty, let end = try await end() { return end }
+                }
             }
             try await keepStaged()
             if let moment = parkingMoment() { return .parked(until: moment.time) }
@@ -96,8 +101,7 @@ actor JobDriver {
     }
 
     private func decide(_ group: inout TaskGroup<Void>) async throws(JournalFailure) {
-        let machine = JobMachine(plan: plan)
-        var decisions = machine.decisions(for: snapshot, at: ports.clock.now)
+        var decisions = JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: ports.clock.now)
         while !decisions.isEmpty, stop == nil {
             for decision in decisions {
                 switch decision {
@@ -108,7 +112,7 @@ actor JobDriver {
                 case .gather(let key): try await gather(key)
                 }
             }
-            decisions = machine.decisions(for: snapshot, at: ports.clock.now)
+            decisions = JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: ports.clock.now)
         }
     }
 
@@ -117,7 +121,7 @@ actor JobDriver {
         switch stop {
         case .suspend(let cause): return try await letGo(cause, detail: nil)
         case .leave: return try await letGo(.interrupted, detail: nil, isLeft: true)
-        case .cancel: if let end = try await cancelAll() { return end }
+        case .cancel: return try await cancelAll()
         case nil: break
         }
         switch JobMachine(plan: plan).rest(of: snapshot) {

@@ -22,7 +22,9 @@ public final class Workspace: Sendable {
     /// A workspace that knows what is built in, and what `extend` adds.
     public init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
         self.settings = settings
-        var extensions = Extensions(network: Network(transport: CurlTransport()), digests: digests)
+        let cache = FolderResponseCache(folder: "\(settings.stateFolder)/cache")
+        let transport = CachingTransport(AuthorizingTransport(CurlTransport()), cache: cache)
+        var extensions = Extensions(network: Network(transport: transport), digests: digests)
         extend(&extensions)
         self.extensions = extensions
         catalogue = extensions.catalogue()
@@ -81,7 +83,7 @@ public final class Workspace: Sendable {
     /// The sources of secrets that hold for this program.
     public func secrets() throws(StepFailure) -> SecretSources {
         let file = try settings.secretsFile.map { path throws(StepFailure) in try SecretSources.read(path) } ?? [:]
-        return SecretSources(file: file, environment: settings.environment)
+        return SecretSources(file: file, path: settings.secretsFile, environment: settings.environment)
     }
 
     /// The plan of a job, from the document that it started with.

@@ -67,8 +67,8 @@ struct UploadRequests: Sendable {
             rendered.description.body = .multipart(try await form(source, in: context))
             return
         }
-        if request.purpose == .whole, rendered.description.headers[.contentType] == nil {
-            rendered.description.headers[.contentType] = "application/octet-stream"
+        if request.purpose == .whole {
+            rendered.decorators.append(Headers([("Content-Type", "application/octet-stream")]))
         }
     }
 
