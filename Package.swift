@@ -51,8 +51,8 @@ let package = Package(
         .target(
             name: "PipelineStages",
             dependencies: [
-                "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes, structuredFields,
-                subprocess, system,
+                "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", "CArchive", crypto, httpTypes,
+                structuredFields, subprocess, system,
             ],
             swiftSettings: settings),
         .target(
@@ -61,6 +61,7 @@ let package = Package(
         .target(
             name: "PipelineJournal", dependencies: ["PipelineCore", "JSONPath", grdb, sqlite], swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
 
         // Put together.
         .target(
@@ -143,7 +144,7 @@ let package = Package(
             name: "PipelineStagesTests",
             dependencies: [
                 "PipelineStages", "PipelineCore", "PipelineHTTP", "PipelineTestKit", "NetworkTasks", "JSONPath",
-                httpTypes, crypto,
+                "CArchive", httpTypes, crypto,
             ],
             swiftSettings: settings),
         .testTarget(

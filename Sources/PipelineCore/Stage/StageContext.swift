@@ -55,6 +55,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Keeps that a file has its final name.
     public func commit(file: WrittenFile) async throws(StageFailure) { try await host.commit(file: file) }
 
+    /// Keeps that files have their final names.
+    public func commit(files: [WrittenFile]) async throws(StageFailure) { try await host.commit(files: files) }
+
     /// Tells observers how far it is; lossy.
     public func report(_ progress: StageProgress) { host.report(progress) }
 

@@ -18,6 +18,8 @@ public protocol StageHost: Sendable {
     func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure)
     /// Keeps that a file has its final name.
     func commit(file: WrittenFile) async throws(StageFailure)
+    /// The same of many, together.
+    func commit(files: [WrittenFile]) async throws(StageFailure)
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
     func report(_ progress: StageProgress)
     /// Marks a point for crash tests; returns unless the process is to die there.
@@ -26,6 +28,12 @@ public protocol StageHost: Sendable {
     func digest(_ bytes: [UInt8]) -> String
     /// Replaces the secrets in a text by their names.
     func redact(_ text: String) -> String
+}
+
+extension StageHost {
+    public func commit(files: [WrittenFile]) async throws(StageFailure) {
+        for file in files { try await commit(file: file) }
+    }
 }
 
 /// What is fixed of a step while a stage is called.
