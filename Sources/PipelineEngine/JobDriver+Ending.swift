@@ -22,8 +22,14 @@ extension JobDriver {
         if snapshot.ended != nil, again != .nothing { changes.append(.reopened) }
         // Taking a job up answers an earlier pause; a cancellation holds until it is done.
         if snapshot.request == .pause || again != .nothing { changes.append(.requested(nil)) }
+        if mode == .attached, snapshot.mode == .background {
+            let record = snapshot.record
+            changes.append(.resume(.attendance(of: record.id, pipeline: record.pipeline, at: now)))
+            await ports.gate?.attend(pipeline: record.pipeline)
+        }
         changes += [.taken(mode), event(.jobResumed)]
         try await commit(changes)
+        if let key = restartedStep { gotControl(key, .restart) }
     }
 
     /// A step that failed or was cancelled and is to be tried afresh: its deadline counts anew, and a submit that was
@@ -67,6 +73,7 @@ extension JobDriver {
         var data = JSONObject()
         if phase == .failed, let failure = snapshot.failure { data["error"] = failure.failure.json }
         try await commit([.ended(ports.clock.now), .requested(nil), event(kind, data)])
+        await ports.gate?.forget(snapshot.record.id)
         try await ports.journal.release(lease)
         return .ended(phase)
     }
@@ -80,6 +87,7 @@ extension JobDriver {
         var data: JSONObject = ["cause": .string(cause.rawValue)]
         if let detail { data["detail"] = .string(detail) }
         try await commit([.released(cause), .requested(nil), event(.jobSuspended, data)])
+        await ports.gate?.forget(snapshot.record.id)
         try await ports.journal.release(lease)
         return .suspended(cause)
     }

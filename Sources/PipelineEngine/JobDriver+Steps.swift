@@ -22,7 +22,8 @@ extension JobDriver {
         step.version += 1
         let warned: [StepEffect] = warnings.map { .publish(.stageWarned, ["message": .string($0)]) }
         let events = events(of: warned + effects, key: key, attempt: step.attempts, at: now)
-        try await commit([.step(key, step)] + events)
+        let sample = sample(of: key, step, at: now).map { [JournalChange.sample($0)] } ?? []
+        try await commit([.step(key, step)] + events + sample)
         for case .suspendJob(let cause) in effects {
             snapshot.cause = cause
             // The wait of the step is a resume's: once nothing else runs the job is let go with this cause.
@@ -96,7 +97,11 @@ extension JobDriver {
 
     /// Goes on with a step whose wake has come, or fails it when its deadline passed while it waited.
     func wake(_ key: StepKey, _ group: inout TaskGroup<Void>) async throws(JournalFailure) {
-        try await change(key, .woken) { $0.resumes += 1 }
+        let counts = resumes.takeCount(of: key)
+        if case .waiting(_, _, let reason) = snapshot.steps[key]?.state, reason.kind == .poll {
+            resumes.polls[key, default: 0] += 1
+        }
+        try await change(key, .woken) { $0.resumes += counts }
         // The last owner may have died between beginning a repeated stage and making its items.
         if plan.stage(key.stage)?.forEach != nil, key.item == nil { return try await expand(key) }
         launch(key, &group)
@@ -107,14 +112,25 @@ extension JobDriver {
         _ result: Result<StageOutcome<[UInt8]>, StageFailure>, of key: StepKey
     ) async throws(JournalFailure) {
         guard let stage = plan.stage(key.stage), case .running = snapshot.steps[key]?.state else { return }
+        let counts = countsEnd(of: stage, result) && gotControl(key, .transferEnded) ? resumes.takeCount(of: key) : 0
         switch result {
         case .success(.finished(let captures)):
             let all = merged(snapshot.steps[key]?.captures ?? [:], captures)
-            try await change(key, .finished(all), warnings: await warnings(of: stage, key, all)) { $0.captures = all }
+            try await change(key, .finished(all), warnings: await warnings(of: stage, key, all)) {
+                $0.captures = all
+                $0.resumes += counts
+            }
         case .success(.waiting(let checkpoint, let wake, let reason)):
-            try await change(key, .parked(wake, reason)) { $0.checkpoint = checkpoint }
+            try await change(key, .parked(wake, reason)) {
+                $0.checkpoint = checkpoint
+                $0.resumes += counts
+            }
+            await noteParking(of: key, wake, reason)
         case .success(.unknown(let checkpoint, let submit)):
-            try await change(key, .lostTrack(submit)) { $0.checkpoint = checkpoint ?? $0.checkpoint }
+            try await change(key, .lostTrack(submit)) {
+                $0.checkpoint = checkpoint ?? $0.checkpoint
+                $0.resumes += counts
+            }
         case .failure(.stopped):
             // Stopped by us: the suspension or cancellation that asked for it says what becomes of the step.
             if overdue(key) {
@@ -126,7 +142,9 @@ extension JobDriver {
             }
         case .failure(.failed(let failed)):
             let random = ports.randomness.unit()
-            let effects = try await change(key, .tryFailed(failed, stage.retry, random: random))
+            let effects = try await change(key, .tryFailed(failed, stage.retry, random: random)) {
+                $0.resumes += counts
+            }
             for case .suspendJob(let cause) in effects where stop == nil { mailbox.post(.stop(.suspend(cause))) }
         case .failure(.journal(let failure)): throw failure
         }

@@ -24,7 +24,7 @@ enum WaitKind {
             }
             guard length != nil || time != nil else { return nil }
             Self.check(time, reader)
-            return AnyStage(WaitStage(length: length, until: time), coding: .json)
+            return AnyStage(WaitStage(length: length, until: time), coding: .json, work: .wait)
         }
     }
 

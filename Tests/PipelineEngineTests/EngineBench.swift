@@ -18,12 +18,16 @@ final class EngineBench: Sendable {
     private let document: String
     private let slowness: Double
     private let lives = Mutex(0)
+    private let mode: JobMode
+    /// The machine as the rules of the background see it.
+    let sensors = ScriptedSensors()
 
     /// `stages` is the text of the document's array, `kinds` what it may name.
     init(
         _ stages: String, kinds: [StageKind], seed: UInt64 = 1, secrets: [String: String] = [:],
-        slowness: Double = 0.25
+        slowness: Double = 0.25, mode: JobMode = .attached, background: String = "{}"
     ) {
+        self.mode = mode
         simulation = Simulation(seed: seed)
         let diary = Diary()
         self.diary = diary
@@ -32,7 +36,7 @@ final class EngineBench: Sendable {
         self.secrets = SimulatedSecrets(secrets)
         self.kinds = kinds
         self.slowness = slowness
-        document = #"{ "pipeline": 1, "name": "test", "stages": [ \#(stages) ] }"#
+        document = #"{ "pipeline": 1, "name": "test", "background": \#(background), "stages": [ \#(stages) ] }"#
     }
 
     /// One life of the program, to be run with ``end(of:)``.
@@ -72,12 +76,12 @@ final class EngineBench: Sendable {
                 .plan(SourceText(name: "test.json", text: document))
         else { throw .other("the document can't be planned") }
         let engine = Engine(ports: ports(of: process))
-        if recorder.job(id) != nil { return try await engine.resume(id, plan: plan, mode: .attached, again: again) }
+        if recorder.job(id) != nil { return try await engine.resume(id, plan: plan, mode: mode, again: again) }
         let record = JobRecord(
             id: id, pipeline: "test", key: id.text, started: simulation.now, source: document, sourceName: "test.json",
             digest: "", inputs: [:], environment: [:], folders: JobFolders(document: "/", output: "/"),
             overwrites: false)
-        return try await engine.start(record, plan: plan, mode: .attached)
+        return try await engine.start(record, plan: plan, mode: mode)
     }
 
     private func ports(of process: SimulatedProcess) -> EnginePorts {
@@ -85,6 +89,7 @@ final class EngineBench: Sendable {
             journal: ProcessJournal(recorder, of: process, slowness: slowness), clock: process.clock,
             randomness: simulation.randomness,
             secrets: secrets, files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
+            gate: LedgerGate(history: memory, clock: process.clock, sensors: sensors), history: memory,
             observe: { [diary] event in
                 if !process.isDead { diary.note("publish \(event.kind.rawValue)") }
             })
@@ -131,7 +136,8 @@ final class Diary: Sendable {
         switch change {
         case .step(_, let step): note("commit \(step.state.name.rawValue)")
         case .submit(_, let record): note("commit \(record.phase.rawValue)")
-        case .event, .fact, .file, .taken, .requested, .released, .ended, .reopened: break
+        case .resume(let record): note("resume \(record.reason.rawValue) \(record.step?.description ?? "-")")
+        case .event, .fact, .file, .sample, .taken, .requested, .released, .ended, .reopened: break
         }
     }
 

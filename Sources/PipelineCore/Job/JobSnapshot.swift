@@ -41,6 +41,10 @@ public enum JournalChange: Sendable {
     case event(JobEvent)
     /// A file got its final name.
     case file(WrittenFile)
+    /// An entry of the ledger of background resumes; it outlives the job.
+    case resume(ResumeRecord)
+    /// How long a step took; it outlives the job.
+    case sample(StageSample)
     /// The job was taken up in the mode, or asked for something, or let go, or ended.
     case taken(JobMode)
     case requested(JobRequest?)
@@ -67,6 +71,7 @@ extension JobSnapshot {
         case .requested(let request): self.request = request
         case .released(let cause): self.cause = cause
         case .ended(let time): ended = time
+        case .resume, .sample: break
         case .reopened:
             ended = nil
             cause = nil

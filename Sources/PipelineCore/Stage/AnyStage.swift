@@ -7,8 +7,14 @@ public struct AnyStage: Sendable {
     /// Calls ``Stage/cancel(from:in:)`` likewise.
     public let cancel: @Sendable ([UInt8]?, any StageHost) async -> StageFailure?
 
+    /// What it leaves to the outside.
+    public let work: BackgroundWork
+
     /// Wraps a stage; `coding` turns its checkpoint into bytes and back.
-    public init<Wrapped: Stage>(_ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>) {
+    public init<Wrapped: Stage>(
+        _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local
+    ) {
+        self.work = work
         let call = StageCall(stage: stage, coding: coding)
         resume = { bytes, host in await call.resume(bytes, host) }
         cancel = { bytes, host in await call.cancel(bytes, host) }

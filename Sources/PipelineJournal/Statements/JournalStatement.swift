@@ -7,6 +7,7 @@ enum JournalStatement: Int, CaseIterable {
     case takeMode, setRequest, setCause, setEnded, reopen
     case findLease, findOwner, takeJob, releaseJob, releaseAll, keepOwner, removeIdleOwner, listOwners, listRequests
     case insertStep, updateStep, keepSubmit, keepFact, keepFile, insertEvent
+    case insertResume, insertSample, trimSamples
     case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs
 
     /// The statement's text.
@@ -26,6 +27,7 @@ enum JournalStatement: Int, CaseIterable {
             .listRequests:
             ownershipSQL
         case .insertStep, .updateStep, .keepSubmit, .keepFact, .keepFile, .insertEvent: contentSQL
+        case .insertResume, .insertSample, .trimSamples: historySQL
         case .readJob, .readSteps, .readSubmits, .readFacts, .readFiles, .readSequence, .readEvents,
             .listJobs:
             readingSQL

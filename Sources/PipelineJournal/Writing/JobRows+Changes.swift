@@ -22,6 +22,8 @@ extension JobRows {
             update.bind(1, job)
             update.bind(2, time)
             try update.run()
+        case .resume(let record): try keep(record, job)
+        case .sample(let sample): try keep(sample)
         case .reopened:
             let update = try statement(.reopen)
             update.bind(1, job)
