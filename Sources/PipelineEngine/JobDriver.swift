@@ -24,14 +24,18 @@ actor JobDriver {
     var secrets: [String: String] = [:]
     var redactor = Redactor()
     var environment: [String: String?] = [:]
+    /// What is known of the job's getting control back.
+    var resumes: ResumeWatch
     /// The moments that a timer waits for: one for each, so that a wait of days beside many short ones costs one.
     private var armed: Set<Timestamp> = []
     /// How long a wait must be for the job to be parked; nil when it never is.
     private var parking: Duration?
 
     init(
-        snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool
+        snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool,
+        resumes: ResumeWatch = ResumeWatch()
     ) {
+        self.resumes = resumes
         self.snapshot = snapshot
         self.plan = plan
         self.lease = lease
@@ -71,13 +75,15 @@ actor JobDriver {
             // All that has come is taken in before anything new begins.
             while let message = mailbox.poll() { try await receive(message) }
             if stop == nil { try await keepDeadlines() }
+            if stop == nil { try await enterResume() }
             if stop == nil { try await decide(&group) }
-            if runs.isEmpty {
+            if runs.isEmpty, stop != nil || !isHeldBack {
                 if let end = try await end() { return end }
                 // What was cancelled may have made way for `finally`.
                 if isFinishing, stop == nil { try await decide(&group) }
             }
             try await keepStaged()
+            resumes.settle()
             if let moment = parkingMoment() { return .parked(until: moment.time) }
             armTimer(&group)
             try await receive(await mailbox.next())
@@ -88,6 +94,7 @@ actor JobDriver {
         switch message {
         case .ended(let key, let result):
             runs[key] = nil
+            resumes.inside.remove(key)
             try await handle(result, of: key)
         case .tick(let time): armed.remove(time)
         case .inbox: try await readInbox()
@@ -97,7 +104,7 @@ actor JobDriver {
 
     private func decide(_ group: inout TaskGroup<Void>) async throws(JournalFailure) {
         let machine = JobMachine(plan: plan)
-        var decisions = machine.decisions(for: snapshot, at: ports.clock.now)
+        var decisions = try await released(machine.decisions(for: snapshot, at: ports.clock.now))
         while !decisions.isEmpty, stop == nil {
             for decision in decisions {
                 switch decision {
@@ -108,7 +115,7 @@ actor JobDriver {
                 case .gather(let key): try await gather(key)
                 }
             }
-            decisions = machine.decisions(for: snapshot, at: ports.clock.now)
+            decisions = try await released(machine.decisions(for: snapshot, at: ports.clock.now))
         }
     }
 
@@ -152,13 +159,14 @@ actor JobDriver {
     /// When the job is to be driven again, if all of it waits for long enough to be forgotten until then.
     private func parkingMoment() -> ParkingMoment? {
         guard let parking, stop == nil, runs.isEmpty, mailbox.isEmpty else { return nil }
-        let time = nextMoment()
+        let time = resumes.next(nextMoment(), at: ports.clock.now)
         if let time, time - ports.clock.now < parking { return nil }
         return ParkingMoment(time: time)
     }
 
     private func armTimer(_ group: inout TaskGroup<Void>) {
-        guard stop == nil, let time = nextMoment(), armed.insert(time).inserted else { return }
+        guard stop == nil, let time = resumes.next(nextMoment(), at: ports.clock.now), armed.insert(time).inserted
+        else { return }
         group.addTask { [mailbox, clock = ports.clock] in
             guard (try? await clock.sleep(until: time)) != nil else { return }
             mailbox.post(.tick(time))
@@ -171,6 +179,7 @@ actor JobDriver {
         if stage.forEach != nil, key.item == nil { return }
         let run = StepRun()
         runs[key] = run
+        noteLaunch(of: key, stage)
         let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
         group.addTask { [mailbox, checkpoint = step.checkpoint] in
             let result = await run.perform { await stage.stage.resume(checkpoint, host) }

@@ -10,7 +10,7 @@ enum UploadKind {
         let fields = UploadFields(decorators)
         return StageKind(name: "upload", summary: "Sends a local file to a service.", fields: fields.all) { reading in
             let requests = StageRequests(reading: reading, network: network, decorators: decorators)
-            return fields.stage(reading, requests).map { AnyStage($0, coding: .json) }
+            return fields.stage(reading, requests).map { AnyStage($0, coding: .json, work: .transfer) }
         }
     }
 }

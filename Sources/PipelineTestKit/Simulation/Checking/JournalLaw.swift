@@ -10,7 +10,9 @@ enum JournalLaw {
         case .event(let event):
             event.sequence == job.sequence + 1
                 ? [] : ["event \(event.kind.rawValue) has the number \(event.sequence ?? -1) after \(job.sequence)"]
-        case .fact, .file, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided, .reopened: []
+        case .fact, .file, .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided,
+            .reopened:
+            []
         }
     }
 
