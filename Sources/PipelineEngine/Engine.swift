@@ -20,10 +20,13 @@ public struct Engine: Sendable {
         /// Drives the job until it ends, is let go, or is lost; called once.
         ///
         /// With `parking` it also comes back, as `.parked`, once nothing but a wait of at least that length is left:
-        /// the job is still owned, and ``Engine/unpark(_:plan:secretInputs:)`` goes on with it.
+        /// the job is still owned, and ``Engine/unpark(_:plan:secretInputs:)`` goes on with what ``parked`` gives.
         public func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
             try await driver.run(parking: parking)
         }
+
+        /// What is to be remembered of the job while it is parked; after ``run(parking:)`` gave `.parked`.
+        public var parked: ParkedJob { get async { ParkedJob(lease: driver.lease, resumes: await driver.resumes) } }
 
         /// Lets the job go so that the next background owner goes on with it. From any thread.
         public func leave() { driver.mailbox.post(.stop(.leave)) }
@@ -93,25 +96,27 @@ public struct Engine: Sendable {
 
     /// Goes on with a job that this process parked: what it is stands in the journal.
     public func unpark(
-        _ lease: Lease, plan: Plan, secretInputs: JSONObject = [:]
+        _ job: ParkedJob, plan: Plan, secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> OwnedDrive {
-        guard let snapshot = try await ports.journal.snapshot(of: lease.job) else { throw .noSuchJob(lease.job) }
-        return unpark(snapshot, under: lease, plan: plan, secretInputs: secretInputs)
+        let id = job.lease.job
+        guard let snapshot = try await ports.journal.snapshot(of: id) else { throw .noSuchJob(id) }
+        return unpark(job, as: snapshot, plan: plan, secretInputs: secretInputs)
     }
 
     /// The same with what has just been read of the job.
     public func unpark(
-        _ snapshot: JobSnapshot, under lease: Lease, plan: Plan, secretInputs: JSONObject = [:]
+        _ job: ParkedJob, as snapshot: JobSnapshot, plan: Plan, secretInputs: JSONObject = [:]
     ) -> OwnedDrive {
-        drive(snapshot, plan, lease, secretInputs)
+        drive(snapshot, plan, job.lease, secretInputs, resumes: job.resumes)
     }
 
     private func drive(
-        _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false
+        _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false,
+        resumes: ResumeWatch = ResumeWatch()
     ) -> OwnedDrive {
         let driver = JobDriver(
             snapshot: snapshot, plan: plan, lease: lease, ports: ports, secretInputs: secretInputs,
-            overwrites: overwrites)
+            overwrites: overwrites, resumes: resumes)
         return OwnedDrive(driver: driver, job: snapshot.record.id)
     }
 }

@@ -15,13 +15,18 @@ public struct EnginePorts: Sendable {
     /// The address at which a push for a step is taken, of its job, the step and the step's own key; nil without a
     /// public address.
     public var callbackURL: @Sendable (JobID, StepKey, String) -> String? = { _, _, _ in nil }
+    /// Where jobs in the background ask whether they may go on; nil when nothing holds them.
+    public var gate: (any BackgroundGate)?
+    /// How long stages took before; nil when nobody remembers.
+    public var history: (any BackgroundHistory)?
     /// Told of every event after it is committed, and of progress as it comes; must return at once.
     public var observe: @Sendable (JobEvent) -> Void
 
     public init(
         journal: any Journal, clock: any WallClock, randomness: any Randomness, secrets: any SecretSource,
         files: any FileFacts, crashProbe: any CrashProbe, owner: OwnerID,
-        keyedHash: @escaping @Sendable ([UInt8]) -> String, observe: @escaping @Sendable (JobEvent) -> Void
+        keyedHash: @escaping @Sendable ([UInt8]) -> String, gate: (any BackgroundGate)? = nil,
+        history: (any BackgroundHistory)? = nil, observe: @escaping @Sendable (JobEvent) -> Void
     ) {
         self.journal = journal
         self.clock = clock
@@ -31,6 +36,8 @@ public struct EnginePorts: Sendable {
         self.crashProbe = crashProbe
         self.owner = owner
         self.keyedHash = keyedHash
+        self.gate = gate
+        self.history = history
         self.observe = observe
     }
 }

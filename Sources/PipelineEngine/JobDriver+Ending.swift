@@ -22,8 +22,14 @@ extension JobDriver {
         if snapshot.ended != nil, again != .nothing { changes.append(.reopened) }
         // Taking a job up answers an earlier pause; a cancellation holds until it is done.
         if snapshot.request == .pause || again != .nothing { changes.append(.requested(nil)) }
+        if mode == .attached, snapshot.mode == .background {
+            let record = snapshot.record
+            changes.append(.resume(.attendance(of: record.id, pipeline: record.pipeline, at: now)))
+            await ports.gate?.attend(pipeline: record.pipeline)
+        }
         changes += [.taken(mode), event(.jobResumed)]
         try await commit(changes)
+        if let key = restartedStep { gotControl(key, .restart) }
     }
 
     /// A step that failed or was cancelled and is to be tried afresh: its deadline counts anew, and a submit that was
@@ -68,6 +74,7 @@ extension JobDriver {
         var data = JSONObject()
         if phase == .failed, let failure = snapshot.failure { data["error"] = failure.failure.json }
         try await commit([.ended(ports.clock.now), .requested(nil), event(kind, data)])
+        await ports.gate?.forget(snapshot.record.id)
         return .ended(phase)
     }
 
@@ -82,6 +89,7 @@ extension JobDriver {
         if let detail { data["detail"] = .string(detail) }
         let request: [JournalChange] = isLeft ? [] : [.requested(nil)]
         try await commit([.released(isLeft ? nil : cause)] + request + [event(.jobSuspended, data)])
+        await ports.gate?.forget(snapshot.record.id)
         return .suspended(cause)
     }
 

@@ -41,9 +41,13 @@ extension JobDriver {
     /// Keeps an entry of the submit ledger, with the captures of its answer in the same transaction.
     func keep(_ key: StepKey, submit: SubmitRecord, captures: JSONObject?) async throws(JournalFailure) {
         var changes: [JournalChange] = [.submit(key, submit)]
-        if let captures, var step = snapshot.steps[key] {
-            conceal(captures, of: key)
-            for member in captures { step.captures[member.name] = member.value }
+        if let captures { conceal(captures, of: key) }
+        let isAnswered = submit.phase == .submitted && snapshot.submits[key]?.phase != .submitted
+        let counts = isAnswered && isRemoteJob(key) && gotControl(key, .submitAnswered) ? resumes.takeCount(of: key) : 0
+        if isAnswered { resumes.inside.insert(key) }
+        if var step = snapshot.steps[key], captures != nil || counts > 0 {
+            for member in captures ?? [:] { step.captures[member.name] = member.value }
+            step.resumes += counts
             step.version += 1
             changes.append(.step(key, step))
         }

@@ -25,7 +25,8 @@ extension JobDriver {
         step.version += 1
         let warned: [StepEffect] = warnings.map { .publish(.stageWarned, ["message": .string($0)]) }
         let events = events(of: warned + effects, key: key, attempt: step.attempts, at: now)
-        let changes = [.step(key, step)] + events + more
+        let sample = sample(of: key, step, at: now).map { [JournalChange.sample($0)] } ?? []
+        let changes = [.step(key, step)] + events + sample + more
         if isStaged { try stage(changes) } else { try await commit(changes) }
         for case .suspendJob(let cause) in effects {
             snapshot.cause = cause
@@ -116,8 +117,12 @@ extension JobDriver {
 
     /// Goes on with a step whose wake has come, or fails it when its deadline passed while it waited.
     func wake(_ key: StepKey, _ group: inout TaskGroup<Void>) async throws(JournalFailure) {
+        let counts = resumes.takeCount(of: key)
+        if case .waiting(_, _, let reason) = snapshot.steps[key]?.state, reason.kind == .poll {
+            resumes.polls[key, default: 0] += 1
+        }
         let taken: [JournalChange] = (snapshot.pushes[key]?.waiting ?? 0) > 0 ? [.pushesTaken(key)] : []
-        try await change(key, .woken, with: taken) { $0.resumes += 1 }
+        try await change(key, .woken, with: taken) { $0.resumes += counts }
         // The last owner may have died between beginning a repeated stage and making its items.
         if plan.stage(key.stage)?.forEach != nil, key.item == nil { return try await expand(key) }
         launch(key, &group)
@@ -128,16 +133,27 @@ extension JobDriver {
         _ result: Result<StageOutcome<[UInt8]>, StageFailure>, of key: StepKey
     ) async throws(JournalFailure) {
         guard let stage = plan.stage(key.stage), case .running = snapshot.steps[key]?.state else { return }
+        let counts = countsEnd(of: stage, result) && gotControl(key, .transferEnded) ? resumes.takeCount(of: key) : 0
         switch result {
         case .success(.finished(let captures)):
             let all = merged(snapshot.steps[key]?.captures ?? [:], captures)
             conceal(captures, of: key)
             let warnings = await warnings(of: stage, key, all)
-            try await change(key, .finished(all), warnings: warnings, isStaged: true) { $0.captures = all }
+            try await change(key, .finished(all), warnings: warnings, isStaged: true) {
+                $0.captures = all
+                $0.resumes += counts
+            }
         case .success(.waiting(let checkpoint, let wake, let reason)):
-            try await change(key, .parked(wake, reason), isStaged: true) { $0.checkpoint = checkpoint }
+            try await change(key, .parked(wake, reason), isStaged: true) {
+                $0.checkpoint = checkpoint
+                $0.resumes += counts
+            }
+            await noteParking(of: key, wake, reason)
         case .success(.unknown(let checkpoint, let submit)):
-            try await change(key, .lostTrack(submit)) { $0.checkpoint = checkpoint ?? $0.checkpoint }
+            try await change(key, .lostTrack(submit)) {
+                $0.checkpoint = checkpoint ?? $0.checkpoint
+                $0.resumes += counts
+            }
         case .failure(.stopped):
             // Stopped by us: the suspension or cancellation that asked for it says what becomes of the step.
             if overdue(key) {
@@ -149,7 +165,9 @@ extension JobDriver {
             }
         case .failure(.failed(let failed)):
             let random = ports.randomness.unit()
-            let effects = try await change(key, .tryFailed(failed, policy(of: key, stage), random: random))
+            let effects = try await change(key, .tryFailed(failed, policy(of: key, stage), random: random)) {
+                $0.resumes += counts
+            }
             for case .suspendJob(let cause) in effects where stop == nil { mailbox.post(.stop(.suspend(cause))) }
         case .failure(.journal(let failure)): throw failure
         }

@@ -26,14 +26,18 @@ actor JobDriver {
     var secrets: [String: String] = [:]
     nonisolated let redactor = SharedRedactor()
     var environment: [String: String?] = [:]
+    /// What is known of the job's getting control back.
+    var resumes: ResumeWatch
     /// The moments that a timer waits for: one for each, so that a wait of days beside many short ones costs one.
     private var armed: Set<Timestamp> = []
     /// How long a wait must be for the job to be parked; nil when it never is.
     private var parking: Duration?
 
     init(
-        snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool
+        snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool,
+        resumes: ResumeWatch = ResumeWatch()
     ) {
+        self.resumes = resumes
         self.snapshot = snapshot
         self.plan = plan
         self.lease = lease
@@ -73,8 +77,9 @@ actor JobDriver {
             // All that has come is taken in before anything new begins.
             while let message = mailbox.poll() { try await receive(message) }
             if stop == nil { try await keepDeadlines() }
+            if stop == nil { try await enterResume() }
             if stop == nil { try await decide(&group) }
-            if runs.isEmpty {
+            if runs.isEmpty, stop != nil || !isHeldBack {
                 if let end = try await end() { return end }
                 // What was cancelled may have made way for `finally`.
                 if isFinishing, stop == nil {
@@ -83,6 +88,7 @@ actor JobDriver {
                 }
             }
             try await keepStaged()
+            resumes.settle()
             if let moment = parkingMoment() { return .parked(until: moment.time) }
             armTimer(&group)
             try await receive(await mailbox.next())
@@ -93,6 +99,7 @@ actor JobDriver {
         switch message {
         case .ended(let key, let result):
             runs[key] = nil
+            resumes.inside.remove(key)
             try await handle(result, of: key)
         case .tick(let time): armed.remove(time)
         case .inbox: try await readInbox()
@@ -101,7 +108,8 @@ actor JobDriver {
     }
 
     private func decide(_ group: inout TaskGroup<Void>) async throws(JournalFailure) {
-        var decisions = JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: ports.clock.now)
+        var decisions = try await released(
+            JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: ports.clock.now))
         while !decisions.isEmpty, stop == nil {
             for decision in decisions {
                 switch decision {
@@ -112,7 +120,8 @@ actor JobDriver {
                 case .gather(let key): try await gather(key)
                 }
             }
-            decisions = JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: ports.clock.now)
+            decisions = try await released(
+                JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: ports.clock.now))
         }
     }
 
@@ -156,13 +165,14 @@ actor JobDriver {
     /// When the job is to be driven again, if all of it waits for long enough to be forgotten until then.
     private func parkingMoment() -> ParkingMoment? {
         guard let parking, stop == nil, runs.isEmpty, mailbox.isEmpty else { return nil }
-        let time = nextMoment()
+        let time = resumes.next(nextMoment(), at: ports.clock.now)
         if let time, time - ports.clock.now < parking { return nil }
         return ParkingMoment(time: time)
     }
 
     private func armTimer(_ group: inout TaskGroup<Void>) {
-        guard stop == nil, let time = nextMoment(), armed.insert(time).inserted else { return }
+        guard stop == nil, let time = resumes.next(nextMoment(), at: ports.clock.now), armed.insert(time).inserted
+        else { return }
         group.addTask { [mailbox, clock = ports.clock] in
             guard (try? await clock.sleep(until: time)) != nil else { return }
             mailbox.post(.tick(time))
@@ -175,6 +185,7 @@ actor JobDriver {
         if stage.forEach != nil, key.item == nil { return }
         let run = StepRun()
         runs[key] = run
+        noteLaunch(of: key, stage)
         let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
         group.addTask { [mailbox, checkpoint = step.checkpoint] in
             let result = await run.perform { await stage.stage.resume(checkpoint, host) }

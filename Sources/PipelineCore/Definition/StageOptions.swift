@@ -15,6 +15,8 @@ struct StageOptions {
     let deadline: Setting<Duration>?
     /// The author's guess of its duration.
     let estimate: Setting<Duration>?
+    /// Whether it also waits for a good moment in the background; nil for what `background` says.
+    let isDiscretionary: Bool?
 
     static let serviceField = Field("service", .string, "The service that its requests go to.")
     static let needsField = Field(
@@ -34,10 +36,14 @@ struct StageOptions {
     static let deadlineField = Field("deadline", .duration(), "The longest it may take, over restarts.")
     static let estimateField = Field("estimate", .duration(), "The author's guess of its duration.")
 
+    static let discretionaryField = Field(
+        "discretionary", .boolean,
+        "Whether it also waits for a good moment when no person waits; by default what \"background\" says.")
+
     static let fields: [any AnyField] = [
         StageDefinition.idField, StageDefinition.kindField, serviceField, DecoratorDefinition.field, needsField,
         conditionField, forEachField, concurrencyField, warnField, continuesField, RetryDefinition.field, deadlineField,
-        estimateField,
+        estimateField, discretionaryField,
     ]
 
     static func read(_ reader: ObjectReader) -> StageOptions {
@@ -48,6 +54,7 @@ struct StageOptions {
             warnings: reader.value(warnField, default: []),
             continuesOnFailure: reader.value(continuesField, default: .constant(false)),
             retry: reader.value(RetryDefinition.field, default: RetryDefinition()),
-            deadline: reader.optional(deadlineField), estimate: reader.optional(estimateField))
+            deadline: reader.optional(deadlineField), estimate: reader.optional(estimateField),
+            isDiscretionary: reader.optional(discretionaryField))
     }
 }

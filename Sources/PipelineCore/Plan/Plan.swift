@@ -66,6 +66,8 @@ public struct PlannedStage: Sendable {
     public let deadline: Setting<Duration>?
     public let keepsOwnDeadline: Bool
     public let estimate: Setting<Duration>?
+    /// Whether it also waits for a good moment when no person waits.
+    public let isDiscretionary: Bool
     /// The captures that it makes.
     public let captures: [CaptureDeclaration]
     let source: SourceText

@@ -32,6 +32,12 @@ struct StageDraft {
         return (named + followed + read).filter { $0 != definition.id && seen.insert($0).inserted }
     }
 
+    /// Under a phone's budget a transfer that first starts in the background is so whatever the document says.
+    private func isDiscretionary(_ options: StageOptions, in background: BackgroundDefinition) -> Bool {
+        if ResumeBudget(background.budget).makesTransfersDiscretionary, stage?.work == .transfer { return true }
+        return options.isDiscretionary ?? background.isDiscretionary
+    }
+
     func planned(by document: PipelineDefinition) -> PlannedStage? {
         guard let options, let kind, let stage else { return nil }
         return PlannedStage(
@@ -42,7 +48,8 @@ struct StageDraft {
             isFinal: isFinal, continuesOnFailure: options.continuesOnFailure, retries: retry,
             deadline: options.deadline ?? document.defaults.deadline
                 ?? kind.defaultDeadline.map(Setting.constant),
-            keepsOwnDeadline: kind.keepsOwnDeadline, estimate: options.estimate, captures: captures,
+            keepsOwnDeadline: kind.keepsOwnDeadline, estimate: options.estimate,
+            isDiscretionary: isDiscretionary(options, in: document.background), captures: captures,
             source: document.source, offset: definition.place.node.range.start)
     }
 }

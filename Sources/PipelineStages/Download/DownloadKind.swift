@@ -12,7 +12,7 @@ enum DownloadKind {
             fields: fields.all
         ) { reading in
             let requests = StageRequests(reading: reading, network: network, decorators: decorators)
-            return fields.stage(reading, requests).map { AnyStage($0, coding: .json) }
+            return fields.stage(reading, requests).map { AnyStage($0, coding: .json, work: .transfer) }
         }
     }
 }

@@ -11,7 +11,7 @@ enum RequestKind {
             name: "request", summary: "Sends one request and takes values out of its answer.", fields: fields.all
         ) { reading in
             let requests = StageRequests(reading: reading, network: network, decorators: decorators)
-            return fields.stage(reading, requests).map { AnyStage($0, coding: .json) }
+            return fields.stage(reading, requests).map { AnyStage($0, coding: .json, work: .transfer) }
         }
     }
 }
