@@ -7,6 +7,14 @@ import PipelineCore
 /// nothing is ever done from a state that is not on disk.
 actor JobDriver {
     nonisolated let mailbox = Mailbox()
+    /// What services said of their ends.
+    nonisolated let reports = ReportBook()
+    /// How long stages took before; nil when nobody remembers.
+    let shelf: HistoryShelf?
+    /// The samples of the job's pipeline, by stage, as they were when it was taken up.
+    var past: [String: [StageSample]] = [:]
+    /// What was foretold when steps began.
+    var forecasts: [StepKey: Estimate] = [:]
     let plan: Plan
     let lease: Lease
     let ports: EnginePorts
@@ -30,8 +38,10 @@ actor JobDriver {
     private var armed: Set<Timestamp> = []
 
     init(
-        snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool
+        snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool,
+        shelf: HistoryShelf? = nil
     ) {
+        self.shelf = shelf
         self.snapshot = snapshot
         self.plan = plan
         self.lease = lease
@@ -44,6 +54,7 @@ actor JobDriver {
     /// Drives the job until it ends, is let go or is lost.
     func run() async throws(JournalFailure) -> JobEnd {
         if let missing = await readSecrets() { return try await letGo(.secret, detail: missing) }
+        past = await shelf?.samples(of: snapshot.record.pipeline, at: ports.clock.now) ?? [:]
         let result = await withTaskGroup(of: Void.self) { group -> Result<JobEnd, JournalFailure> in
             defer { group.cancelAll() }
             do throws(JournalFailure) {
