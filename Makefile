@@ -25,8 +25,8 @@ demo: dependencies ## Start the demonstration service and run Pipelines/selfie.j
 
 .PHONY: test
 test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build
-	swift test $(CHECK) --no-parallel
-	SEEDS=20000 swift test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
+	@.scripts/test $(CHECK) --no-parallel
+	@SEEDS=20000 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
 .PHONY: test-fast
 test-fast: dependencies ## Run the tests that need no processes and no sockets
@@ -56,9 +56,13 @@ bench: dependencies ## Measure against curl and other peers; prints ratios
 .PHONY: install
 install: dependencies ## Build for release and install under PREFIX (/usr/local)
 	swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK) --product pipeline
-	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/pipeline/plugins"
-	install -s -m 755 "$$(swift build -c release --scratch-path .build-release --static-swift-stdlib --show-bin-path)/pipeline" \
-		"$(DESTDIR)$(PREFIX)/bin/pipeline"
+	swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK) --product pipeline-daemon
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/pipeline/plugins" "$(DESTDIR)$(PREFIX)/lib/systemd/user"
+	for program in pipeline pipeline-daemon; do \
+		install -s -m 755 "$$(swift build -c release --scratch-path .build-release --static-swift-stdlib --show-bin-path)/$$program" \
+			"$(DESTDIR)$(PREFIX)/bin/$$program" || exit 1; done
+	for unit in pipeline.service pipeline.socket; do \
+		sed 's|@PREFIX@|$(PREFIX)|' "Sources/pipeline/Units/$$unit" > "$(DESTDIR)$(PREFIX)/lib/systemd/user/$$unit"; done
 	install -m 755 Sources/pipeline/Plugins/pipeline-stage-* "$(DESTDIR)$(PREFIX)/share/pipeline/plugins"
 
 .PHONY: ci

@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "PipelineKit", targets: ["PipelineKit"]),
         .library(name: "PipelineCommands", targets: ["PipelineCommands"]),
         .executable(name: "pipeline", targets: ["pipeline"]),
+        .executable(name: "pipeline-daemon", targets: ["pipeline-daemon"]),
         .executable(name: "selfie-studio", targets: ["selfie-studio"]),
         // Loaded into a program under test, linked by nothing.
         .library(name: "PowerLoss", type: .dynamic, targets: ["CPowerLoss"]),
@@ -77,7 +78,17 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "pipeline", dependencies: ["PipelineCommands"], exclude: ["Plugins"], swiftSettings: settings),
+            name: "pipeline", dependencies: ["PipelineCommands"], exclude: ["Plugins", "Units"], swiftSettings: settings
+        ),
+        .target(
+            name: "PipelineDaemon",
+            dependencies: [
+                "PipelineKit", "PipelineCore", "PipelineEngine", "JSONPath", crypto, argumentParser,
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(name: "pipeline-daemon", dependencies: ["PipelineDaemon"], swiftSettings: settings),
 
         // The demonstration service.
         .target(
@@ -120,7 +131,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CrashTests",
-            dependencies: ["PipelineTestKit", "SelfieStudio", "JSONPath", "pipeline", "selfie-studio", grdb],
+            dependencies: [
+                "PipelineTestKit", "SelfieStudio", "JSONPath", "pipeline", "pipeline-daemon", "selfie-studio", grdb,
+                crypto,
+            ],
             swiftSettings: settings),
         .testTarget(name: "JSONPathTests", dependencies: ["JSONPath"], swiftSettings: settings),
         .testTarget(
@@ -150,6 +164,9 @@ let package = Package(
             name: "PipelineJournalTests",
             dependencies: ["PipelineJournal", "PipelineTestKit", "PipelineCore", "JSONPath", grdb],
             exclude: ["Fixtures"], swiftSettings: settings),
+        .testTarget(
+            name: "PipelineDaemonTests", dependencies: ["PipelineDaemon", "PipelineCore", "JSONPath", crypto],
+            swiftSettings: settings),
         .testTarget(
             name: "SelfieStudioTests", dependencies: ["SelfieStudio", crypto, argumentParser],
             swiftSettings: settings),

@@ -104,5 +104,6 @@ struct RootCommand: ParsableCommand {
             SchemaCommand.self,
             BudgetCommand.self, StatsCommand.self,
             WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
+            DaemonCommand.self, SignalCommand.self,
         ])
 }

@@ -33,17 +33,28 @@ extension JobDriver {
     /// The snapshot sees them at once, so that a later event of the same step builds on them; nobody acts before this
     /// returns, and after a failure nobody acts at all.
     func commit(_ changes: [JournalChange]) async throws(JournalFailure) {
+        try stage(changes)
+        if lane.isFlushing {
+            let turn = await withCheckedContinuation { lane.next.waiters.append($0) }
+            if case .kept(let result) = turn { return try result.get() }
+        }
+        try await flush()
+    }
+
+    /// Adds changes to the next commit, which the caller sees to before anybody acts on them or waits: what follows from
+    /// them at once, such as the next stage's start, is kept in the same transaction.
+    func stage(_ changes: [JournalChange]) throws(JournalFailure) {
         if let failure = lane.failure { throw failure }
         for change in changes {
             snapshot.apply(change)
             if case .event(let event) = change { lane.next.events.append(event) }
         }
         lane.next.changes += changes
-        if lane.isFlushing {
-            let turn = await withCheckedContinuation { lane.next.waiters.append($0) }
-            if case .kept(let result) = turn { return try result.get() }
-        }
-        try await flush()
+    }
+
+    /// Commits what was staged and not yet kept.
+    func keepStaged() async throws(JournalFailure) {
+        if !lane.next.changes.isEmpty { try await commit([]) }
     }
 
     /// Writes the next batch and hands the lane on: who commits waits for one write under way and its own, however

@@ -18,8 +18,8 @@ extension Engine {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
         do throws(JournalFailure) {
             guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
-            try await ports.journal.commit(try changes(of: snapshot, key, resolution), under: lease)
-            try await ports.journal.release(lease)
+            let changes = try changes(of: snapshot, key, resolution)
+            try await ports.journal.commit(changes + [.released(snapshot.cause)], under: lease)
         } catch {
             try await ports.journal.release(lease)
             throw error
@@ -62,6 +62,5 @@ extension Engine {
     public func pause(_ job: JobID) async throws(JournalFailure) {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
         try await ports.journal.commit([.released(.paused), .requested(nil)], under: lease)
-        try await ports.journal.release(lease)
     }
 }

@@ -18,8 +18,22 @@ public struct Engine: Sendable {
         let driver: JobDriver
         public let job: JobID
 
+        /// The right to write to the job.
+        public var lease: Lease { driver.lease }
+
         /// Drives the job until it ends, is let go, or is lost; called once.
-        public func run() async throws(JournalFailure) -> JobEnd { try await driver.run() }
+        ///
+        /// With `parking` it also comes back, as `.parked`, once nothing but a wait of at least that length is left:
+        /// the job is still owned, and ``Engine/unpark(_:plan:secretInputs:)`` goes on with what ``parked`` gives.
+        public func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
+            try await driver.run(parking: parking)
+        }
+
+        /// What is to be remembered of the job while it is parked; after ``run(parking:)`` gave `.parked`.
+        public var parked: ParkedJob { get async { ParkedJob(lease: driver.lease, resumes: await driver.resumes) } }
+
+        /// Lets the job go so that the next background owner goes on with it. From any thread.
+        public func leave() { driver.mailbox.post(.stop(.leave)) }
 
         /// Lets the job go as soon as its stages have stopped; what they have is committed. From any thread.
         public func suspend(_ cause: SuspensionCause) { driver.mailbox.post(.stop(.suspend(cause))) }
@@ -49,6 +63,19 @@ public struct Engine: Sendable {
         return drive(snapshot, plan, lease, secretInputs)
     }
 
+    /// Journals a new job and lets it go at once, for a background owner to take up.
+    public func submit(_ record: JobRecord, plan: Plan) async throws(JournalFailure) {
+        let drive = try await start(record, plan: plan, mode: .background)
+        try await ports.journal.release(drive.lease)
+    }
+
+    /// The same engine with other sources of secrets.
+    public func with(secrets: any SecretSource) -> Engine {
+        var ports = ports
+        ports.secrets = secrets
+        return Engine(ports: ports)
+    }
+
     /// Takes up a job that nobody owns; `again` says which steps that have ended begin anew.
     public func resume(
         _ job: JobID, plan: Plan, mode: JobMode, secretInputs: JSONObject = [:], again: Again = .nothing,
@@ -67,12 +94,29 @@ public struct Engine: Sendable {
         }
     }
 
+    /// Goes on with a job that this process parked: what it is stands in the journal.
+    public func unpark(
+        _ job: ParkedJob, plan: Plan, secretInputs: JSONObject = [:]
+    ) async throws(JournalFailure) -> OwnedDrive {
+        let id = job.lease.job
+        guard let snapshot = try await ports.journal.snapshot(of: id) else { throw .noSuchJob(id) }
+        return unpark(job, as: snapshot, plan: plan, secretInputs: secretInputs)
+    }
+
+    /// The same with what has just been read of the job.
+    public func unpark(
+        _ job: ParkedJob, as snapshot: JobSnapshot, plan: Plan, secretInputs: JSONObject = [:]
+    ) -> OwnedDrive {
+        drive(snapshot, plan, job.lease, secretInputs, resumes: job.resumes)
+    }
+
     private func drive(
-        _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false
+        _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false,
+        resumes: ResumeWatch = ResumeWatch()
     ) -> OwnedDrive {
         let driver = JobDriver(
             snapshot: snapshot, plan: plan, lease: lease, ports: ports, secretInputs: secretInputs,
-            overwrites: overwrites, shelf: shelf)
+            overwrites: overwrites, resumes: resumes, shelf: shelf)
         return OwnedDrive(driver: driver, job: snapshot.record.id)
     }
 }

@@ -12,6 +12,9 @@ public struct EnginePorts: Sendable {
     public var owner: OwnerID
     /// A keyed hash in hex, the key secret to this state folder: tells bodies apart without giving them away.
     public var keyedHash: @Sendable ([UInt8]) -> String
+    /// The address at which a push for a step is taken, of its job, the step and the step's own key; nil without a
+    /// public address.
+    public var callbackURL: @Sendable (JobID, StepKey, String) -> String? = { _, _, _ in nil }
     /// Where jobs in the background ask whether they may go on; nil when nothing holds them.
     public var gate: (any BackgroundGate)?
     /// How long stages took before; nil when nobody remembers.

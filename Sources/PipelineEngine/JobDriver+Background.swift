@@ -122,7 +122,8 @@ extension JobDriver {
     }
 
     private func reason(of key: StepKey) -> ResumeReason? {
-        guard case .waiting(_, _, let reason) = snapshot.steps[key]?.state else { return nil }
+        guard case .waiting(_, let wake, let reason) = snapshot.steps[key]?.state else { return nil }
+        if wake.endsWithCallback, (snapshot.pushes[key]?.waiting ?? 0) > 0 { return .push }
         return ResumeReason(endOf: reason.kind)
     }
 

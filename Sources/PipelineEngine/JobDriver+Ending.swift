@@ -59,7 +59,8 @@ extension JobDriver {
         let submit = snapshot.submits[key].map { record in
             JournalChange.submit(key, record.nextGeneration(jobKey: snapshot.record.key, step: key))
         }
-        return [.step(key, fresh)] + (submit.map { [$0] } ?? [])
+        let pushes: [JournalChange] = snapshot.pushes[key] == nil ? [] : [.pushesVoided(key)]
+        return [.step(key, fresh)] + (submit.map { [$0] } ?? []) + pushes
     }
 
     /// Ends the job.
@@ -74,33 +75,34 @@ extension JobDriver {
         if phase == .failed, let failure = snapshot.failure { data["error"] = failure.failure.json }
         try await commit([.ended(ports.clock.now), .requested(nil), event(kind, data)])
         await ports.gate?.forget(snapshot.record.id)
-        try await ports.journal.release(lease)
         return .ended(phase)
     }
 
-    /// Lets the job go unfinished: running steps are interrupted, so that the next owner finds nothing running.
-    func letGo(_ cause: SuspensionCause, detail: String?) async throws(JournalFailure) -> JobEnd {
+    /// Lets the job go unfinished: running steps are interrupted, so that the next owner finds nothing running. What
+    /// `isLeft` goes on with the next background owner, as after a crash.
+    func letGo(_ cause: SuspensionCause, detail: String?, isLeft: Bool = false) async throws(JournalFailure) -> JobEnd {
         let kind: WaitReason.Kind = cause == .secret ? .secret : .interrupted
         for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) where step.state.name == .running {
             try await change(key, .interrupted(WaitReason(kind, detail: detail)))
         }
         var data: JSONObject = ["cause": .string(cause.rawValue)]
         if let detail { data["detail"] = .string(detail) }
-        try await commit([.released(cause), .requested(nil), event(.jobSuspended, data)])
+        let request: [JournalChange] = isLeft ? [] : [.requested(nil)]
+        try await commit([.released(isLeft ? nil : cause)] + request + [event(.jobSuspended, data)])
         await ports.gate?.forget(snapshot.record.id)
-        try await ports.journal.release(lease)
         return .suspended(cause)
     }
 
     /// Lets go a job whose submit a person must settle.
     func letGoUnknown() async throws(JournalFailure) -> JobEnd {
-        try await ports.journal.release(lease)
+        try await commit([.released(nil)])
         return .unknown
     }
 
     /// Cancels every step that has not ended, at its service too; the stages of `finally` run after that. Nil while
     /// there are some: a second cancellation ends them as well.
     func cancelAll() async throws(JournalFailure) -> JobEnd? {
+        try await keepStaged()
         for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) where !step.state.isEnded {
             guard let stage = plan.stage(key.stage), isFinishing || !stage.isFinal else { continue }
             var warnings: [String] = []

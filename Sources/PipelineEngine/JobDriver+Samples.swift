@@ -25,10 +25,10 @@ extension JobDriver {
 
     /// Foretells how long a step will take that begins, and how long the job still will.
     func foretell(_ key: StepKey, _ stage: PlannedStage) {
-        guard forecasts[key] == nil, isWorthTelling(key, stage), snapshot.steps[key]?.attempts ?? 0 <= 1 else { return }
+        guard resumes.forecasts[key] == nil, isWorthTelling(key, stage), snapshot.steps[key]?.attempts ?? 0 <= 1 else { return }
         let elapsed = (ports.clock.now - (snapshot.steps[key]?.started ?? ports.clock.now)).seconds
         guard let estimate = Estimate(outlook(of: key, stage), elapsed: elapsed) else { return }
-        forecasts[key] = estimate
+        if elapsed < 1 { resumes.forecasts[key] = (estimate.quantile(0.5), estimate.quantile(0.9)) }
         tell(estimate.data, of: key)
         if let whole = jobEstimate { tell(whole.data, of: nil) }
     }
@@ -65,8 +65,8 @@ extension JobDriver {
         let sample = StageSample(
             pipeline: snapshot.record.pipeline, stage: key.stage, ended: now, seconds: max(0, (now - began).seconds),
             earliest: max(0, earliest), size: size(before: key, stage), polls: resumes.polls[key] ?? 0,
-            resumes: step.resumes, bytes: step.bytesSent + step.bytesReceived, p50: forecasts[key]?.quantile(0.5),
-            p90: forecasts[key]?.quantile(0.9),
+            resumes: step.resumes, bytes: step.bytesSent + step.bytesReceived, p50: resumes.forecasts[key]?.p50,
+            p90: resumes.forecasts[key]?.p90,
             remainingError: left.flatMap { left in report?.secondsLeft.map { log(left / max($0, 0.05)) } },
             progressError: left.flatMap { left in
                 report?.share.flatMap { share in

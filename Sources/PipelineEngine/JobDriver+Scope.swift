@@ -4,30 +4,11 @@ import PipelineCore
 extension JobDriver {
     /// What expressions of the step may read at this moment.
     func scope(for key: StepKey) -> Scope {
-        let record = snapshot.record
-        let step = snapshot.steps[key]
-        var scope = Scope(
-            inputs: record.inputs, env: environment, secrets: secrets, own: step?.captures ?? [:],
-            ownKey: snapshot.submits[key]?.key
-                ?? SubmitKey.text(jobKey: record.key, step: key, generation: 1),
-            item: step?.value, index: key.item,
-            job: Scope.Job(id: record.id.text, key: record.key, started: record.started), facts: snapshot.facts,
-            baseFolder: record.folders.document)
-        for member in secretInputs { scope.inputs[member.name] = member.value }
-        let stage = plan.stage(key.stage)
-        for (other, step) in snapshot.steps where other.item == nil {
-            if case .succeeded(let captures) = step.state {
-                scope.stages[other.stage] = .object(captures)
-            } else if stage?.isFinal == true {
-                scope.stages[other.stage] = .object(step.captures)
-            }
+        var scope = snapshot.scope(
+            for: key, in: plan, environment: environment, secrets: secrets, secretInputs: secretInputs)
+        if plan.stage(key.stage)?.stage.callback != nil {
+            scope.callbackURL = ports.callbackURL(snapshot.record.id, key, scope.ownKey ?? "")
         }
-        if let item = key.item, let followed = stage?.forEach?.followed,
-            let step = snapshot.steps[StepKey(stage: followed, item: item)]
-        {
-            scope.stages[followed] = .object(step.captures)
-        }
-        if let item = key.item { scope.facts = scope.facts.reduce(into: [:]) { $0[$1.key.ofItem(item)] = $1.value } }
         return scope
     }
 

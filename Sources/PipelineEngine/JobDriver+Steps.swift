@@ -3,8 +3,11 @@ import PipelineCore
 
 extension JobDriver {
     /// Makes the change of one step that an event asks for: commits it, then does what the law says.
+    ///
+    /// With `isStaged` the change waits for the next commit, which the loop sees to before it waits for anything.
     @discardableResult func change(
-        _ key: StepKey, _ event: StepEvent, warnings: [String] = [], adjust: (inout StepRecord) -> Void = { _ in }
+        _ key: StepKey, _ event: StepEvent, warnings: [String] = [], isStaged: Bool = false,
+        with more: [JournalChange] = [], adjust: (inout StepRecord) -> Void = { _ in }
     ) async throws(JournalFailure) -> [StepEffect] {
         guard var step = snapshot.steps[key] else { return [] }
         let now = ports.clock.now
@@ -23,7 +26,8 @@ extension JobDriver {
         let warned: [StepEffect] = warnings.map { .publish(.stageWarned, ["message": .string($0)]) }
         let events = events(of: warned + effects, key: key, attempt: step.attempts, at: now)
         let sample = sample(of: key, step, at: now).map { [JournalChange.sample($0)] } ?? []
-        try await commit([.step(key, step)] + events + sample)
+        let changes = [.step(key, step)] + events + sample + more
+        if isStaged { try stage(changes) } else { try await commit(changes) }
         for case .suspendJob(let cause) in effects {
             snapshot.cause = cause
             // The wait of the step is a resume's: once nothing else runs the job is let go with this cause.
@@ -101,7 +105,8 @@ extension JobDriver {
         if case .waiting(_, _, let reason) = snapshot.steps[key]?.state, reason.kind == .poll {
             resumes.polls[key, default: 0] += 1
         }
-        try await change(key, .woken) { $0.resumes += counts }
+        let taken: [JournalChange] = (snapshot.pushes[key]?.waiting ?? 0) > 0 ? [.pushesTaken(key)] : []
+        try await change(key, .woken, with: taken) { $0.resumes += counts }
         // The last owner may have died between beginning a repeated stage and making its items.
         if plan.stage(key.stage)?.forEach != nil, key.item == nil { return try await expand(key) }
         launch(key, &group)
@@ -116,12 +121,13 @@ extension JobDriver {
         switch result {
         case .success(.finished(let captures)):
             let all = merged(snapshot.steps[key]?.captures ?? [:], captures)
-            try await change(key, .finished(all), warnings: await warnings(of: stage, key, all)) {
+            let warnings = await warnings(of: stage, key, all)
+            try await change(key, .finished(all), warnings: warnings, isStaged: true) {
                 $0.captures = all
                 $0.resumes += counts
             }
         case .success(.waiting(let checkpoint, let wake, let reason)):
-            try await change(key, .parked(wake, reason)) {
+            try await change(key, .parked(wake, reason), isStaged: true) {
                 $0.checkpoint = checkpoint
                 $0.resumes += counts
             }

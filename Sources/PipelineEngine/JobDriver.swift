@@ -6,15 +6,13 @@ import PipelineCore
 /// It is the only writer of its job. Its memory is a fold of what it committed; a commit that fails ends it, so that
 /// nothing is ever done from a state that is not on disk.
 actor JobDriver {
-    nonisolated let mailbox = Mailbox()
+    nonisolated let mailbox = Mailbox<DriverMessage>()
     /// What services said of their ends.
-    nonisolated let reports = ReportBook()
+    nonisolated let reports: ReportBook
     /// How long stages took before; nil when nobody remembers.
     let shelf: HistoryShelf?
     /// The samples of the job's pipeline, by stage, as they were when it was taken up.
     var past: [String: [StageSample]] = [:]
-    /// What was foretold when steps began.
-    var forecasts: [StepKey: Estimate] = [:]
     let plan: Plan
     let lease: Lease
     let ports: EnginePorts
@@ -25,7 +23,7 @@ actor JobDriver {
     /// The calls of stages that are under way.
     var runs: [StepKey: StepRun] = [:]
     /// Set once everything is to stop.
-    var stop: Mailbox.Stop?
+    var stop: DriverStop?
     /// Whether the job was cancelled and its `finally` runs.
     var isFinishing = false
     var lane = CommitLane()
@@ -33,15 +31,19 @@ actor JobDriver {
     var redactor = Redactor()
     var environment: [String: String?] = [:]
     /// What is known of the job's getting control back.
-    var resumes = ResumeWatch()
+    var resumes: ResumeWatch
     /// The moments that a timer waits for: one for each, so that a wait of days beside many short ones costs one.
     private var armed: Set<Timestamp> = []
+    /// How long a wait must be for the job to be parked; nil when it never is.
+    private var parking: Duration?
 
     init(
         snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool,
-        shelf: HistoryShelf? = nil
+        resumes: ResumeWatch = ResumeWatch(), shelf: HistoryShelf? = nil
     ) {
+        self.resumes = resumes
         self.shelf = shelf
+        reports = resumes.reports
         self.snapshot = snapshot
         self.plan = plan
         self.lease = lease
@@ -51,8 +53,10 @@ actor JobDriver {
         for member in snapshot.record.environment { environment[member.name] = member.value.string }
     }
 
-    /// Drives the job until it ends, is let go or is lost.
-    func run() async throws(JournalFailure) -> JobEnd {
+    /// Drives the job until it ends, is let go or is lost; or, with `parking`, until all that is left of it is to wait
+    /// longer than that.
+    func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
+        self.parking = parking
         if let missing = await readSecrets() { return try await letGo(.secret, detail: missing) }
         past = await shelf?.samples(of: snapshot.record.pipeline, at: ports.clock.now) ?? [:]
         let result = await withTaskGroup(of: Void.self) { group -> Result<JobEnd, JournalFailure> in
@@ -87,13 +91,15 @@ actor JobDriver {
                 // What was cancelled may have made way for `finally`.
                 if isFinishing, stop == nil { try await decide(&group) }
             }
-            armTimer(&group)
+            try await keepStaged()
             resumes.settle()
+            if let moment = parkingMoment() { return .parked(until: moment.time) }
+            armTimer(&group)
             try await receive(await mailbox.next())
         }
     }
 
-    private func receive(_ message: Mailbox.Message) async throws(JournalFailure) {
+    private func receive(_ message: DriverMessage) async throws(JournalFailure) {
         switch message {
         case .ended(let key, let result):
             runs[key] = nil
@@ -126,6 +132,7 @@ actor JobDriver {
     private func end() async throws(JournalFailure) -> JobEnd? {
         switch stop {
         case .suspend(let cause): return try await letGo(cause, detail: nil)
+        case .leave: return try await letGo(.interrupted, detail: nil, isLeft: true)
         case .cancel: if let end = try await cancelAll() { return end }
         case nil: break
         }
@@ -137,7 +144,7 @@ actor JobDriver {
         }
     }
 
-    func begin(_ wanted: Mailbox.Stop) {
+    func begin(_ wanted: DriverStop) {
         // A cancellation is never weakened to a suspension; a suspension becomes a cancellation.
         if stop != .cancel { stop = wanted }
         stopRuns()
@@ -150,11 +157,20 @@ actor JobDriver {
 
     private func readInbox() async throws(JournalFailure) {
         guard let latest = try await ports.journal.snapshot(of: snapshot.record.id) else { return }
+        snapshot.pushes = latest.pushes
         switch latest.request {
         case .cancel: begin(.cancel)
         case .pause: begin(.suspend(.paused))
         case nil: break
         }
+    }
+
+    /// When the job is to be driven again, if all of it waits for long enough to be forgotten until then.
+    private func parkingMoment() -> ParkingMoment? {
+        guard let parking, stop == nil, runs.isEmpty, mailbox.isEmpty else { return nil }
+        let time = resumes.next(nextMoment(), at: ports.clock.now)
+        if let time, time - ports.clock.now < parking { return nil }
+        return ParkingMoment(time: time)
     }
 
     private func armTimer(_ group: inout TaskGroup<Void>) {
@@ -179,4 +195,9 @@ actor JobDriver {
             mailbox.post(.ended(key, result))
         }
     }
+}
+
+/// When a parked job is to be driven again; nil when only something from outside moves it on.
+private struct ParkingMoment {
+    let time: Timestamp?
 }

@@ -8,6 +8,9 @@ public enum JobEnd: Sendable, Hashable {
     case suspended(SuspensionCause)
     /// A submit must be settled by a person.
     case unknown
+    /// All that is left of it for now is to wait: for the time, or for something from outside. It is still owned, and
+    /// nothing of it is in memory.
+    case parked(until: Timestamp?)
     /// Another owner has it by now.
     case lost
 }

@@ -1,25 +1,7 @@
-import PipelineCore
 import Synchronization
 
-/// What reaches a driver from its stages, its timer and from outside, in order; any thread may post.
-final class Mailbox: Sendable {
-    enum Message: Sendable {
-        /// A call of a stage has ended.
-        case ended(StepKey, Result<StageOutcome<[UInt8]>, StageFailure>)
-        /// A moment has come at which something may be due.
-        case tick(Timestamp)
-        /// The journal's inbox may hold a request.
-        case inbox
-        /// Everything is to stop.
-        case stop(Stop)
-    }
-
-    /// How a job is to stop before its end.
-    enum Stop: Sendable, Hashable {
-        case suspend(SuspensionCause)
-        case cancel
-    }
-
+/// What reaches one reader from many, in order; any thread may post.
+final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
         var reader: CheckedContinuation<Message, Never>?
@@ -37,6 +19,16 @@ final class Mailbox: Sendable {
 
     /// A message that is there already; nil when there is none.
     func poll() -> Message? { state.withLock { $0.messages.isEmpty ? nil : $0.messages.removeFirst() } }
+
+    /// All messages that are there already.
+    func takeAll() -> [Message] {
+        state.withLock { state in
+            defer { state.messages = [] }
+            return state.messages
+        }
+    }
+
+    var isEmpty: Bool { state.withLock { $0.messages.isEmpty } }
 
     /// The next message; one reader at a time.
     func next() async -> Message {

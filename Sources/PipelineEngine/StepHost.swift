@@ -56,8 +56,11 @@ final class StepHost: StageHost {
         }
     }
 
+    func pushes() async -> Int { await driver.snapshot.pushes[facts.step]?.all ?? 0 }
+
     func commit(file: WrittenFile) async throws(StageFailure) {
-        try await journaled { () async throws(JournalFailure) in try await self.driver.commit([.file(file)]) }
+        // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
+        try await journaled { () async throws(JournalFailure) in try await self.driver.stage([.file(file)]) }
     }
 
     private func journaled(_ work: () async throws(JournalFailure) -> Void) async throws(StageFailure) {
@@ -77,6 +80,8 @@ final class StepHost: StageHost {
                 sequence: nil, time: now, kind: kind, job: facts.job, pipeline: facts.pipeline,
                 step: facts.step, attempt: facts.attempt, data: data))
     }
+
+    var isOwner: Bool { ports.journal.holds(driver.lease) }
 
     func pass(_ point: CrashPoint) { ports.crashProbe.pass(point) }
 

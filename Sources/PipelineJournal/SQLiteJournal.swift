@@ -80,14 +80,19 @@ extension SQLiteJournal {
         return try await writer.write(onCommit: { presence.add(job) }, acquire)
     }
 
+    public func holds(_ lease: Lease) -> Bool {
+        owners.isFresh && owners.presence(lease.owner)?.has(lease.job) == true
+    }
+
     public func release(_ lease: Lease) async throws(JournalFailure) {
         try await writer.write { (rows) throws(JournalFailure) in try rows.release(lease) }
         owners.presence(lease.owner)?.remove(lease.job)
     }
 
     public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+        let presence = changes.contains(where: \.endsOwnership) ? owners.presence(lease.owner) : nil
         do {
-            try await writer.write { (rows) throws(JournalFailure) in
+            try await writer.write(onCommit: { presence?.remove(lease.job) }) { (rows) throws(JournalFailure) in
                 try rows.apply(changes, to: rows.number(under: lease))
             }
         } catch {
@@ -120,6 +125,15 @@ extension SQLiteJournal {
         try await reader.read { (reader) throws(JournalFailure) in try reader.jobs(query) }
     }
 
+    /// Takes the name under which this process owns jobs, before the first of them: throws when another process has it.
+    public func claimName() async throws(JournalFailure) { _ = try await enter(owner) }
+
+    /// The unfinished jobs that a background owner takes up without being told: those that nobody owns and that were
+    /// started or last resumed for the background, other than paused and interrupted ones. Oldest first.
+    public func backgroundJobs() async throws(JournalFailure) -> [JobID] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.background() }
+    }
+
     public func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
         try await reader.read { (reader) throws(JournalFailure) in try reader.events(job, after: sequence) }
     }
@@ -130,6 +144,13 @@ extension SQLiteJournal {
         let owner = try await writer.write { (rows) throws(JournalFailure) in try rows.post(request, to: job) }
         guard let owner else { return false }
         return owners.wake(owner, for: job)
+    }
+
+    public func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt {
+        let (isNew, owner) = try await writer.write { (rows) throws(JournalFailure) in
+            try rows.post(push, to: step, of: job)
+        }
+        return PushReceipt(isNew: isNew, isHeard: owner.map { owners.wake($0, for: job) } ?? false)
     }
 
     public func requests(for owner: OwnerID) -> AsyncStream<JobID> {

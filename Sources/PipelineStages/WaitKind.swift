@@ -6,22 +6,21 @@ enum WaitKind {
     static func make() -> StageKind {
         let duration = Field("for", FieldType<Setting<Duration>>.duration(), "How long, from the stage's start.")
         let until = Field("until", FieldType<Template>.template(), "Until when, a time in RFC 3339.")
-        let callback = Field(
-            "callback", FieldType<Never>.refused("'callback' is not available in this version"),
-            "A push that ends the wait.")
+        let callback = CallbackDefinition.field
         return StageKind(name: "wait", summary: "Lets time pass.", fields: [duration, until, callback]) { reading in
             let reader = reading.reader
-            _ = reader.optional(callback)
+            let pushed = reader.optional(callback)
             let length = reader.optional(duration)
             let time = reader.optional(until)
-            guard reader.has("for") != reader.has("until") else {
-                if !reader.has("callback") {
-                    reader.findings.report(
-                        reader.place, "a wait has either \"for\", a duration, or \"until\", a time",
-                        hint: "for example \"for\": \"5m\"")
-                }
+            let hasTime = reader.has("for") || reader.has("until")
+            guard hasTime != reader.has("callback"), !(reader.has("for") && reader.has("until")) else {
+                reader.findings.report(
+                    reader.place,
+                    "a wait has one of \"for\", a duration, \"until\", a time, and \"callback\", a push",
+                    hint: "for example \"for\": \"5m\"; \"deadline\" limits how long a push is waited for")
                 return nil
             }
+            if let pushed { return AnyStage(PushStage(), coding: .json, work: .wait, callback: pushed) }
             guard length != nil || time != nil else { return nil }
             Self.check(time, reader)
             return AnyStage(WaitStage(length: length, until: time), coding: .json, work: .wait)
@@ -68,5 +67,17 @@ struct WaitStage: Stage {
         } catch {
             throw .definite(StepFailure("'until': \(error.message)", hint: error.hint, place: context.facts.place))
         }
+    }
+}
+
+/// Waits for a push. That it came is its end: there is nobody to ask.
+struct PushStage: Stage {
+    struct Checkpoint: Codable, Sendable {}
+
+    func resume(
+        from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> StageOutcome<Checkpoint> {
+        if await context.isPushed { return .finished([:]) }
+        return .waiting(Checkpoint(), until: .callback(orAt: nil), WaitReason(.callback))
     }
 }

@@ -14,14 +14,14 @@ final class JobBench: Sendable {
     private let folder: String
     private let document: String
 
-    init(folder: String, url: String) throws {
+    init(folder: String, url: String, polls pace: String = #""first": "0ms""#) throws {
         self.folder = folder
         mkdir(folder, 0o700)
         let settings = Settings(stateFolder: "\(folder)/state", secretsFile: nil, environment: [:])
         workspace = Workspace(settings: settings)
         journal = try SQLiteJournal(folder: settings.stateFolder)
         engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
-        document = Self.document(url: url, file: "\(folder)/input")
+        document = Self.document(url: url, file: "\(folder)/input", pace: pace)
         plan = try Planner(catalogue: workspace.catalogue).plan(SourceText(name: "bench.json", text: document))
         let input = fopen("\(folder)/input", "w")
         let bytes = [UInt8](repeating: 7, count: 4096)
@@ -49,21 +49,33 @@ final class JobBench: Sendable {
         guard end == .ended(.succeeded) else { throw BenchFailure(end: "\(end)") }
     }
 
-    /// Keeps jobs that wait for something that never comes, and prints what they cost.
+    /// Keeps jobs that wait for a remote job which takes a day, as the background owner does, and prints what they
+    /// cost.
     func park(count: Int, watching seconds: Int) async throws {
+        let scheduler = JobScheduler(BenchJobs(engine: engine, plan: plan), clock: SystemClock())
         let before = Measured.ofThisProcess
         try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await scheduler.run() }
             for index in 0..<count {
                 let drive = try await engine.start(record(index), plan: plan, mode: .background)
-                group.addTask { _ = try await drive.run() }
+                scheduler.adopt(drive)
+                while scheduler.counts.driven > 64 { try await Task.sleep(for: .milliseconds(1)) }
             }
+            while scheduler.counts.jobs < count || scheduler.counts.driven > 0 {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            let jobs = scheduler.counts.jobs
+            guard jobs == count else { throw BenchFailure(end: "\(jobs) of \(count) wait") }
             let parked = Measured.ofThisProcess
             try await Task.sleep(for: .seconds(seconds))
             let after = Measured.ofThisProcess
             print(
-                "\(count) jobs: \(text(parked.memory - before.memory, 1)) MiB more, "
-                    + "\(text((after.cpu - parked.cpu) / (after.wall - parked.wall) * 100, 2)) % of a core")
-            group.cancelAll()
+                "\(count) jobs: peak \(text(after.memory, 1)) MiB, \(text(after.memory - before.memory, 1)) MiB more, "
+                    + "now \(text(Measured.residentMemory, 1)) MiB, "
+                    + "\(text((after.cpu - parked.cpu) / (after.wall - parked.wall) * 100, 2)) % of a core, "
+                    + "started and parked at \(text((parked.cpu - before.cpu) * 1000 / Double(count), 2)) ms of CPU each"
+            )
+            scheduler.stop()
         }
     }
 
@@ -75,7 +87,7 @@ final class JobBench: Sendable {
             folders: JobFolders(document: folder, output: "\(folder)/out"), overwrites: true)
     }
 
-    private static func document(url: String, file: String) -> String {
+    private static func document(url: String, file: String, pace: String) -> String {
         """
         { "pipeline": 1, "name": "bench",
           "inputs": { "n": { "type": "number" } },
@@ -87,12 +99,29 @@ final class JobBench: Sendable {
               "submit": { "POST": "/jobs", "json": { "file": "${{ stages.upload.id }}" }, "capture": { "id": "$.id" },
                           "once": { "key": "Idempotency-Key" } },
               "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"],
-                        "capture": { "url": "$.url" }, "first": "0ms" } },
+                        "capture": { "url": "$.url" }, \(pace) } },
             { "id": "download", "kind": "download", "service": "s",
               "request": { "GET": "${{ stages.compute.url }}" }, "to": "${{ inputs.n }}.bin" }
           ] }
         """
     }
+}
+
+/// The jobs of the bench, all of one document.
+private struct BenchJobs: BackgroundJobs {
+    let engine: Engine
+    let plan: Plan
+
+    func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.OwnedDrive? {
+        try await engine.resume(job, plan: plan, mode: .background)
+    }
+
+    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.OwnedDrive {
+        try await engine.unpark(job, plan: plan)
+    }
+
+    func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission { .now }
+    func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>) async {}
 }
 
 /// A job that did not succeed spoils a measurement.

@@ -38,7 +38,7 @@ struct WaitingCommand: AsyncParsableCommand {
     @Option(help: "Seconds to watch.") var seconds = 10
 
     func run() async throws {
-        let bench = try JobBench(folder: folder, url: url)
+        let bench = try JobBench(folder: folder, url: url, polls: #""first": "1d", "every": "1d""#)
         try await bench.park(count: count, watching: seconds)
     }
 }

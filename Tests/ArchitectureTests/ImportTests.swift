@@ -18,6 +18,8 @@ import Testing
         ),
         ("PipelineCommands", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelineStages"]),
         ("pipeline", ["PipelineCommands"]),
+        ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit"]),
+        ("pipeline-daemon", ["PipelineDaemon"]),
         ("SelfieStudio", []),
     ]
 

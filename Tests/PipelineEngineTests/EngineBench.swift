@@ -71,20 +71,28 @@ final class EngineBench: Sendable {
     private func take(
         _ id: JobID, _ process: SimulatedProcess, _ again: Again
     ) async throws(JournalFailure) -> Engine.OwnedDrive {
-        guard
-            let plan = try? Planner(catalogue: Catalogue(kinds: kinds, checkDecorators: { _, _ in }))
-                .plan(SourceText(name: "test.json", text: document))
-        else { throw .other("the document can't be planned") }
         let engine = Engine(ports: ports(of: process))
+        let plan = try plan()
         if recorder.job(id) != nil { return try await engine.resume(id, plan: plan, mode: mode, again: again) }
-        let record = JobRecord(
+        return try await engine.start(record(id), plan: plan, mode: mode)
+    }
+
+    func plan() throws(JournalFailure) -> Plan {
+        let planner = Planner(catalogue: Catalogue(kinds: kinds, checkDecorators: { _, _ in }))
+        guard let plan = try? planner.plan(SourceText(name: "test.json", text: document)) else {
+            throw .other("the document can't be planned")
+        }
+        return plan
+    }
+
+    func record(_ id: JobID) -> JobRecord {
+        JobRecord(
             id: id, pipeline: "test", key: id.text, started: simulation.now, source: document, sourceName: "test.json",
             digest: "", inputs: [:], environment: [:], folders: JobFolders(document: "/", output: "/"),
             overwrites: false)
-        return try await engine.start(record, plan: plan, mode: mode)
     }
 
-    private func ports(of process: SimulatedProcess) -> EnginePorts {
+    func ports(of process: SimulatedProcess) -> EnginePorts {
         EnginePorts(
             journal: ProcessJournal(recorder, of: process, slowness: slowness), clock: process.clock,
             randomness: simulation.randomness,
@@ -137,7 +145,9 @@ final class Diary: Sendable {
         case .step(_, let step): note("commit \(step.state.name.rawValue)")
         case .submit(_, let record): note("commit \(record.phase.rawValue)")
         case .resume(let record): note("resume \(record.reason.rawValue) \(record.step?.description ?? "-")")
-        case .event, .fact, .file, .sample, .taken, .requested, .released, .ended, .reopened: break
+        case .event, .fact, .file, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided,
+            .reopened:
+            break
         }
     }
 

@@ -25,6 +25,26 @@ struct CancellationTests {
         #expect(server.requests.map(\.target) == ["/second"])
     }
 
+    @Test("a request that may not begin is held back when the connection stands: the server sees nothing of it")
+    func heldBack() async throws {
+        let server = try LoopbackServer { _ in .status(200) }
+        defer { server.stop() }
+        let asked = Mutex(0)
+        let options = ExchangeOptions(
+            freshConnection: true,
+            mayBegin: {
+                asked.withLock { $0 += 1 }
+                return false
+            })
+        let request = RequestDescription(method: .post, url: server.url + "/first", body: .bytes([1, 2, 3]))
+        let failure = await transport.start(request, options: options).result.failure
+        #expect(failure?.reason == .cancelled)
+        #expect(failure?.connectionMade == false)
+        #expect(asked.withLock { $0 } == 1)
+        _ = try await network.exchange(RequestDescription(url: server.url + "/second"))
+        #expect(server.requests.map(\.target) == ["/second"])
+    }
+
     @Test("right after the start: the value is the cancelled failure or, once it is there, the answer")
     func atStart() async throws {
         let server = try LoopbackServer { _ in .status(200) }

@@ -32,9 +32,12 @@ struct JournalConformanceTests {
         defer { world.remove() }
         let journal = try world.open()
         var job = JobSnapshot.example(2)
-        let lease = try await journal.create(job, events: [], owner: owner)
+        var lease = try await journal.create(job, events: [], owner: owner)
         for changes in Self.history(job) {
             try await journal.commit(changes, under: lease)
+            if changes.contains(where: \.endsOwnership) {
+                lease = try await journal.acquire(job.record.id, for: owner)
+            }
             for change in changes { job.apply(change) }
             let read = try #require(try await journal.snapshot(of: job.record.id))
             #expect(SnapshotEssence.differences(read, job) == [])
@@ -44,6 +47,32 @@ struct JournalConformanceTests {
         #expect(events.last == job.event(2, .jobSuspended, step: nil))
         #expect(try await journal.events(of: job.record.id, after: 1) == Array(events.dropFirst()))
         #expect(try await journal.events(of: job.record.id, after: 2).isEmpty)
+    }
+
+    @Test("keeps a push once, and knows which ones a step was woken for", arguments: JournalKind.allCases)
+    func keepsPushes(kind: JournalKind) async throws {
+        let world = try kind.makeWorld()
+        defer { world.remove() }
+        let journal = try world.open()
+        let id = JobSnapshot.example(3).record.id
+        let lease = try await journal.create(JobSnapshot.example(3), events: [], owner: owner)
+        let push = Push(id: "evt_1", time: .at(5))
+        #expect(try await journal.post(push, to: .upload, of: id).isNew)
+        #expect(try await !journal.post(push, to: .upload, of: id).isNew)
+        #expect(try await journal.post(push, to: .model, of: id).isNew)
+        #expect(try await journal.post(Push(id: "evt_2", time: .at(6)), to: .upload, of: id).isNew)
+        var counts = try await journal.snapshot(of: id)?.pushes
+        #expect(counts == [.upload: PushCount(waiting: 2), .model: PushCount(waiting: 1)])
+        try await journal.commit([.pushesTaken(.upload)], under: lease)
+        #expect(try await journal.post(Push(id: "evt_3", time: .at(7)), to: .upload, of: id).isNew)
+        counts = try await journal.snapshot(of: id)?.pushes
+        #expect(counts?[.upload] == PushCount(waiting: 1, taken: 2))
+        try await journal.commit([.pushesVoided(.upload)], under: lease)
+        #expect(try await journal.snapshot(of: id)?.pushes[.upload] == nil)
+        #expect(try await !journal.post(push, to: .upload, of: id).isNew, "a repetition stays one")
+        await #expect(throws: JournalFailure.noSuchJob(JobID("x"))) {
+            _ = try await journal.post(push, to: .upload, of: JobID("x"))
+        }
     }
 
     /// One commit of every kind of change and of every state.

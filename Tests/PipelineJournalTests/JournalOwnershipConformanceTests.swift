@@ -39,6 +39,20 @@ struct JournalOwnershipConformanceTests {
         #expect(try await mine.snapshot(of: id)?.steps[.upload]?.version == 1)
     }
 
+    @Test("let a job go, and end it, in the transaction that says so", arguments: JournalKind.allCases)
+    func letsGoInOneTransaction(kind: JournalKind) async throws {
+        let world = try kind.makeWorld()
+        defer { world.remove() }
+        let (mine, theirs) = (try world.open(), try world.open())
+        let first = try await mine.create(job, events: [], owner: owner)
+        try await mine.commit([.released(.noNetwork), .requested(nil)], under: first)
+        await #expect(throws: JournalFailure.stale) { try await mine.commit([.requested(.pause)], under: first) }
+        let second = try await theirs.acquire(id, for: other)
+        try await theirs.commit([.ended(Timestamp(milliseconds: 5))], under: second)
+        #expect(try await mine.jobs(JobQuery()).map(\.owner) == [nil])
+        #expect(try await mine.acquire(id, for: owner).epoch == 3)
+    }
+
     @Test("lose their jobs at once when they are killed", arguments: JournalKind.allCases)
     func freesDead(kind: JournalKind) async throws {
         let world = try kind.makeWorld()
@@ -48,6 +62,25 @@ struct JournalOwnershipConformanceTests {
         await world.kill(owner, mine)
         #expect(try await theirs.jobs(JobQuery()).map(\.owner) == [nil])
         #expect(try await theirs.acquire(id, for: other).epoch == 2)
+    }
+
+    @Test(
+        "know by the clock alone that a job may be another's after they were stopped", arguments: JournalKind.allCases)
+    func doubts(kind: JournalKind) async throws {
+        let world = try kind.makeWorld()
+        defer { world.remove() }
+        let (mine, theirs) = (try world.open(), try world.open())
+        let first = try await mine.create(job, events: [], owner: owner)
+        let kept = try await mine.create(.example(2), events: [], owner: owner)
+        try await mine.commit([.requested(nil)], under: first)
+        #expect(mine.holds(first) && mine.holds(kept))
+        await world.stop(owner)
+        #expect(!mine.holds(first) && !mine.holds(kept))
+        _ = try await theirs.acquire(id, for: other)
+        try await mine.commit([.requested(nil)], under: kept)
+        #expect(!mine.holds(first) && mine.holds(kept))
+        try await mine.release(kept)
+        #expect(!mine.holds(kept))
     }
 
     @Test("are refused once they were stopped and another has taken over", arguments: JournalKind.allCases)

@@ -42,8 +42,13 @@ struct MigrationTests {
         defer { world.remove() }
         let journal = try world.openSQLite()
         let job = JobSnapshot.example(1)
-        let lease = try await journal.create(job, events: [], owner: OwnerID("fixture"))
-        for changes in JournalConformanceTests.history(job) { try await journal.commit(changes, under: lease) }
+        var lease = try await journal.create(job, events: [], owner: OwnerID("fixture"))
+        for changes in JournalConformanceTests.history(job) {
+            try await journal.commit(changes, under: lease)
+            if changes.contains(where: \.endsOwnership) {
+                lease = try await journal.acquire(job.record.id, for: lease.owner)
+            }
+        }
         try await journal.backup(to: fixture.path)
     }
 }

@@ -29,6 +29,26 @@ struct UploadTests {
         }
     }
 
+    @Test("The same video that comes in many times at once is kept each time")
+    func simultaneous() async throws {
+        try await withFolder { folder in
+            let library = try VideoLibrary(dataFolder: folder)
+            let bytes = Array("abc".utf8)
+            let kept = try await withThrowingTaskGroup(of: Video.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        let path = "\(folder)/incoming/\(number)"
+                        try DiskFile(creating: path).write(bytes)
+                        return try library.accept(.init(path: path, bytes: 3, sha256: "0123"), name: nil)
+                    }
+                }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1.id) }
+            }
+            #expect(kept == ["v0123"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/videos").count == 2)
+        }
+    }
+
     @Test("The same video sent again is the same video")
     func contentNamed() async throws {
         try await withStudio { _, client in

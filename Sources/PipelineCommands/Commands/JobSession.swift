@@ -40,12 +40,12 @@ final class JobSession {
 
     /// Takes an existing job up and stays with it.
     func resume(
-        _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, again: Again
+        _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, again: Again, mode: JobMode = .attached
     ) async throws -> ExitStatus {
         let id = job.snapshot.record.id
         return try await drive(job: id, plan: plan) { [options] engine throws(JournalFailure) in
             try await engine.resume(
-                id, plan: plan, mode: .attached, secretInputs: secretInputs, again: again,
+                id, plan: plan, mode: mode, secretInputs: secretInputs, again: again,
                 overwrites: options.overwrites)
         }
     }
@@ -99,7 +99,7 @@ final class JobSession {
         switch end {
         case .ended: return summarize(snapshot, isOwned: false)
         case .unknown: return refuseUnknown(snapshot)
-        case .lost:
+        case .parked, .lost:
             console.note("error: another process has taken job \(job) over")
             return .suspended
         case .suspended(let cause):

@@ -30,6 +30,12 @@ struct ResumeCommand: WorkspaceCommand {
         help: ArgumentHelp("The value of a secret input, which is kept nowhere.", valueName: "name=value"))
     var input: [String] = []
 
+    @Flag(help: "Hand the jobs, with the values of their secrets, to the background owner and end.")
+    var detach = false
+
+    @Flag(help: "Stay with the jobs, but let them behave, and go on after a crash, as in the background.")
+    var background = false
+
     @Flag(help: "Count as attended though no terminal is there.")
     var attended = false
 
@@ -41,7 +47,10 @@ struct ResumeCommand: WorkspaceCommand {
         let chosen = try await chosenJobs(journal)
         let options = JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite)
         var statuses: [ExitStatus] = []
-        for job in chosen {
+        for job in chosen where detach {
+            statuses.append(try await hand(job, workspace, console))
+        }
+        for job in chosen where !detach {
             let session = JobSession(workspace, journal, console, options: options)
             statuses.append(try await resume(job, session, workspace))
             // A person who stops one job does not want the next to begin.
@@ -77,6 +86,25 @@ struct ResumeCommand: WorkspaceCommand {
         let secret = try SecretInputs(plan: plan, record: record, assignments: input).values()
         return try await session.resume(
             job, plan: plan, secretInputs: secret,
-            again: job.snapshot.ended != nil && !jobs.isEmpty ? .failed : .nothing)
+            again: job.snapshot.ended != nil && !jobs.isEmpty ? .failed : .nothing,
+            mode: background ? .background : .attached)
+    }
+
+    private func hand(_ job: OwnedJob, _ workspace: Workspace, _ console: Console) async throws -> ExitStatus {
+        let record = job.snapshot.record
+        let phase = job.snapshot.phase(isOwned: job.owner != nil)
+        if phase == .succeeded || phase == .cancelled {
+            console.note("job \(record.id) has ended already")
+            return phase == .succeeded ? .succeeded : .failed
+        }
+        let session = JobSession(
+            workspace, try workspace.journalWithJobs(), console,
+            options: JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite))
+        if phase == .unknown { return session.refuseUnknown(job.snapshot) }
+        let plan = try await workspace.plan(of: record)
+        try await session.checkSecrets(of: plan)
+        let inputs = try SecretInputs(plan: plan, record: record, assignments: input).values()
+        return try await Detachment(workspace, console).hand(
+            record.id, plan: plan, secretInputs: inputs, retriesFailed: phase == .failed)
     }
 }

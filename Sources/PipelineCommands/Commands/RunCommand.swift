@@ -37,6 +37,12 @@ struct RunCommand: WorkspaceCommand {
     @Option(help: "The job's own name: a second run with the same key joins the first.")
     var key: String?
 
+    @Flag(help: "Hand the job to the background owner and end; its id goes to standard output.")
+    var detach = false
+
+    @Flag(help: "Stay with the job, but let it behave, and go on after a crash, as in the background.")
+    var background = false
+
     @Flag(help: "Count as attended though no terminal is there.")
     var attended = false
 
@@ -53,7 +59,8 @@ struct RunCommand: WorkspaceCommand {
             environment: workspace.settings.environment, standardInput: StandardInput.text)
         let journal = try workspace.openJournal()
         if let key, let earlier = try await journal.jobs(JobQuery(key: key)).first {
-            return try await join(earlier, draft, JobSession(workspace, journal, console, options: sessionOptions))
+            return try await join(
+                earlier, draft, JobSession(workspace, journal, console, options: sessionOptions), console)
         }
         return try await start(draft, workspace, journal, console)
     }
@@ -95,16 +102,25 @@ struct RunCommand: WorkspaceCommand {
     ) async throws -> ExitStatus {
         let session = JobSession(workspace, journal, console, options: sessionOptions)
         try await session.checkSecrets(of: draft.plan)
+        let mode: JobMode = background || detach ? .background : .attached
         let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
         let record = draft.record(
             id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder, overwrites: overwrite)
+        if detach {
+            let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
+            try await engine.submit(record, plan: draft.plan)
+            return try await Detachment(workspace, console).hand(
+                record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true)
+        }
         return try await session.drive(job: record.id, plan: draft.plan) { engine throws(JournalFailure) in
-            try await engine.start(record, plan: draft.plan, mode: .attached, secretInputs: draft.secretInputs)
+            try await engine.start(record, plan: draft.plan, mode: mode, secretInputs: draft.secretInputs)
         }
     }
 
     /// The second run with a key: the same document and inputs join the first job, others are an error.
-    private func join(_ earlier: OwnedJob, _ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
+    private func join(
+        _ earlier: OwnedJob, _ draft: JobDraft, _ session: JobSession, _ console: Console
+    ) async throws -> ExitStatus {
         let record = earlier.snapshot.record
         let fresh = draft.record(
             id: record.id, key: key, started: record.started, outputFolder: record.folders.output, overwrites: overwrite
@@ -120,6 +136,10 @@ struct RunCommand: WorkspaceCommand {
             throw CommandError(
                 .invalid, "the key '\(record.key)' belongs to job \(record.id), whose input '\(name)' differs",
                 hint: "it was \(old), now it is \(new); choose another --key")
+        }
+        if detach {
+            console.data(record.id.text)
+            return .succeeded
         }
         let latest = earlier.owner == nil ? earlier : try await session.follow(earlier, plan: draft.plan)
         if latest.snapshot.ended != nil { return session.summarize(latest.snapshot, isOwned: false) }

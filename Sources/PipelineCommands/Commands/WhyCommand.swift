@@ -23,6 +23,7 @@ struct WhyCommand: WorkspaceCommand {
         let isOwned = found.owner != nil
         let phase = found.snapshot.phase(isOwned: isOwned)
         let cause = found.snapshot.suspension(isOwned: isOwned)
+        let advice = try await advice(for: found, cause, journal)
         let held =
             phase == .succeeded || phase == .cancelled
             ? [] : found.snapshot.standstills(in: try await workspace.plan(of: found.snapshot.record), isOwned: isOwned)
@@ -31,14 +32,35 @@ struct WhyCommand: WorkspaceCommand {
             console.data(
                 JSON.object([
                     "job": .string(found.snapshot.record.id.text), "state": .string(phase.rawValue),
-                    "cause": JSON(cause?.rawValue), "steps": .array(steps),
+                    "cause": JSON(cause?.rawValue), "advice": JSON(advice), "steps": .array(steps),
                 ]).prettyText())
         } else {
             let why = cause.map { ": \($0.explanation)" } ?? ""
             console.data("job \(found.snapshot.record.id) is \(phase.rawValue)\(why)")
+            if let advice { console.data("  do: \(SafeText.line(advice))") }
             for step in held { Self.lines(step).forEach { console.data(SafeText.line($0)) } }
         }
         return .succeeded
+    }
+
+    /// What a person can do about the job as a whole.
+    private func advice(
+        for job: OwnedJob, _ cause: SuspensionCause?, _ journal: Workspace.Journal
+    ) async throws -> String? {
+        let snapshot = job.snapshot
+        let resume = "pipeline resume \(snapshot.record.id)"
+        switch cause {
+        case .secret:
+            let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 8))
+            let said = events.last { $0.kind == .jobSuspended }?.data["detail"]?.string
+            let detached = snapshot.mode == .background ? " --detach" : ""
+            return [said, "set PIPELINE_SECRET_NAME or name a file with --secrets-file, then \(resume)\(detached)"]
+                .compactMap { $0 }.joined(separator: "; ")
+        case .crashed where snapshot.mode == .background:
+            return "nobody has it: 'pipeline daemon' goes on with it, or \(resume)"
+        case .interrupted, .paused, .noNetwork, .crashed: return resume
+        case nil: return nil
+        }
     }
 
     private static func json(_ held: Standstill) -> JSON {

@@ -38,17 +38,21 @@ public struct JobMachine: Sendable {
         let key = StepKey(stage: stage.id)
         guard let step = job.steps[key] else { return [] }
         let items = stage.forEach == nil ? [:] : job.items(of: stage.id)
-        let wakes = items.compactMap { wake($0.key, $0.value, at: time) }
+        let wakes = items.compactMap { wake($0.key, $0.value, isPushed: job.hasPush($0.key), at: time) }
         switch step.state {
         case .pending: return mayBegin ? beginning(stage, key, job).map { [$0] } ?? [] : []
-        case .waiting: return (wake(key, step, at: time).map { [$0] } ?? []) + wakes
+        case .waiting: return (wake(key, step, isPushed: job.hasPush(key), at: time).map { [$0] } ?? []) + wakes
         case .running where stage.forEach != nil: return wakes + next(of: items, stage, key, job, mayBegin)
         case .running, .unknown, .succeeded, .failed, .cancelled, .skipped: return wakes
         }
     }
 
-    private func wake(_ key: StepKey, _ step: StepRecord, at time: Timestamp) -> Decision? {
-        guard case .waiting(_, let wake, _) = step.state, let due = wake.time, due <= time else { return nil }
+    private func wake(
+        _ key: StepKey, _ step: StepRecord, isPushed: Bool, at time: Timestamp
+    ) -> Decision? {
+        guard case .waiting(_, let wake, _) = step.state else { return nil }
+        if wake.endsWithCallback, isPushed { return .wake(key) }
+        guard let due = wake.time, due <= time else { return nil }
         return .wake(key)
     }
 
@@ -133,6 +137,9 @@ extension JobSnapshot {
     public func items(of stage: String) -> [StepKey: StepRecord] {
         steps.filter { $0.key.stage == stage && $0.key.item != nil }
     }
+
+    /// Whether a push for the step has woken nothing yet.
+    func hasPush(_ key: StepKey) -> Bool { (pushes[key]?.waiting ?? 0) > 0 }
 
     /// Whether a step of the job was cancelled.
     var isCancelled: Bool { steps.values.contains { $0.state.name == .cancelled } }

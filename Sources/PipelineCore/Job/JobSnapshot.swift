@@ -11,6 +11,8 @@ public struct JobSnapshot: Sendable {
     /// The sequence number of the last journaled event.
     public var sequence: Int
     public var mode: JobMode
+    /// The pushes that came for steps, from outside of the owner: it learns of them by its inbox.
+    public var pushes: [StepKey: PushCount] = [:]
     /// What a person asked for and is not yet done.
     public var request: JobRequest?
     /// Why the last owner let it go; nil while it is owned, or when its owner vanished.
@@ -45,16 +47,38 @@ public enum JournalChange: Sendable {
     case resume(ResumeRecord)
     /// How long a step took; it outlives the job.
     case sample(StageSample)
-    /// The job was taken up in the mode, or asked for something, or let go, or ended.
+    /// The job was taken up in the mode, or asked for something.
     case taken(JobMode)
     case requested(JobRequest?)
-    case released(SuspensionCause)
+    /// The owner lets the job go: with this transaction it has none. Nil when nothing is to be said about it: a submit
+    /// is unknown, or the background owner stops and the next one goes on.
+    case released(SuspensionCause?)
+    /// The job has ended, and has no owner any more.
     case ended(Timestamp)
+    /// The step was woken for all pushes that are there by now: what follows asks the service after them.
+    case pushesTaken(StepKey)
+    /// The step begins anew: earlier pushes were for what it was.
+    case pushesVoided(StepKey)
     /// A person wants an ended job to go on.
     case reopened
 }
 
+extension JournalChange {
+    /// Whether the job has no owner once it is committed.
+    public var endsOwnership: Bool {
+        switch self {
+        case .released, .ended: true
+        case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .pushesVoided,
+            .reopened:
+            false
+        }
+    }
+}
+
 extension JobSnapshot {
+    /// Whether a push came that woke nothing yet.
+    public var hasPushes: Bool { pushes.values.contains { $0.waiting > 0 } }
+
     /// The snapshot after a committed change. The same fold serves every journal and the engine's memory.
     public mutating func apply(_ change: JournalChange) {
         switch change {
@@ -71,6 +95,10 @@ extension JobSnapshot {
         case .requested(let request): self.request = request
         case .released(let cause): self.cause = cause
         case .ended(let time): ended = time
+        case .pushesTaken(let key):
+            guard let count = pushes[key] else { break }
+            pushes[key] = PushCount(taken: count.all)
+        case .pushesVoided(let key): pushes[key] = nil
         case .resume, .sample: break
         case .reopened:
             ended = nil

@@ -11,8 +11,11 @@ public protocol Journal: Sendable {
     func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob]
     /// Takes the job for an owner: at once when its last owner has let it go or is gone, else `.owned`.
     func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease
-    /// Lets the job go; a stale lease changes nothing.
+    /// Lets the job go, as `.released` and `.ended` do in a commit; a stale lease changes nothing.
     func release(_ lease: Lease) async throws(JournalFailure)
+    /// Whether the owner may believe that it still has the job, without a look at the disk: false once it may have been
+    /// stopped for so long that another could have taken the job, until a write of its own shows that none did.
+    func holds(_ lease: Lease) -> Bool
     /// Keeps all the changes, or none: `.stale` when the job has another owner by now, `.conflict` when a step's row
     /// is not the one that the change was made from.
     func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure)
@@ -20,7 +23,9 @@ public protocol Journal: Sendable {
     func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent]
     /// Leaves a request for the job's owner and wakes it; true when an owner that is alive will see it.
     func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool
-    /// The requests that reach this owner's jobs, as they come; ends when the journal is closed.
+    /// Keeps a push for a step and wakes the job's owner; one whose id is kept already changes nothing.
+    func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt
+    /// The requests and pushes that reach this owner's jobs, as they come; ends when the journal is closed.
     func requests(for owner: OwnerID) -> AsyncStream<JobID>
     /// Forgets a job that has ended.
     func remove(_ job: JobID) async throws(JournalFailure)

@@ -9,12 +9,16 @@ public struct AnyStage: Sendable {
 
     /// What it leaves to the outside.
     public let work: BackgroundWork
+    /// How pushes for it are verified; nil for one that none wakes.
+    public let callback: CallbackDefinition?
 
     /// Wraps a stage; `coding` turns its checkpoint into bytes and back.
     public init<Wrapped: Stage>(
-        _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local
+        _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local,
+        callback: CallbackDefinition? = nil
     ) {
         self.work = work
+        self.callback = callback
         let call = StageCall(stage: stage, coding: coding)
         resume = { bytes, host in await call.resume(bytes, host) }
         cancel = { bytes, host in await call.cancel(bytes, host) }

@@ -55,8 +55,14 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Keeps that a file has its final name.
     public func commit(file: WrittenFile) async throws(StageFailure) { try await host.commit(file: file) }
 
+    /// Whether a push came for the step since it was begun.
+    public var isPushed: Bool { get async { await host.pushes() > 0 } }
+
     /// Tells observers how far it is; lossy.
     public func report(_ progress: StageProgress) { host.report(progress) }
+
+    /// Whether the job is still this process's, as far as the clock alone tells.
+    public var isOwner: Bool { host.isOwner }
 
     /// Marks a point for crash tests.
     public func pass(_ point: CrashPoint) { host.pass(point) }

@@ -16,16 +16,25 @@ public protocol StageHost: Sendable {
     func submitRecord() async -> SubmitRecord?
     /// Keeps the entry, and captures with it in one transaction; returns when they are durable.
     func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure)
-    /// Keeps that a file has its final name.
+    /// Keeps that a file has its final name; durable with the next commit, at the latest with the step's end.
     func commit(file: WrittenFile) async throws(StageFailure)
+    /// How many pushes came for the step since it was begun.
+    func pushes() async -> Int
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
     func report(_ progress: StageProgress)
+    /// Whether the job is still this process's, as far as the clock alone tells: asked just before something goes out
+    /// that must not go out twice. Quick, from any thread.
+    var isOwner: Bool { get }
     /// Marks a point for crash tests; returns unless the process is to die there.
     func pass(_ point: CrashPoint)
     /// A keyed hash of what a submit sends, in hex: tells whether it changed without giving it away.
     func digest(_ bytes: [UInt8]) -> String
     /// Replaces the secrets in a text by their names.
     func redact(_ text: String) -> String
+}
+
+extension StageHost {
+    public func pushes() async -> Int { 0 }
 }
 
 /// What is fixed of a step while a stage is called.

@@ -33,6 +33,10 @@ extension CurlExchange {
     /// The request is about to go out (https://curl.se/libcurl/c/CURLOPT_PREREQFUNCTION.html): name, connection, proxy
     /// and TLS are behind.
     private func connected() -> Int32 {
+        if let mayBegin = options.mayBegin, !mayBegin() {
+            stopReason = .cancelled
+            return CURL_PREREQFUNC_ABORT
+        }
         isConnected = true
         connectionMade = true
         lastMove = MachineClock.monotonic()

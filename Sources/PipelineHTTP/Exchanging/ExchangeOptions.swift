@@ -35,6 +35,9 @@ public struct ExchangeOptions: Sendable {
     public var onProgress: (@Sendable (TransferProgress) -> Void)?
     /// Called once, when the whole request, body included, has been handed to the kernel; on the transport's thread.
     public var onSent: (@Sendable () -> Void)?
+    /// Asked when the connection stands, just before the first byte goes out, on the transport's thread: it must be
+    /// quick. False holds the request back: the exchange ends as cancelled, and nothing of it was sent.
+    public var mayBegin: (@Sendable () -> Bool)?
     public var tls: TLSOptions
     /// URL of a proxy; nil for what the environment names (`https_proxy`, `no_proxy` …), empty for none.
     public var proxy: String?
@@ -56,6 +59,7 @@ public struct ExchangeOptions: Sendable {
         onInformational: (@Sendable (Int, HTTPFields) -> Void)? = nil,
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         onSent: (@Sendable () -> Void)? = nil,
+        mayBegin: (@Sendable () -> Bool)? = nil,
         tls: TLSOptions = TLSOptions(),
         proxy: String? = nil,
         avoidsHTTP2: Bool = false
@@ -74,6 +78,7 @@ public struct ExchangeOptions: Sendable {
         self.onInformational = onInformational
         self.onProgress = onProgress
         self.onSent = onSent
+        self.mayBegin = mayBegin
         self.tls = tls
         self.proxy = proxy
         self.avoidsHTTP2 = avoidsHTTP2

@@ -13,7 +13,9 @@ enum JournalMigrations {
         return migrator
     }
 
-    private static let all: [(String, String)] = [("v1", version1), ("background", background)]
+    private static let all: [(String, String)] = [
+        ("v1", version1), ("background", background), ("pushes", pushes),
+    ]
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
     private static let background = """
@@ -152,5 +154,20 @@ enum JournalMigrations {
             data TEXT NOT NULL,
             PRIMARY KEY (job, sequence)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Pushes: `new` until the step was woken for it, `void` once the step began anew; the row stays, so that a
+    /// repetition is known.
+    private static let pushes = """
+        CREATE TABLE pushes (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            stage TEXT NOT NULL CHECK (stage <> ''),
+            item INTEGER NOT NULL CHECK (item >= -1),
+            id TEXT NOT NULL CHECK (id <> ''),
+            time INTEGER NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('new', 'taken', 'void')),
+            PRIMARY KEY (job, stage, item, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX pushes_new ON pushes (job) WHERE state = 'new';
         """
 }

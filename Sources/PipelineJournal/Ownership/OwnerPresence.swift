@@ -34,6 +34,9 @@ final class OwnerPresence: Sendable {
     var hasJobs: Bool { state.withLock { !$0.jobs.isEmpty } }
     func add(_ job: JobID) { state.withLock { _ = $0.jobs.insert(job) } }
     func remove(_ job: JobID) { state.withLock { _ = $0.jobs.remove(job) } }
+    func has(_ job: JobID) -> Bool { state.withLock { $0.jobs.contains(job) } }
+    /// Forgets the jobs that others took while this process was stopped.
+    func keepOnly(_ jobs: Set<JobID>) { state.withLock { $0.jobs.formIntersection(jobs) } }
 
     /// Adds a listener; `pending` reads the owner's jobs that have a request, on the listening thread.
     func listen(

@@ -72,10 +72,18 @@ final class Owners: Sendable {
         }
     }
 
-    func markRenewed() {
-        let next = clock.now + length / 3
-        state.withLock { $0.renewal = next }
+    /// Whether leases were renewed so lately that nobody else can have taken a job: two thirds of their length.
+    var isFresh: Bool {
+        let now = clock.now
+        return state.withLock { state in state.renewal.map { now < $0 + length / 3 } ?? false }
     }
+
+    /// Leases were written with times counted from that moment.
+    func markRenewed(at time: Int64) {
+        state.withLock { $0.renewal = time + length / 3 }
+    }
+
+    var now: Int64 { clock.now }
 
     /// After how many milliseconds to look for renewals again; nil while no job is owned.
     var renewalInterval: Int? {

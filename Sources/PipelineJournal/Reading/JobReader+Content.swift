@@ -78,6 +78,15 @@ extension JobReader {
         return files
     }
 
+    func pushes(_ job: Int64) throws(JournalFailure) -> [StepKey: PushCount] {
+        let query = try statement(.readPushes)
+        query.bind(1, job)
+        defer { query.reset() }
+        var pushes: [StepKey: PushCount] = [:]
+        while try query.step() { pushes[key(query)] = PushCount(waiting: query.int(2), taken: query.int(3)) }
+        return pushes
+    }
+
     func sequence(_ job: Int64) throws(JournalFailure) -> Int {
         let query = try statement(.readSequence)
         query.bind(1, job)

@@ -26,6 +26,7 @@ struct JobReader {
         snapshot.facts = try facts(number)
         snapshot.files = try files(number)
         snapshot.sequence = try sequence(number)
+        snapshot.pushes = try pushes(number)
         return snapshot
     }
 
@@ -64,6 +65,23 @@ struct JobReader {
         query.bind(1, owner.text)
         var jobs: [JobID] = []
         while try query.step() { jobs.append(JobID(query.text(0))) }
+        return jobs
+    }
+
+    /// The unfinished jobs that a background owner takes up by itself, oldest first.
+    func background() throws(JournalFailure) -> [JobID] {
+        let query = try statement(.listBackground)
+        var jobs: [JobID] = []
+        var living: [OwnerID: Bool] = [:]
+        while try query.step() {
+            if let owner = query.optionalText(1).map({ OwnerID($0) }) {
+                let isLiving =
+                    living[owner] ?? owners.isLiving(owner, boot: query.text(2), until: query.integer(3))
+                living[owner] = isLiving
+                if isLiving { continue }
+            }
+            jobs.append(JobID(query.text(0)))
+        }
         return jobs
     }
 

@@ -16,8 +16,8 @@ extension JournalStatement {
         case .removeJob: "DELETE FROM jobs WHERE id = ?1 RETURNING document"
         case .takeMode: "UPDATE jobs SET mode = ?2, cause = NULL WHERE number = ?1"
         case .setRequest: "UPDATE jobs SET request = ?2 WHERE number = ?1"
-        case .setCause: "UPDATE jobs SET cause = ?2 WHERE number = ?1"
-        case .setEnded: "UPDATE jobs SET ended = ?2 WHERE number = ?1"
+        case .setCause: "UPDATE jobs SET cause = ?2, owner = NULL WHERE number = ?1"
+        case .setEnded: "UPDATE jobs SET ended = ?2, owner = NULL WHERE number = ?1"
         default: "UPDATE jobs SET ended = NULL, cause = NULL, request = NULL WHERE number = ?1"
         }
     }
@@ -41,7 +41,19 @@ extension JournalStatement {
         case .removeIdleOwner:
             "DELETE FROM owners WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = ?1)"
         case .listOwners: "SELECT id FROM owners"
-        default: "SELECT id FROM jobs WHERE owner = ?1 AND request IS NOT NULL ORDER BY id"
+        case .listOwned: "SELECT id FROM jobs WHERE owner = ?1"
+        case .listBackground:
+            """
+            SELECT jobs.id, owner, boot, lease_until FROM jobs LEFT JOIN owners ON owners.id = jobs.owner
+            WHERE ended IS NULL AND mode = 'background' AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted'))
+            ORDER BY jobs.id
+            """
+        default:
+            """
+            SELECT id FROM jobs WHERE owner = ?1 AND (request IS NOT NULL
+                OR EXISTS (SELECT 1 FROM pushes WHERE job = jobs.number AND state = 'new'))
+            ORDER BY id
+            """
         }
     }
 
@@ -68,6 +80,14 @@ extension JournalStatement {
                 last_sent, misses)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             """
+        case .insertPush:
+            """
+            INSERT INTO pushes (job, stage, item, id, time, state) VALUES (?1, ?2, ?3, ?4, ?5, 'new')
+            ON CONFLICT DO NOTHING
+            """
+        case .takePushes:
+            "UPDATE pushes SET state = 'taken' WHERE job = ?1 AND stage = ?2 AND item = ?3 AND state = 'new'"
+        case .voidPushes: "UPDATE pushes SET state = 'void' WHERE job = ?1 AND stage = ?2 AND item = ?3"
         case .keepFact: "INSERT OR REPLACE INTO facts (job, kind, subject, value) VALUES (?1, ?2, ?3, ?4)"
         case .keepFile: "INSERT OR REPLACE INTO files (job, path, bytes, sha256) VALUES (?1, ?2, ?3, ?4)"
         default:
@@ -101,6 +121,11 @@ extension JournalStatement {
             """
         case .readFacts: "SELECT kind, subject, value FROM facts WHERE job = ?1"
         case .readFiles: "SELECT path, bytes, sha256 FROM files WHERE job = ?1 ORDER BY number"
+        case .readPushes:
+            """
+            SELECT stage, item, count(*) FILTER (WHERE state = 'new'), count(*) FILTER (WHERE state = 'taken')
+            FROM pushes WHERE job = ?1 AND state <> 'void' GROUP BY stage, item
+            """
         case .listJobs: "SELECT id FROM jobs ORDER BY id"
         case .readSequence: "SELECT ifnull(max(sequence), 0) FROM events WHERE job = ?1"
         default:

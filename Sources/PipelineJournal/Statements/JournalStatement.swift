@@ -5,10 +5,12 @@ enum JournalStatement: Int, CaseIterable {
     case begin, beginReading, commit, rollback, openSavepoint, keepSavepoint, dropSavepoint
     case findJob, findKey, findDocument, insertDocument, removeUnusedDocument, insertJob, removeJob
     case takeMode, setRequest, setCause, setEnded, reopen
-    case findLease, findOwner, takeJob, releaseJob, releaseAll, keepOwner, removeIdleOwner, listOwners, listRequests
+    case findLease, findOwner, takeJob, releaseJob, releaseAll, keepOwner, removeIdleOwner, listOwners, listOwned
+    case listRequests, listBackground
     case insertStep, updateStep, keepSubmit, keepFact, keepFile, insertEvent
+    case insertPush, takePushes, voidPushes
     case insertResume, insertSample, trimSamples
-    case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs
+    case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs, readPushes
 
     /// The statement's text.
     var sql: String {
@@ -24,12 +26,14 @@ enum JournalStatement: Int, CaseIterable {
             .takeMode, .setRequest, .setCause, .setEnded, .reopen:
             jobSQL
         case .findLease, .findOwner, .takeJob, .releaseJob, .releaseAll, .keepOwner, .removeIdleOwner, .listOwners,
-            .listRequests:
+            .listOwned, .listRequests, .listBackground:
             ownershipSQL
-        case .insertStep, .updateStep, .keepSubmit, .keepFact, .keepFile, .insertEvent: contentSQL
+        case .insertStep, .updateStep, .keepSubmit, .keepFact, .keepFile, .insertEvent, .insertPush, .takePushes,
+            .voidPushes:
+            contentSQL
         case .insertResume, .insertSample, .trimSamples: historySQL
         case .readJob, .readSteps, .readSubmits, .readFacts, .readFiles, .readSequence, .readEvents,
-            .listJobs:
+            .listJobs, .readPushes:
             readingSQL
         }
     }

@@ -22,7 +22,7 @@ struct CommitGroup {
         try connection.run(.begin)
         do throws(JournalFailure) {
             let rows = JobRows(connection: connection, owners: leases)
-            for owner in renewals { try rows.keep(owner) }
+            for owner in renewals { try renew(owner, rows) }
             for call in calls { try write(call, rows) }
             isCommitted = !kept.isEmpty || !renewals.isEmpty
             try connection.run(isCommitted ? .commit : .rollback)
@@ -31,6 +31,12 @@ struct CommitGroup {
             connection.endTransaction()
             throw error
         }
+    }
+
+    /// Renews a lease. One that was not renewed in time may have lost jobs, which the owner must not believe to have.
+    private func renew(_ owner: OwnerID, _ rows: JobRows) throws(JournalFailure) {
+        if !leases.isFresh { leases.presence(owner)?.keepOnly(try rows.jobs(of: owner)) }
+        try rows.keep(owner)
     }
 
     private mutating func write(_ call: QueuedWrite, _ rows: JobRows) throws(JournalFailure) {

@@ -16,12 +16,14 @@ extension JobRows {
         case .file(let file): try keep(file, job)
         case .taken(let mode): try set(.takeMode, job, mode.rawValue)
         case .requested(let request): try set(.setRequest, job, request?.rawValue)
-        case .released(let cause): try set(.setCause, job, cause.rawValue)
+        case .released(let cause): try set(.setCause, job, cause?.rawValue)
         case .ended(let time):
             let update = try statement(.setEnded)
             update.bind(1, job)
             update.bind(2, time)
             try update.run()
+        case .pushesTaken(let key): try run(.takePushes, key, job)
+        case .pushesVoided(let key): try run(.voidPushes, key, job)
         case .resume(let record): try keep(record, job)
         case .sample(let sample): try keep(sample)
         case .reopened:
@@ -29,6 +31,12 @@ extension JobRows {
             update.bind(1, job)
             try update.run()
         }
+    }
+
+    private func run(_ name: JournalStatement, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
+        let update = try statement(name)
+        bind(key, job, to: update)
+        try update.run()
     }
 
     /// Replaces the row whose version is one less; a step that has no row yet gets one.
@@ -111,7 +119,7 @@ extension JobRows {
         guard try statement.run() == 1 else { throw .other("event \(sequence) is not the next one of its job") }
     }
 
-    private func bind(_ key: StepKey, _ job: Int64, to statement: SQLiteStatement) {
+    func bind(_ key: StepKey, _ job: Int64, to statement: SQLiteStatement) {
         statement.bind(1, job)
         statement.bind(2, key.stage)
         statement.bind(3, key.item ?? -1)

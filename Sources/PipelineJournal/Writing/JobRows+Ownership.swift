@@ -42,6 +42,16 @@ extension JobRows {
         return query.integer(0)
     }
 
+    /// All jobs that the owner has.
+    func jobs(of owner: OwnerID) throws(JournalFailure) -> Set<JobID> {
+        let query = try statement(.listOwned)
+        query.bind(1, owner.text)
+        defer { query.reset() }
+        var jobs: Set<JobID> = []
+        while try query.step() { jobs.insert(JobID(query.text(0))) }
+        return jobs
+    }
+
     /// Writes the owner's lease anew.
     func keep(_ owner: OwnerID) throws(JournalFailure) {
         let lease = owners.newLease

@@ -47,6 +47,16 @@ struct JobRows {
         return found.livingOwner
     }
 
+    /// Keeps a push; whether it is new, and the owner that is to be woken.
+    func post(_ push: Push, to step: StepKey, of job: JobID) throws(JournalFailure) -> (isNew: Bool, owner: OwnerID?) {
+        guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
+        let insertion = try statement(.insertPush)
+        bind(step, found.number, to: insertion)
+        insertion.bind(4, push.id)
+        insertion.bind(5, push.time)
+        return (try insertion.run() == 1, found.livingOwner)
+    }
+
     private func job(withKey key: String) throws(JournalFailure) -> JobID? {
         let query = try statement(.findKey)
         query.bind(1, key)

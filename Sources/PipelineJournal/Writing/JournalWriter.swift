@@ -80,9 +80,10 @@ extension JournalWriter {
     }
 
     private func write(_ calls: [QueuedWrite], renewing owners: [OwnerID]) {
+        let began = self.owners.now
         var group = CommitGroup(calls: calls, renewals: owners, leases: self.owners)
         let failure = writing { (connection) throws(JournalFailure) in try group.write(on: connection) }
-        guard let failure else { return finish(group) }
+        guard let failure else { return finish(group, began: began) }
         // Whatever is small may still find room on a full disk when what is large has failed.
         if case .full = failure, calls.count > 1 {
             for call in calls { write([call], renewing: []) }
@@ -101,8 +102,8 @@ extension JournalWriter {
         }
     }
 
-    private func finish(_ group: CommitGroup) {
-        if !group.renewals.isEmpty { owners.markRenewed() }
+    private func finish(_ group: CommitGroup, began: Int64) {
+        if !group.renewals.isEmpty { owners.markRenewed(at: began) }
         counted.withLock { statistics in
             statistics.calls += group.kept.count
             statistics.refused += group.refused.count

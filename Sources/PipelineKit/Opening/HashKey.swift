@@ -30,6 +30,11 @@ struct HashKey: Sendable {
         key = SymmetricKey(data: kept)
     }
 
+    /// 128 bits that nobody without the key can guess, in hex: what makes a push's address one's own.
+    func token(job: JobID, step: StepKey, own: String) -> String {
+        String(hash(Array("callback\n\(job)\n\(step.stage)\n\(step.item ?? -1)\n\(own)".utf8)).prefix(32))
+    }
+
     /// HMAC-SHA-256 (RFC 2104) in hex.
     func hash(_ bytes: [UInt8]) -> String {
         HMAC<SHA256>.authenticationCode(for: bytes, using: key).hex

@@ -9,6 +9,9 @@ public struct Settings: Sendable {
     public let secretsFile: String?
     /// Where plugins are looked for.
     public let pluginFolders: PluginFolders
+    /// The public address of the background owner's receiver of pushes, without a slash at the end; nil when none is
+    /// set.
+    public let callbackURL: String?
     /// The environment, as it was when the program began.
     public let environment: [String: String]
 
@@ -19,6 +22,9 @@ public struct Settings: Sendable {
         self.secretsFile = secretsFile.map { AbsolutePath.of($0, in: working) }
         pluginFolders = PluginFolders(
             named: plugins.map { AbsolutePath.of($0, in: working) }, environment: environment)
+        var address = environment["PIPELINE_CALLBACK_URL"].flatMap { $0.isEmpty ? nil : $0 }
+        while address?.hasSuffix("/") == true { address?.removeLast() }
+        callbackURL = address
         self.environment = environment
     }
 

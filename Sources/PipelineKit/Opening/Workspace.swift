@@ -46,6 +46,11 @@ public final class Workspace: Sendable {
         try SQLiteJournal(folder: settings.stateFolder)
     }
 
+    /// The journal of the state folder under the background owner's name: only one process can have jobs by it.
+    public func openBackgroundJournal() throws(JournalFailure) -> Journal {
+        try SQLiteJournal(folder: settings.stateFolder, owner: OwnerID("daemon"))
+    }
+
     /// The journal of the state folder; nil when nothing was ever kept there.
     public func existingJournal() throws(JournalFailure) -> Journal? {
         try SQLiteJournal.openExisting(folder: settings.stateFolder)
@@ -53,16 +58,24 @@ public final class Workspace: Sendable {
 
     /// An engine over a journal. `observe` is told of every event and must return at once.
     public func engine(
-        journal: Journal, secrets: SecretSources, observe: @escaping @Sendable (JobEvent) -> Void
+        journal: Journal, secrets: any SecretSource, observe: @escaping @Sendable (JobEvent) -> Void
     ) throws(JournalFailure) -> Engine {
         let key = try HashKey(folder: settings.stateFolder)
-        return Engine(
-            ports: EnginePorts(
-                journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
-                files: DiskFiles(),
-                crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
-                owner: journal.owner, keyedHash: { key.hash($0) }, gate: gate(journal: journal), history: journal,
-                observe: observe))
+        var ports = EnginePorts(
+            journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
+            files: DiskFiles(),
+            crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
+            owner: journal.owner, keyedHash: { key.hash($0) }, gate: gate(journal: journal), history: journal,
+            observe: observe)
+        if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }
+        return Engine(ports: ports)
+    }
+
+    /// The addresses of pushes; nil without a public address.
+    public func callbackAddresses() throws(JournalFailure) -> CallbackAddresses? {
+        guard let base = settings.callbackURL else { return nil }
+        let key = try HashKey(folder: settings.stateFolder)
+        return CallbackAddresses(base: base) { key.token(job: $0, step: $1, own: $2) }
     }
 
     /// The sources of secrets that hold for this program.

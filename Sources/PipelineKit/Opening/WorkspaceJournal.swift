@@ -7,6 +7,12 @@ public protocol WorkspaceJournal: Journal, BackgroundHistory {
     var owner: OwnerID { get }
     /// Everything that is wrong with the store, a sentence each; empty when all is well.
     func checkIntegrity() async throws(JournalFailure) -> [String]
+    /// Takes the name of ``owner`` before the first job; throws when another process has it.
+    func claimName() async throws(JournalFailure)
+    /// The unfinished jobs that a background owner takes up without being told, oldest first.
+    func backgroundJobs() async throws(JournalFailure) -> [JobID]
+    /// Writes what was called for and lets all jobs' locks go; the journal is not used after.
+    func close() async
     /// Writes a whole copy of the store, while it is in use.
     func backup(to path: String) async throws(JournalFailure)
 }

@@ -13,7 +13,9 @@ enum ComputeKind {
             let requests = StageRequests(reading: reading, network: network, decorators: decorators)
             let work = BackgroundWork.remoteJob(
                 submits: reading.reader.has("submit"), isPushed: reading.reader.has("callback"))
-            return fields.stage(reading, requests).map { AnyStage($0, coding: .json, work: work) }
+            return fields.stage(reading, requests).map {
+                AnyStage($0, coding: .json, work: work, callback: $0.callback)
+            }
         }
     }
 }
@@ -24,9 +26,7 @@ private struct ComputeFields: Sendable {
     let poll: Field<[PollDefinition]>
     let cancel: Field<RequestDefinition>
     let capture = Field("capture", FieldType<CaptureSet>.captures(), "Values from the last answer.")
-    let callback = Field(
-        "callback", FieldType<Never>.refused("'callback' is not available in this version: the service is polled"),
-        "A push that wakes the stage.")
+    let callback = CallbackDefinition.field
 
     init(_ decorators: DecoratorCatalogue) {
         submit = Field(
@@ -42,7 +42,7 @@ private struct ComputeFields: Sendable {
 
     func stage(_ reading: StageReading, _ requests: StageRequests) -> ComputeStage? {
         let reader = reading.reader
-        _ = reader.optional(callback)
+        let pushed = reader.optional(callback)
         let submitted = reader.optional(submit)
         let polls = reader.value(poll, default: [])
         let cancelled = reader.optional(cancel)
@@ -54,7 +54,8 @@ private struct ComputeFields: Sendable {
         let isWhole = (submitted != nil || !reader.has("submit")) && (!polls.isEmpty || !reader.has("poll"))
         guard isWhole, submitted != nil || !polls.isEmpty else { return nil }
         return ComputeStage(
-            requests: requests, submit: submitted, polls: polls, cancelRequest: cancelled, capture: captures)
+            requests: requests, submit: submitted, polls: polls, cancelRequest: cancelled, capture: captures,
+            callback: pushed)
     }
 
     private func check(_ reader: ObjectReader, _ polls: [PollDefinition]) {

@@ -17,6 +17,8 @@ struct ComputeStage: Stage {
     let cancelRequest: RequestDefinition?
     /// Taken from the last answer.
     let capture: CaptureSet
+    /// How a push wakes it; nil when none does.
+    var callback: CallbackDefinition?
 
     func resume(from saved: ComputeCheckpoint?, in context: Context) async throws(StageFailure) -> Outcome {
         var checkpoint = saved ?? ComputeCheckpoint()
@@ -164,9 +166,20 @@ struct ComputeStage: Stage {
             let grown = context.facts.retry.delay(afterFailures: checkpoint.failures, floor: floor, random: 1)
             wait = max(wait, grown)
         }
+        // Where a push is expected polls are only there for the one that never comes.
+        if callback != nil, pace.isAdaptive, try await isPushExpected(in: context) { wait = wait * Self.sparseness }
+        wait = max(wait, floor ?? .zero)
         var time = context.now + wait
         if let deadline = context.facts.deadline, deadline > context.now { time = min(time, deadline) }
-        return .waiting(checkpoint, until: .at(time), WaitReason(.poll, detail: detail))
+        let wake: Wake = callback == nil ? .at(time) : .callback(orAt: time)
+        return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail))
+    }
+
+    /// By what polls are sparser while a push is expected.
+    private static let sparseness = 4
+
+    private func isPushExpected(in context: Context) async throws(StageFailure) -> Bool {
+        try await context.evaluate { scope throws(EvaluationFailure) in scope.callbackURL != nil }
     }
 
     /// Ends the stage by its deadline, at the service too.

@@ -6,6 +6,7 @@ extension MemoryJournal {
         struct Row: Sendable {
             var snapshot: JobSnapshot
             var events: [JobEvent]
+            var pushIDs: [StepKey: Set<String>] = [:]
             var owner: OwnerID?
             var epoch: Int
         }
@@ -78,7 +79,9 @@ extension MemoryJournal.Image {
     }
 
     func requested(from owner: OwnerID) -> [JobID] {
-        rows.values.filter { $0.owner == owner && $0.snapshot.request != nil }.map(\.snapshot.record.id).sorted()
+        rows.values.filter { $0.owner == owner && ($0.snapshot.request != nil || $0.snapshot.hasPushes) }.map(
+            \.snapshot.record.id
+        ).sorted()
     }
 }
 
@@ -99,6 +102,7 @@ extension MemoryJournal.Image.Row {
         case .released(.crashed): throw .other("no owner lives to say that it crashed")
         default: break
         }
+        if change.endsOwnership { owner = nil }
         snapshot.apply(change)
     }
 }

@@ -95,6 +95,10 @@ extension MemoryJournal {
         }
     }
 
+    public func holds(_ lease: Lease) -> Bool {
+        state.withLock { $0.image.isValid(lease) && !$0.expired.contains(lease.owner) }
+    }
+
     public func release(_ lease: Lease) async throws(JournalFailure) {
         state.withLock { state in
             guard state.image.isValid(lease) else { return }
@@ -139,6 +143,18 @@ extension MemoryJournal {
         }
         for listener in listeners ?? [] { listener.yield(job) }
         return listeners != nil
+    }
+
+    public func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt {
+        let (isNew, listeners) = try change {
+            (state) throws(JournalFailure) -> (Bool, [AsyncStream<JobID>.Continuation]?) in
+            guard let row = state.image.rows[job] else { throw .noSuchJob(job) }
+            let isNew = state.image.rows[job]?.pushIDs[step, default: []].insert(push.id).inserted == true
+            if isNew { state.image.rows[job]?.snapshot.pushes[step, default: PushCount()].waiting += 1 }
+            return (isNew, state.livingOwner(of: row).map { state.listeners[$0] ?? [] })
+        }
+        for listener in listeners ?? [] { listener.yield(job) }
+        return PushReceipt(isNew: isNew, isHeard: listeners != nil)
     }
 
     public func requests(for owner: OwnerID) -> AsyncStream<JobID> {

@@ -6,6 +6,8 @@ final class VideoLibrary: Sendable {
     private let folder: String
     private let incoming: String
     private let videos: Mutex<[String: Video]>
+    /// Held while a video is put in its place: the same video may come in several times at once, under one name.
+    private let place = Mutex(())
 
     /// Reads the records of an earlier run; what was only half there is deleted, because the upload library forgets
     /// its uploads when the process ends.
@@ -50,10 +52,13 @@ final class VideoLibrary: Sendable {
     func accept(_ received: ReceivedVideo, name: String?) throws -> Video {
         let id = name ?? "v" + received.sha256.prefix(24)
         let video = Video(id: id, bytes: received.bytes, sha256: received.sha256)
+        let record = try Array(JSONEncoder().encode(video))
         try DiskFile(reading: received.path).synchronize()
-        try DiskFile.move(received.path, to: path(of: id))
-        try DiskFile.replace("\(folder)/\(id).json", with: Array(JSONEncoder().encode(video)))
-        videos.withLock { $0[id] = video }
+        try place.withLock { _ in
+            try DiskFile.move(received.path, to: path(of: id))
+            try DiskFile.replace("\(folder)/\(id).json", with: record)
+            videos.withLock { $0[id] = video }
+        }
         return video
     }
 

@@ -118,7 +118,7 @@ func inWorkplace<Result>(_ body: (Workplace) async throws -> Result) async throw
 }
 
 extension Result where Failure == any Error {
-    fileprivate init(_ body: () async throws -> Success) async {
+    init(_ body: () async throws -> Success) async {
         do {
             self = .success(try await body())
         } catch {

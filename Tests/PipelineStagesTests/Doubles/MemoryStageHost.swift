@@ -107,6 +107,8 @@ final class MemoryStageHost: StageHost {
 
     func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
 
+    var isOwner: Bool { true }
+
     func pass(_ point: CrashPoint) {
         state.withLock { state in
             state.points.append(point)

@@ -51,6 +51,8 @@ final class StoppingHost: StageHost {
     }
     func commit(file: WrittenFile) async throws(StageFailure) { try await inner.commit(file: file) }
     func report(_ progress: StageProgress) { inner.report(progress) }
+    var isOwner: Bool { true }
+
     func pass(_ point: CrashPoint) { inner.pass(point) }
     func digest(_ bytes: [UInt8]) -> String { inner.digest(bytes) }
     func redact(_ text: String) -> String { inner.redact(text) }

@@ -93,6 +93,8 @@ final class TransferHost: StageHost {
 
     func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
 
+    var isOwner: Bool { true }
+
     func pass(_ point: CrashPoint) {
         let count = state.withLock { state in
             guard !state.isDead else { return 0 }

@@ -58,6 +58,11 @@ private struct SimulatedExchange: Sendable {
             process.forget(ended)
             completion.finish(.failure(.cancelled(connectionMade: true)))
         }
+        if let mayBegin = options.mayBegin, !mayBegin() {
+            process.forget(ended)
+            completion.finish(.failure(.cancelled(connectionMade: false)))
+            return
+        }
         if fault == .refused {
             return later(nil) {
                 fail(.connectionRefused, "the connection was refused", connectionMade: false)

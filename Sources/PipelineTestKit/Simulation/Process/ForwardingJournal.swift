@@ -23,6 +23,8 @@ extension ForwardingJournal {
         try await base.acquire(job, for: owner)
     }
 
+    public func holds(_ lease: Lease) -> Bool { base.holds(lease) }
+
     public func release(_ lease: Lease) async throws(JournalFailure) { try await base.release(lease) }
 
     public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
@@ -35,6 +37,10 @@ extension ForwardingJournal {
 
     public func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
         try await base.post(request, to: job)
+    }
+
+    public func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt {
+        try await base.post(push, to: step, of: job)
     }
 
     public func requests(for owner: OwnerID) -> AsyncStream<JobID> { base.requests(for: owner) }

@@ -65,6 +65,13 @@ public struct ProcessJournal: ForwardingJournal {
         return try await base.post(request, to: job)
     }
 
+    public func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt {
+        try await reached()
+        let receipt = try await base.post(push, to: step, of: job)
+        try await reached()
+        return receipt
+    }
+
     public func remove(_ job: JobID) async throws(JournalFailure) {
         try await reached()
         try await base.remove(job)

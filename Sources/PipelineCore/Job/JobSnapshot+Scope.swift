@@ -1,0 +1,39 @@
+public import JSONPath
+
+extension JobSnapshot {
+    /// What expressions of the step may read, as far as it is known of the job; `environment` is the job's own, `nil`
+    /// for a variable that was not set.
+    public func scope(
+        for key: StepKey, in plan: Plan, environment: [String: String?], secrets: [String: String],
+        secretInputs: JSONObject
+    ) -> Scope {
+        let step = steps[key]
+        var scope = Scope(
+            inputs: record.inputs, env: environment, secrets: secrets, own: step?.captures ?? [:],
+            ownKey: submits[key]?.key ?? SubmitKey.text(jobKey: record.key, step: key, generation: 1),
+            item: step?.value, index: key.item,
+            job: Scope.Job(id: record.id.text, key: record.key, started: record.started), facts: facts,
+            baseFolder: record.folders.document)
+        for member in secretInputs { scope.inputs[member.name] = member.value }
+        let stage = plan.stage(key.stage)
+        for (other, step) in steps where other.item == nil {
+            if case .succeeded(let captures) = step.state {
+                scope.stages[other.stage] = .object(captures)
+            } else if stage?.isFinal == true {
+                scope.stages[other.stage] = .object(step.captures)
+            }
+        }
+        if let item = key.item, let followed = stage?.forEach?.followed,
+            let step = steps[StepKey(stage: followed, item: item)]
+        {
+            scope.stages[followed] = .object(step.captures)
+        }
+        if let item = key.item { scope.facts = scope.facts.reduce(into: [:]) { $0[$1.key.ofItem(item)] = $1.value } }
+        return scope
+    }
+
+    /// The environment variables that were journaled with the job.
+    public var environment: [String: String?] {
+        record.environment.reduce(into: [:]) { $0[$1.name] = .some($1.value.string) }
+    }
+}

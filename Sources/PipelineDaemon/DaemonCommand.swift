@@ -1,0 +1,86 @@
+import ArgumentParser
+import Glibc
+import PipelineCore
+import PipelineKit
+
+/// The background owner's program, for an executable of one's own.
+public enum DaemonProgram {
+    /// Runs until it is told to stop, and exits.
+    public static func main() async { await DaemonCommand.main() }
+}
+
+/// The background owner's program: what `pipeline daemon` runs, and what `pipeline run --detach` starts.
+struct DaemonCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pipeline-daemon",
+        abstract: "Own the background jobs of a state folder; 'pipeline daemon' starts it.",
+        discussion: "Example: pipeline-daemon --listen 127.0.0.1:8765")
+
+    @Option(help: ArgumentHelp("Where jobs are kept (PIPELINE_STATE_DIR).", valueName: "dir"))
+    var stateDir: String?
+
+    @Option(help: ArgumentHelp("A file of NAME=value lines with secrets.", valueName: "file"))
+    var secretsFile: String?
+
+    @Option(
+        help: ArgumentHelp("A folder of plugins, looked at before all others (PIPELINE_PLUGINS).", valueName: "dir"))
+    var plugins: String?
+
+    @Option(help: ArgumentHelp("Where pushes are taken; loopback and any port by default.", valueName: "addr"))
+    var listen: String?
+
+    @Flag(help: "Say on descriptor 3 when ready, and end after a while without jobs.")
+    var onDemand = false
+
+    func run() async throws {
+        let environment = Self.environment
+        let settings = Settings(
+            stateFolder: stateDir, secretsFile: secretsFile, plugins: plugins, environment: environment)
+        // Nobody's folder is kept from being unmounted.
+        chdir("/")
+        umask(0o077)
+        let log = DaemonLog(clock: SystemClock())
+        do {
+            let daemon = try Daemon(settings: settings, log: log, options: options(environment))
+            try await daemon.run()
+        } catch let failure as JournalFailure {
+            log.note("cannot start: \(Self.sentence(failure, settings))")
+            throw ExitCode(1)
+        } catch let failure as StepFailure {
+            log.note("cannot start: \(failure.title)" + (failure.hint.map { "; \($0)" } ?? ""))
+            throw ExitCode(1)
+        }
+    }
+
+    private func options(_ environment: [String: String]) -> Daemon.Options {
+        Daemon.Options(
+            listen: listen ?? environment["PIPELINE_LISTEN"],
+            readyDescriptor: onDemand ? BackgroundOwner.readyDescriptor : nil,
+            idleLimit: onDemand ? .seconds(600) : nil)
+    }
+
+    private static func sentence(_ failure: JournalFailure, _ settings: Settings) -> String {
+        switch failure {
+        case .other(let text): text
+        case .full(let folder): "no space left in \(folder)"
+        case .notWritable(let folder, let reason): "cannot write to \(folder): \(reason)"
+        case .damaged(let file, let reason): "the journal \(file) is damaged: \(reason)"
+        case .newer(let file): "the journal \(file) was written by a newer version of pipeline"
+        case .stale, .owned, .conflict, .keyTaken, .noSuchJob, .busy:
+            "the journal in \(settings.stateFolder) is held by another process"
+        }
+    }
+
+    private static var environment: [String: String] {
+        var variables: [String: String] = [:]
+        var entry = environ
+        while let pointer = entry.pointee {
+            let text = String(cString: pointer)
+            if let equals = text.firstIndex(of: "=") {
+                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            entry += 1
+        }
+        return variables
+    }
+}

@@ -1,0 +1,89 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+import Synchronization
+
+/// The jobs of one state folder as the background owner has them.
+final class DaemonJobs: BackgroundJobs {
+    /// What a person asked for by name, until the job is taken up.
+    private struct Named {
+        var retriesFailed = false
+    }
+
+    private struct State {
+        /// What was handed over, until the job ends. It is nowhere else: after a restart it must be given again.
+        var handed: [JobID: HandedValues] = [:]
+        var named: [JobID: Named] = [:]
+    }
+
+    private let journal: Workspace.Journal
+    private let engine: Engine
+    private let secrets: SecretSources
+    private let plans: PlanCache
+    private let log: DaemonLog
+    private let state = Mutex(State())
+
+    init(journal: Workspace.Journal, engine: Engine, secrets: SecretSources, plans: PlanCache, log: DaemonLog) {
+        self.journal = journal
+        self.engine = engine
+        self.secrets = secrets
+        self.plans = plans
+        self.log = log
+    }
+
+    /// Keeps what was handed over for a job that is to be taken up by name.
+    func name(_ job: JobID, _ values: HandedValues, retriesFailed: Bool) {
+        state.withLock { state in
+            state.handed[job] = values
+            state.named[job] = Named(retriesFailed: retriesFailed)
+        }
+    }
+
+    /// The secrets of a job: what was handed over for it, else the daemon's own.
+    func secrets(of job: JobID) -> any SecretSource {
+        HandedSecrets(state.withLock { $0.handed[job]?.secrets ?? [:] }, else: secrets)
+    }
+
+    func secretInputs(of job: JobID) -> JSONObject { state.withLock { $0.handed[job]?.inputs ?? [:] } }
+
+    // MARK: Opening
+
+    func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.OwnedDrive? {
+        let named = state.withLock { $0.named.removeValue(forKey: job) }
+        guard let snapshot = try await journal.snapshot(of: job) else { return nil }
+        guard Self.mayTake(snapshot, isNamed: named != nil) else { return nil }
+        let plan = try await plans.plan(of: snapshot.record)
+        let again: Again = snapshot.ended != nil && named?.retriesFailed == true ? .failed : .nothing
+        return try await engine.with(secrets: secrets(of: job)).resume(
+            job, plan: plan, mode: .background, secretInputs: secretInputs(of: job), again: again)
+    }
+
+    /// Who takes up what: jobs of the background, never paused or interrupted ones, others only when named.
+    private static func mayTake(_ job: JobSnapshot, isNamed: Bool) -> Bool {
+        if isNamed { return job.ended == nil || job.outcome == .failed }
+        guard job.ended == nil, job.mode == .background else { return false }
+        if job.cause == .paused || job.cause == .interrupted { return false }
+        return job.phase(isOwned: false) != .unknown
+    }
+
+    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.OwnedDrive {
+        let id = job.lease.job
+        guard let snapshot = try await journal.snapshot(of: id) else { throw .noSuchJob(id) }
+        let plan = try await plans.plan(of: snapshot.record)
+        return engine.with(secrets: secrets(of: id)).unpark(
+            job, as: snapshot, plan: plan, secretInputs: secretInputs(of: id))
+    }
+
+    func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission { .now }
+
+    func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>) async {
+        switch result {
+        case .success(.parked): return
+        case .success(.ended), .success(.lost): state.withLock { _ = $0.handed.removeValue(forKey: job) }
+        case .success(.suspended), .success(.unknown): break
+        case .failure(let failure): log.note("job \(job): \(failure)")
+        }
+        if case .success(let end) = result { log.note("job \(job): \(end)") }
+    }
+}

@@ -1,0 +1,68 @@
+import PipelineCore
+
+/// A request to the receiver, as it came.
+struct PushRequest: Sendable {
+    let method: String
+    /// Without the query.
+    let path: String
+    let query: [(name: String, value: String)]
+    let headers: [(name: String, value: String)]
+    let body: [UInt8]
+
+    /// - Parameter target: path and query as they stand in the request line.
+    init(method: String, target: String, headers: [(name: String, value: String)], body: [UInt8]) {
+        self.method = method
+        self.headers = headers
+        self.body = body
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        path = String(parts.first ?? "")
+        query = (parts.count > 1 ? parts[1] : "").split(separator: "&").map { pair in
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (Self.decoded(sides[0]), sides.count > 1 ? Self.decoded(sides[1]) : "")
+        }
+    }
+
+    /// The only value of a header; nil when there is none or when there are several, which no service sends.
+    func header(_ name: String) -> String? {
+        let found = headers.filter { $0.name.lowercased() == name.lowercased() }
+        return found.count == 1 ? found[0].value : nil
+    }
+
+    /// What expressions see of it as `response`.
+    var answer: Answer { Answer(status: 200, headers: headers, url: "http://callback\(path)", body: body) }
+
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// What the receiver answers.
+struct PushAnswer: Sendable, Hashable {
+    let status: Int
+    /// One sentence for the one who set the service up.
+    let text: String
+    var retryAfter: Int?
+
+    /// Kept, or not for anybody here: the service need not send it again.
+    static let taken = PushAnswer(status: 204, text: "")
+    /// Says the same for every address that leads nowhere.
+    static let nowhere = PushAnswer(status: 404, text: "there is nothing here")
+    /// The job or the step has ended: the service may stop.
+    static let gone = PushAnswer(status: 410, text: "what this push is for has ended")
+    static let unverified = PushAnswer(status: 401, text: "the push could not be verified")
+    static let tooLarge = PushAnswer(status: 413, text: "a push has at most 1 MiB")
+    static let tooMany = PushAnswer(status: 429, text: "too many pushes", retryAfter: 10)
+    static let later = PushAnswer(status: 503, text: "the push can't be kept at the moment", retryAfter: 5)
+}

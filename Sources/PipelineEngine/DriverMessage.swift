@@ -1,0 +1,21 @@
+import PipelineCore
+
+/// What reaches a driver from its stages, its timer and from outside.
+enum DriverMessage: Sendable {
+    /// A call of a stage has ended.
+    case ended(StepKey, Result<StageOutcome<[UInt8]>, StageFailure>)
+    /// A moment has come at which something may be due.
+    case tick(Timestamp)
+    /// The journal's inbox may hold a request.
+    case inbox
+    /// Everything is to stop.
+    case stop(DriverStop)
+}
+
+/// How a job is to stop before its end.
+enum DriverStop: Sendable, Hashable {
+    case suspend(SuspensionCause)
+    /// Its owner ends, and the next background owner goes on.
+    case leave
+    case cancel
+}

@@ -1,0 +1,120 @@
+import Glibc
+public import JSONPath
+public import PipelineCore
+
+/// The background owner of a state folder as other processes reach it: over its control socket, started when none
+/// listens.
+public struct BackgroundOwner: Sendable {
+    private let settings: Settings
+    private let address: ControlAddress
+
+    public init(settings: Settings) {
+        self.settings = settings
+        address = ControlAddress(stateFolder: settings.stateFolder)
+    }
+
+    /// The answer to a request; nil when nobody listens. Throws what the owner refused.
+    public func ask(_ request: ControlRequest) throws(StepFailure) -> JSON? {
+        guard let descriptor = address.connect() else { return nil }
+        var channel = ControlChannel(descriptor: descriptor)
+        guard channel.isOfThisUser else {
+            throw StepFailure(
+                "\(address.path) belongs to another user's process", hint: "name another folder with --state-dir")
+        }
+        guard channel.send(request.json), let answer = channel.receive() else { return nil }
+        if let message = answer["error"]?.string { throw StepFailure(message, hint: answer["hint"]?.string) }
+        return answer
+    }
+
+    /// The same, after starting an owner when there is none. One that is just ending counts as none.
+    public func askStarting(_ request: ControlRequest) throws(StepFailure) -> JSON {
+        for _ in 0..<3 {
+            if let answer = try ask(request) { return answer }
+            try start()
+        }
+        throw StepFailure("the background owner does not answer", hint: "see \(logPath)")
+    }
+
+    /// What a background owner that was started on demand writes.
+    public var logPath: String { "\(settings.stateFolder)/daemon.log" }
+
+    /// Starts the owner in a session of its own, and returns when it listens. When another one is there already, or
+    /// comes at this moment, that is as good.
+    private func start() throws(StepFailure) {
+        let program = try Self.program(path: settings.environment["PATH"])
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw StepFailure("cannot start \(program): \(FileContent.reason)") }
+        defer { close(ends[0]) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let code = spawn(program, ready: ends[1])
+        close(ends[1])
+        guard code == 0 else { throw StepFailure("cannot start \(program): \(String(cString: strerror(code)))") }
+        var wait = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+        var byte: UInt8 = 0
+        guard poll(&wait, 1, 20_000) == 1, read(ends[0], &byte, 1) == 1 else {
+            // It ended without a word: perhaps since another was first.
+            if (try ask(.status)) != nil { return }
+            throw StepFailure("the background owner did not start", hint: lastLogLine ?? "see \(logPath)")
+        }
+    }
+
+    private var lastLogLine: String? {
+        FileContent.text(logPath)?.split(separator: "\n").last.map { "it said: \($0)" }
+    }
+
+    private func spawn(_ program: String, ready: Int32) -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        let appending = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, logPath, appending, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, ready, Self.readyDescriptor)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setflags(&attributes, Self.ownSession)
+        let texts = [program, "--state-dir", settings.stateFolder, "--on-demand"]
+        var arguments: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var variables: [UnsafeMutablePointer<CChar>?] = Self.inherited(settings.environment).map { strdup($0) } + [nil]
+        defer { for variable in variables { free(variable) } }
+        var process: pid_t = 0
+        return posix_spawn(&process, program, &actions, &attributes, &arguments, &variables)
+    }
+
+    /// Where a background owner that was started on demand finds the pipe on which it says that it listens.
+    public static let readyDescriptor: Int32 = 3
+
+    /// POSIX_SPAWN_SETSID of posix_spawn(3), which Swift does not import: a session of its own.
+    private static let ownSession: Int16 = 0x80
+
+    /// The environment of the background owner: the starter's, without secrets, which are handed over job by job, and
+    /// without what belongs to the starter alone.
+    private static func inherited(_ environment: [String: String]) -> [String] {
+        let own = [
+            "PIPELINE_CRASH_AT", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "PIPELINE_STATE_DIR",
+        ]
+        return environment.filter { !$0.key.hasPrefix("PIPELINE_SECRET_") && !own.contains($0.key) }
+            .map { "\($0.key)=\($0.value)" }
+    }
+
+    /// The background owner's program: beside this one, else in the PATH.
+    public static func program(path: String?) throws(StepFailure) -> String {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        var folders: [String] = []
+        if count > 0 {
+            let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            folders.append(AbsolutePath.folder(of: own))
+        }
+        folders += (path ?? "").split(separator: ":").map(String.init)
+        for folder in folders where access("\(folder)/pipeline-daemon", X_OK) == 0 {
+            return "\(folder)/pipeline-daemon"
+        }
+        throw StepFailure(
+            "the program pipeline-daemon is not installed",
+            hint: "it belongs beside pipeline; 'make install' puts both there")
+    }
+}

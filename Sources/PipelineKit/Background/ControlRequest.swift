@@ -1,0 +1,46 @@
+public import JSONPath
+public import PipelineCore
+
+/// What the background owner can be asked over its control socket.
+public enum ControlRequest: Sendable {
+    /// Take the job up, with the values of its secrets, which are kept in memory only.
+    case take(JobID, HandedValues, retriesFailed: Bool)
+    /// Say how you are.
+    case status
+
+    /// The form on the wire.
+    public var json: JSON {
+        switch self {
+        case .take(let job, let values, let retriesFailed):
+            [
+                "type": "take", "job": .string(job.text), "secrets": .object(values.secrets),
+                "inputs": .object(values.inputs), "retriesFailed": .bool(retriesFailed),
+            ]
+        case .status: ["type": "status"]
+        }
+    }
+
+    /// Reads what ``json`` wrote; nil for anything else.
+    public init?(json: JSON) {
+        switch json["type"]?.string {
+        case "take":
+            guard let job = json["job"]?.string else { return nil }
+            let values = HandedValues(
+                secrets: json["secrets"]?.object ?? [:], inputs: json["inputs"]?.object ?? [:])
+            self = .take(JobID(job), values, retriesFailed: json["retriesFailed"]?.bool ?? false)
+        case "status": self = .status
+        default: return nil
+        }
+    }
+}
+
+/// What is kept nowhere but in the memory of the process that drives a job: values of secrets and of secret inputs.
+public struct HandedValues: Sendable {
+    public var secrets: JSONObject
+    public var inputs: JSONObject
+
+    public init(secrets: JSONObject = [:], inputs: JSONObject = [:]) {
+        self.secrets = secrets
+        self.inputs = inputs
+    }
+}

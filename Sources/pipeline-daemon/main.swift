@@ -1,0 +1,3 @@
+import PipelineDaemon
+
+await DaemonProgram.main()

@@ -1,0 +1,75 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import SelfieStudio
+import Testing
+
+/// The background owner of a workplace that a command started: known by what it wrote, ended with the test.
+struct BackgroundProcess: Sendable {
+    let workplace: Workplace
+
+    private var log: String { (try? String(contentsOfFile: workplace.state + "/daemon.log", encoding: .utf8)) ?? "" }
+
+    /// The ids of all owners that were ready, the last one at the end.
+    var processes: [Int32] {
+        log.split(separator: "\n").compactMap { line in
+            guard let start = line.range(of: "ready, process ")?.upperBound else { return nil }
+            return Int32(line[start...].prefix { $0.isNumber })
+        }
+    }
+
+    var isRunning: Bool { processes.last.map { kill($0, 0) == 0 } ?? false }
+
+    /// Sends the last owner a signal and returns when it has ended.
+    func end(by signal: Int32) async throws {
+        let process = try #require(processes.last, "\(log)")
+        kill(process, signal)
+        await until { kill(process, 0) != 0 }
+    }
+
+    /// Ends it in any case.
+    func remove() async {
+        for process in processes where kill(process, 0) == 0 {
+            kill(process, SIGKILL)
+            await until { kill(process, 0) != 0 }
+        }
+    }
+}
+
+extension Workplace {
+    /// The job's state, asked for until it is one of these.
+    func waitFor(_ states: Set<String>, of job: String = "last") async throws -> JSON {
+        while true {
+            let job = try await show(job)
+            if let state = job["state"]?.string, states.contains(state) { return job }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+}
+
+/// A workplace with a service and what is started in the background there.
+func withBackground(
+    _ change: (inout StudioChange) -> Void = { _ in },
+    _ body: (Workplace, Service, BackgroundProcess) async throws -> Void
+) async throws {
+    var studio = StudioChange()
+    change(&studio)
+    try await withWorkplace { workplace in
+        try await withService(in: workplace, { $0.minimumSeconds = studio.seconds }) { service in
+            let background = BackgroundProcess(workplace: workplace)
+            do {
+                try await body(workplace, service, background)
+            } catch {
+                await background.remove()
+                throw error
+            }
+            await background.remove()
+        }
+    }
+}
+
+/// How the studio of a background test behaves.
+struct StudioChange {
+    /// The least that a model takes.
+    var seconds = 0.2
+}

@@ -1,0 +1,196 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import SelfieStudio
+import Testing
+
+@Suite("Jobs in the background")
+struct BackgroundTests {
+    @Test("'run --detach' prints the job's id alone, and the job ends without it")
+    func detaches() async throws {
+        try await withBackground { workplace, service, background in
+            let end = try await workplace.runSelfie(service, "--detach")
+            #expect(end.cause == .exited(0) && end.errors.isEmpty, "\(end)")
+            let id = try #require(end.lines.first)
+            #expect(end.lines.count == 1 && id.count == 26)
+            let job = try await workplace.waitFor(["succeeded", "failed"], of: id)
+            #expect(job["state"] == "succeeded", "\(job.text)")
+            let isSame = workplace.bytes(workplace.output + "/selfie.obj") == (try await UninterruptedRun.mesh)
+            #expect(isSame)
+            #expect(background.processes.count == 1 && background.isRunning)
+        }
+    }
+
+    @Test("commands that come at once start one owner, and each job ends")
+    func startsOne() async throws {
+        try await withBackground { workplace, _, background in
+            let file = try workplace.write(
+                "write.json",
+                """
+                { "pipeline": 1, "name": "w", "stages": [
+                  { "id": "pause", "kind": "wait", "for": "3s" },
+                  { "id": "w", "kind": "write", "to": "${{ job.key }}.txt", "text": "hello" } ] }
+                """)
+            let programs = try (1...6).map { number in
+                try workplace.start("run", file, "--detach", "--output", workplace.output, "--key", "job-\(number)")
+            }
+            for program in programs { #expect(await program.end.cause == .exited(0)) }
+            for number in 1...6 { _ = try await workplace.waitFor(["succeeded"], of: "job-\(number)") }
+            #expect(background.processes.count == 1)
+            #expect(workplace.files(below: workplace.output).count == 6)
+            let second = try await workplace.run("daemon")
+            #expect(second.cause == .exited(1), "\(second)")
+            #expect(second.errors.contains("another process owns jobs under the name daemon"))
+        }
+    }
+
+    @Test("cancel and pause reach a job that waits in the background")
+    func isReached() async throws {
+        try await withBackground({ $0.seconds = 60 }) { workplace, service, _ in
+            let end = try await workplace.runSelfie(service, document: Self.slow(), "--detach")
+            let id = try #require(end.lines.first)
+            await until { service.counters.modelsSubmitted == 1 }
+            _ = try await workplace.waitFor(["waiting"], of: id)
+            let pause = try await workplace.run("pause", id)
+            #expect(pause.errors.contains("its process was told to pause"), "\(pause)")
+            let paused = try await workplace.waitFor(["suspended"], of: id)
+            #expect(paused["cause"] == "paused")
+            _ = try await workplace.run("resume", id, "--detach", environment: service.environment)
+            _ = try await workplace.waitFor(["waiting"], of: id)
+            let start = ContinuousClock.now
+            let cancel = try await workplace.run("cancel", id, environment: service.environment)
+            #expect(cancel.errors.contains("its process was told to cancel"), "\(cancel)")
+            _ = try await workplace.waitFor(["cancelled"], of: id)
+            #expect(ContinuousClock.now - start < .seconds(5))
+            #expect(service.counters.modelsSubmitted == 1)
+        }
+    }
+
+    @Test("SIGTERM ends the owner within 5 s, kill -9 at once; the next one goes on, and submits nothing twice")
+    func goesOn() async throws {
+        for signal in [SIGTERM, SIGKILL] {
+            try await withBackground({ $0.seconds = 2 }) { workplace, service, background in
+                let end = try await workplace.runSelfie(service, "--detach")
+                let id = try #require(end.lines.first)
+                await until { service.counters.modelsSubmitted == 1 }
+                let start = ContinuousClock.now
+                try await background.end(by: signal)
+                #expect(ContinuousClock.now - start < .seconds(5))
+                #expect(try await workplace.show(id)["state"] == "suspended")
+                let daemon = try workplace.start("daemon")
+                #expect(await daemon.hasWritten("ready"))
+                let job = try await workplace.waitFor(["succeeded", "failed"], of: id)
+                #expect(job["state"] == "succeeded" && service.counters.modelsSubmitted == 1, "\(job.text)")
+                daemon.signal(SIGTERM)
+                #expect(await daemon.end.cause == .exited(0))
+                try await workplace.checkEvents(id)
+            }
+        }
+    }
+
+    @Test("a job that its person interrupted or paused is left alone by the owner")
+    func leavesAlone() async throws {
+        try await withBackground({ $0.seconds = 30 }) { workplace, service, background in
+            let owner = try workplace.startSelfie(service, document: Self.slow(), ["--background"])
+            await until { service.counters.modelsSubmitted == 1 }
+            owner.signal(SIGINT)
+            #expect(await owner.end.cause == .exited(75))
+            let daemon = try workplace.start("daemon")
+            #expect(await daemon.hasWritten("ready"))
+            let file = try workplace.write(
+                "other.json",
+                #"{ "pipeline": 1, "name": "o", "stages": [ { "id": "w", "kind": "write", "to": "o.txt", "text": "o" } ] }"#
+            )
+            _ = try await workplace.run("run", file, "--detach", "--key", "other", "--output", workplace.output)
+            _ = try await workplace.waitFor(["succeeded"], of: "other")
+            let jobs = try await workplace.run("list", "--json")
+            #expect(jobs.output.contains("interrupted"), "\(jobs)")
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
+        }
+    }
+
+    @Test("the owner has the secrets that were handed over, in memory only; without one it says how to give it")
+    func secrets() async throws {
+        try await withBackground { workplace, _, background in
+            let file = try workplace.write(
+                "secret.json",
+                """
+                { "pipeline": 1, "name": "s", "stages": [
+                  { "id": "pause", "kind": "wait", "for": "1h" },
+                  { "id": "w", "kind": "write", "to": "s.txt", "text": "${{ sha256(secrets.WORD) }}" } ] }
+                """)
+            let word = "V3ryS3cret-4711"
+            let given = ["PIPELINE_SECRET_WORD": word]
+            let end = try await workplace.run("run", file, "--detach", "--key", "s", environment: given)
+            #expect(end.cause == .exited(0), "\(end)")
+            _ = try await workplace.waitFor(["waiting"], of: "s")
+            let process = try #require(background.processes.last)
+            let environment = workplace.bytes("/proc/\(process)/environ") ?? []
+            #expect(!String(decoding: environment, as: UTF8.self).contains(word))
+            try await background.end(by: SIGKILL)
+            let daemon = try workplace.start("daemon")
+            #expect(await daemon.hasWritten("secret"))
+            let job = try await workplace.waitFor(["suspended"], of: "s")
+            #expect(job["cause"] == "secret", "\(job.text)")
+            let why = try await workplace.run("why", "s")
+            #expect(why.output.contains("pipeline resume") && why.output.contains("--detach"), "\(why)")
+            _ = try await workplace.run("resume", "s", "--detach", environment: given)
+            _ = try await workplace.waitFor(["waiting"], of: "s")
+            for name in workplace.files(below: workplace.state) {
+                let text = String(decoding: workplace.bytes("\(workplace.state)/\(name)") ?? [], as: UTF8.self)
+                #expect(!text.contains(word), "\(name)")
+            }
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
+        }
+    }
+
+    @Test("a service manager is told when the owner is ready and when it stops")
+    func tellsManager() async throws {
+        try await withWorkplace { workplace in
+            let path = workplace.path("notify.sock")
+            let socket = try DatagramSocket(path: path)
+            let daemon = try workplace.start("daemon", environment: ["NOTIFY_SOCKET": path])
+            #expect(socket.receive()?.hasPrefix("READY=1") == true)
+            daemon.signal(SIGTERM)
+            #expect(socket.receive()?.hasPrefix("STOPPING=1") == true)
+            #expect(await daemon.end.cause == .exited(0))
+            #expect(!FileManager.default.fileExists(atPath: workplace.state + "/control.sock"))
+        }
+    }
+
+    /// The shipped pipeline, asking so seldom that only a wake-up from outside can be quick.
+    private static func slow() throws -> String {
+        let text = try String(contentsOfFile: Documents.selfie, encoding: .utf8)
+        return text.replacingOccurrences(of: #""poll": { "GET""#, with: #""poll": { "every": "1h", "GET""#)
+    }
+}
+
+/// A datagram socket by a name, that waits for what comes.
+private final class DatagramSocket: Sendable {
+    private let descriptor: Int32
+
+    init(path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(code == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    func receive() -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    }
+}

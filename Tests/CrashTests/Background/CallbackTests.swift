@@ -1,0 +1,136 @@
+import Crypto
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Synchronization
+import Testing
+
+@Suite("Pushes to jobs in the background")
+struct CallbackTests {
+    private static let key = Data((0..<32).map { UInt8($0) })
+    private static var secret: String { "whsec_" + key.base64EncodedString() }
+
+    @Test("a genuine push wakes its stage at once, once it is kept; what is forged, foreign or too large is refused")
+    func wakes() async throws {
+        try await withPushedJob { workplace, service, port, path in
+            let body = Array(#"{"id":"7","state":"done"}"#.utf8)
+            let before = service.polls
+            #expect(RawPost.send(to: path, port: port, body: body) == 401)
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, at: -600), body: body) == 401)
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body), body: body + [32]) == 401)
+            let forged = String(path.dropLast(4)) + "0000"
+            #expect(RawPost.send(to: forged, port: port, headers: Self.signed(body), body: body) == 404)
+            #expect(RawPost.send("GET", to: path, port: port, body: []) == 404)
+            let large = [UInt8](repeating: 32, count: 2 << 20)
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(large), body: large) == 413)
+            let foreign = Array(#"{"id":"8"}"#.utf8)
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(foreign), body: foreign) == 204)
+            #expect(try await workplace.show()["state"] == "waiting" && service.polls == before)
+            // A push that lies costs one poll: the poll says that the job goes on.
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "lie"), body: body) == 204)
+            await until { service.polls == before + 1 }
+            _ = try await workplace.waitFor(["waiting"])
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "lie"), body: body) == 204)
+            service.remote.finish()
+            let start = ContinuousClock.now
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "end"), body: body) == 204)
+            await until { service.polls >= before + 2 }
+            #expect(ContinuousClock.now - start < .seconds(2))
+            #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
+            #expect(service.polls == before + 2, "the repetition woke nothing")
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "late"), body: body) == 410)
+        }
+    }
+
+    @Test("'signal' does by hand what a push does")
+    func signal() async throws {
+        try await withPushedJob { workplace, service, _, _ in
+            service.remote.finish()
+            let end = try await workplace.run("signal", "last", "model")
+            #expect(end.cause == .exited(0) && end.errors.contains("was woken"), "\(end)")
+            #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
+            #expect(try await workplace.run("signal", "last", "other").cause == .exited(64))
+        }
+    }
+
+    /// A job whose stage asks once an hour and waits for a push; the port of the receiver, and its path there.
+    private func withPushedJob(
+        _ body: (Workplace, PushingService, UInt16, String) async throws -> Void
+    ) async throws {
+        try await withWorkplace { workplace in
+            let service = try PushingService()
+            defer { service.server.stop() }
+            let environment = [
+                "PIPELINE_CALLBACK_URL": "https://push.example/hooks/", "PIPELINE_SECRET_HOOK": Self.secret,
+            ]
+            let daemon = try workplace.start("daemon", environment: environment)
+            #expect(await daemon.hasWritten("ready"))
+            let said = try #require(daemon.text.range(of: "pushes are taken on 127.0.0.1:"))
+            let port = try #require(UInt16(daemon.text[said.upperBound...].prefix { $0.isNumber }))
+            let file = try workplace.write("pushed.json", Self.document(service.server.url))
+            let end = try await workplace.run(
+                "run", file, "--detach", environment: ["PIPELINE_SECRET_HOOK": Self.secret])
+            #expect(end.cause == .exited(0), "\(end)")
+            await until { service.remote.address != nil }
+            let address = try #require(service.remote.address)
+            #expect(address.hasPrefix("https://push.example/hooks/callbacks/"))
+            _ = try await workplace.waitFor(["waiting"])
+            let result = await Swift.Result {
+                try await body(workplace, service, port, String(address.dropFirst("https://push.example".count)))
+            }
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
+            try result.get()
+        }
+    }
+
+    private static func document(_ url: String) -> String {
+        """
+        { "pipeline": 1, "name": "pushed", "services": { "s": { "url": "\(url)" } },
+          "stages": [
+            { "id": "model", "kind": "compute", "service": "s",
+              "submit": { "POST": "/jobs", "json": { "callback": "${{ self.callbackURL }}" },
+                          "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"], "every": "1h" },
+              "callback": { "verify": { "standardWebhooks": "${{ secrets.HOOK }}" },
+                            "match": "response.body.id == self.id" } },
+            { "id": "other", "kind": "write", "to": "x.txt", "text": "done" } ] }
+        """
+    }
+
+    private static func signed(_ body: [UInt8], id: String = "evt", at shift: Int = 0) -> [String: String] {
+        let time = Int(Date().timeIntervalSince1970) + shift
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data("\(id).\(time).".utf8) + body, using: SymmetricKey(data: key))
+        return [
+            "webhook-id": id, "webhook-timestamp": "\(time)",
+            "webhook-signature": "v1,\(Data(code).base64EncodedString())",
+        ]
+    }
+}
+
+/// A service whose job ends when it is told to, and which keeps the address that it was given to push to.
+private final class PushingService: Sendable {
+    final class Remote: Sendable {
+        private let state = Mutex<(isDone: Bool, address: String?)>((false, nil))
+        var isDone: Bool { state.withLock { $0.isDone } }
+        var address: String? { state.withLock { $0.address } }
+        func finish() { state.withLock { $0.isDone = true } }
+        func keep(_ address: String?) { state.withLock { $0.address = address } }
+    }
+
+    let remote = Remote()
+    let server: LoopbackServer
+
+    init() throws {
+        server = try LoopbackServer { [remote] request in
+            if request.method == "POST" {
+                remote.keep((try? JSON.parse(request.body))?["callback"]?.string)
+                return .json(#"{"id":"7"}"#, status: 201)
+            }
+            return .json(remote.isDone ? #"{"state":"done"}"# : #"{"state":"running"}"#)
+        }
+    }
+
+    var polls: Int { server.requests.count { $0.method == "GET" } }
+}
