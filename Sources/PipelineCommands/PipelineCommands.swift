@@ -103,6 +103,7 @@ struct RootCommand: ParsableCommand {
             RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, LogsCommand.self,
             CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, ValidateCommand.self,
             PlanCommand.self, SchemaCommand.self, InitCommand.self,
+            BudgetCommand.self, StatsCommand.self,
             WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
             DaemonCommand.self, SignalCommand.self,
         ])

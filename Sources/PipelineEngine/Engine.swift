@@ -6,8 +6,12 @@ public import PipelineCore
 /// It knows no kind of stage, no HTTP and no database: a plan brings the stages, the ports bring the rest.
 public struct Engine: Sendable {
     let ports: EnginePorts
+    private let shelf: HistoryShelf?
 
-    public init(ports: EnginePorts) { self.ports = ports }
+    public init(ports: EnginePorts) {
+        self.ports = ports
+        shelf = ports.history.map { HistoryShelf($0) }
+    }
 
     /// A job that this process owns and that is not yet driven.
     public struct OwnedDrive: Sendable {
@@ -116,7 +120,7 @@ public struct Engine: Sendable {
     ) -> OwnedDrive {
         let driver = JobDriver(
             snapshot: snapshot, plan: plan, lease: lease, ports: ports, secretInputs: secretInputs,
-            overwrites: overwrites, resumes: resumes)
+            overwrites: overwrites, resumes: resumes, shelf: shelf)
         return OwnedDrive(driver: driver, job: snapshot.record.id)
     }
 }

@@ -31,6 +31,7 @@ extension JobDriver {
 
     func noteLaunch(of key: StepKey, _ stage: PlannedStage) {
         resumes.since[key] = ports.clock.now
+        foretell(key, stage)
         switch stage.stage.work {
         case .transfer:
             if let gate = backgroundGate {

@@ -18,7 +18,7 @@ extension JobDriver {
             job: snapshot.record.id, jobKey: snapshot.record.key, pipeline: snapshot.record.pipeline, step: key,
             attempt: step.state.tries?.number ?? 1, started: step.started ?? ports.clock.now,
             deadline: deadline(of: key), folders: snapshot.record.folders, overwrites: overwrites,
-            retry: policy(of: key, stage), place: stage.place)
+            retry: policy(of: key, stage), outlook: outlook(of: key, stage), place: stage.place)
     }
 
     /// Keeps a stage's checkpoint and captures. New bytes forget earlier failures.

@@ -7,6 +7,12 @@ import PipelineCore
 /// nothing is ever done from a state that is not on disk.
 actor JobDriver {
     nonisolated let mailbox = Mailbox<DriverMessage>()
+    /// What services said of their ends.
+    nonisolated let reports: ReportBook
+    /// How long stages took before; nil when nobody remembers.
+    let shelf: HistoryShelf?
+    /// The samples of the job's pipeline, by stage, as they were when it was taken up.
+    var past: [String: [StageSample]] = [:]
     let plan: Plan
     let lease: Lease
     let ports: EnginePorts
@@ -35,9 +41,11 @@ actor JobDriver {
 
     init(
         snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool,
-        resumes: ResumeWatch = ResumeWatch()
+        resumes: ResumeWatch = ResumeWatch(), shelf: HistoryShelf? = nil
     ) {
         self.resumes = resumes
+        self.shelf = shelf
+        reports = resumes.reports
         self.snapshot = snapshot
         self.plan = plan
         self.lease = lease
@@ -52,6 +60,7 @@ actor JobDriver {
     func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
         self.parking = parking
         if let missing = await readSecrets() { return try await letGo(.secret, detail: missing) }
+        past = await shelf?.samples(of: snapshot.record.pipeline, at: ports.clock.now) ?? [:]
         let result = await withTaskGroup(of: Void.self) { group -> Result<JobEnd, JournalFailure> in
             defer { group.cancelAll() }
             do throws(JournalFailure) {

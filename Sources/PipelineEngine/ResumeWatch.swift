@@ -19,6 +19,10 @@ struct ResumeWatch {
     var since: [StepKey: Timestamp] = [:]
     /// How many polls a step was woken for.
     var polls: [StepKey: Int] = [:]
+    /// What was foretold when steps began: the quantiles 0.5 and 0.9 of their durations, in seconds.
+    var forecasts: [StepKey: (p50: Double, p90: Double)] = [:]
+    /// What services said of their ends.
+    let reports = ReportBook()
     /// When a step was last known not to have ended.
     var lastRunning: [StepKey: Timestamp] = [:]
 

@@ -79,7 +79,8 @@ final class StepHost: StageHost {
 
     func report(_ progress: StageProgress) {
         let now = ports.clock.now
-        guard let (kind, data) = meter.withLock({ $0.event(for: progress, at: now) }) else { return }
+        driver.reports.note(progress, of: facts.step, at: now)
+        guard let (kind, data) = meter.withLock({ $0.event(for: progress, of: facts, at: now) }) else { return }
         ports.observe(
             JobEvent(
                 sequence: nil, time: now, kind: kind, job: facts.job, pipeline: facts.pipeline,

@@ -63,12 +63,25 @@ struct PastDurations {
         return found
     }
 
-    /// The spread of the durations: a weighted standard deviation, in which few outliers count for little.
+    /// The spread of the durations: the smaller of the standard deviation and what the quartiles say, so that few
+    /// outliers do not widen all the rest (Silverman, section 3.4.1).
     private func scale(_ weights: [Double]) -> Double {
         let total = weights.reduce(0, +)
         let mean = zip(logarithms, weights).reduce(0) { $0 + $1.0 * $1.1 } / total
         let variance = zip(logarithms, weights).reduce(0) { $0 + $1.1 * ($1.0 - mean) * ($1.0 - mean) } / total
-        return max(variance.squareRoot(), 0.03)
+        let quartiles = (quantile(0.75, weights) - quantile(0.25, weights)) / 1.349
+        return max(min(variance.squareRoot(), quartiles > 0 ? quartiles : .infinity), 0.03)
+    }
+
+    private func quantile(_ share: Double, _ weights: [Double]) -> Double {
+        let sorted = zip(logarithms, weights).sorted { $0.0 < $1.0 }
+        let total = weights.reduce(0, +)
+        var below = 0.0
+        for (value, weight) in sorted {
+            below += weight
+            if below >= share * total { return value }
+        }
+        return sorted.last?.0 ?? 0
     }
 
     /// How many equally weighted durations the weights are worth (Kish, 1965).

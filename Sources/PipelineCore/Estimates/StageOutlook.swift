@@ -9,6 +9,8 @@ public struct StageOutlook: Sendable, Hashable {
     public let remainingError: ReportError?
     /// Likewise what its `progress` implied.
     public let progressError: ReportError?
+    /// Polls in the mean of the last jobs; nil without a history.
+    public let pastPolls: Double?
     /// Whether the size explains durations, so that they were brought to this one's.
     public let isBySize: Bool
 
@@ -32,13 +34,15 @@ public struct StageOutlook: Sendable, Hashable {
             zip(recent, fit?.factors ?? []).map { $0.likelySeconds * $1 }.nonEmpty
             ?? recent.map(\.likelySeconds)
         isBySize = fit != nil
+        let polled = recent.suffix(10)
+        pastPolls = polled.isEmpty ? nil : Double(polled.reduce(0) { $0 + $1.polls }) / Double(polled.count)
         self.guess = guess
         remainingError = Self.error(recent.compactMap(\.remainingError))
         progressError = Self.error(recent.compactMap(\.progressError))
     }
 
     /// Older ones say nothing about today.
-    private static let remembered = 100
+    private static let remembered = 60
 
     private static func error(_ errors: [Double]) -> ReportError? {
         let last = errors.suffix(30)

@@ -68,6 +68,9 @@ public struct PlannedStage: Sendable {
     public let estimate: Setting<Duration>?
     /// Whether it also waits for a good moment when no person waits.
     public let isDiscretionary: Bool
+    /// The tokens that its requests fetch, each by the text of its configuration: a service answers with one before
+    /// it answers with anything else.
+    public let tokens: [String]
     /// The captures that it makes.
     public let captures: [CaptureDeclaration]
     let source: SourceText

@@ -38,6 +38,28 @@ struct StageDraft {
         return options.isDiscretionary ?? background.isDiscretionary
     }
 
+    /// The `oauth2` decorators that hold for the stage, wherever they stand.
+    private func tokens(_ options: StageOptions, in document: PipelineDefinition) -> [String] {
+        let service = document.services.first { $0.name == options.service }
+        let around = (service?.decorators ?? []) + document.defaults.decorators
+        let outside = around.filter { $0.name == "oauth2" }.map { $0.configuration.node.json.text }
+        return (Self.tokens(in: definition.place.node.json) + outside).reduce(into: []) { found, token in
+            if !found.contains(token) { found.append(token) }
+        }
+    }
+
+    private static func tokens(in value: JSON) -> [String] {
+        switch value {
+        case .object(let members):
+            members.flatMap { member -> [String] in
+                guard member.name == "with", let list = member.value.array else { return tokens(in: member.value) }
+                return list.compactMap { $0["oauth2"].map(\.text) }
+            }
+        case .array(let elements): elements.flatMap { tokens(in: $0) }
+        case .null, .bool, .number, .string: []
+        }
+    }
+
     func planned(by document: PipelineDefinition) -> PlannedStage? {
         guard let options, let kind, let stage else { return nil }
         return PlannedStage(
@@ -49,7 +71,8 @@ struct StageDraft {
             deadline: options.deadline ?? document.defaults.deadline
                 ?? kind.defaultDeadline.map(Setting.constant),
             keepsOwnDeadline: kind.keepsOwnDeadline, estimate: options.estimate,
-            isDiscretionary: isDiscretionary(options, in: document.background), captures: captures,
+            isDiscretionary: isDiscretionary(options, in: document.background),
+            tokens: tokens(options, in: document), captures: captures,
             source: document.source, offset: definition.place.node.range.start)
     }
 }

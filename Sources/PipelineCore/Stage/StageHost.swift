@@ -67,13 +67,15 @@ public struct StageFacts: Sendable {
     /// Whether existing files may be replaced.
     public let overwrites: Bool
     public let retry: RetryPolicy
+    /// What is known of the stage's duration.
+    public let outlook: StageOutlook
     /// Where a mistake in the document can be pointed to: `FILE:LINE:COLUMN` of the stage.
     public let place: String
 
     public init(
         job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp,
         deadline: Timestamp?,
-        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, place: String
+        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, outlook: StageOutlook = .unknown, place: String
     ) {
         self.job = job
         self.jobKey = jobKey
@@ -85,6 +87,7 @@ public struct StageFacts: Sendable {
         self.folders = folders
         self.overwrites = overwrites
         self.retry = retry
+        self.outlook = outlook
         self.place = place
     }
 }

@@ -68,7 +68,8 @@ public final class Workspace: Sendable {
             journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
             files: DiskFiles(digests: digests),
             crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
-            owner: journal.owner, keyedHash: { key.hash($0) }, observe: observe)
+            owner: journal.owner, keyedHash: { key.hash($0) }, gate: gate(journal: journal), history: journal,
+            observe: observe)
         if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }
         return Engine(ports: ports)
     }

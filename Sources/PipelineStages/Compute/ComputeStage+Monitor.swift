@@ -27,12 +27,12 @@ extension ComputeStage {
             checkpoint.monitor = Self.monitor(of: answer) ?? monitor
             checkpoint.polls += 1
             checkpoint.failures = 0
-            return try await waiting(checkpoint, secondsLeft: nil, floor: floor, detail: nil, in: context)
+            return try await waiting(checkpoint, floor: floor, detail: nil, in: context)
         case .failedPoll(let detail, let floor):
             if isOverdue { try await overdue(in: context) }
             checkpoint.failures += 1
             return try await waiting(
-                checkpoint, secondsLeft: nil, floor: floor, detail: "the last poll failed: \(detail)", in: context)
+                checkpoint, floor: floor, detail: "the last poll failed: \(detail)", in: context)
         case .failed(let failure): throw .definite(failure)
         }
     }

@@ -23,13 +23,13 @@ extension ComputeStage {
                 checkpoint.failures = 0
                 context.report(.remote(share: report.share, secondsLeft: report.secondsLeft))
                 return try await waiting(
-                    checkpoint, secondsLeft: report.secondsLeft, floor: report.floor,
+                    checkpoint, words: report.words, floor: report.floor,
                     detail: report.message.map(context.redact), in: context)
             case .failedPoll(let detail, let floor):
                 if isOverdue { try await overdue(in: context) }
                 checkpoint.failures += 1
                 return try await waiting(
-                    checkpoint, secondsLeft: nil, floor: floor, detail: "the last poll failed: \(detail)", in: context)
+                    checkpoint, floor: floor, detail: "the last poll failed: \(detail)", in: context)
             }
         }
         throw .definite(StepFailure("there is no poll", place: context.facts.place))
