@@ -17,12 +17,13 @@ struct RunCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The pipeline file.")
+    @Argument(help: "The pipeline file.", completion: .pipelines)
     var file: String
 
     @Option(
         name: [.customShort("i"), .customLong("input")],
-        help: ArgumentHelp("The value of an input; @PATH reads a file, @- standard input.", valueName: "name=value"))
+        help: ArgumentHelp("The value of an input; @PATH reads a file, @- standard input.", valueName: "name=value"),
+        completion: .inputs)
     var input: [String] = []
 
     @Option(help: ArgumentHelp("A JSON object with the values of inputs.", valueName: "file"))

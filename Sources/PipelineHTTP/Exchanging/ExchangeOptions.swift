@@ -38,6 +38,8 @@ public struct ExchangeOptions: Sendable {
     /// Asked when the connection stands, just before the first byte goes out, on the transport's thread: it must be
     /// quick. False holds the request back: the exchange ends as cancelled, and nothing of it was sent.
     public var mayBegin: (@Sendable () -> Bool)?
+    /// Called with the request as the decorators left it, before anything is sent.
+    public var onRequest: (@Sendable (RequestDescription) -> Void)?
     public var tls: TLSOptions
     /// URL of a proxy; nil for what the environment names (`https_proxy`, `no_proxy` …), empty for none.
     public var proxy: String?

@@ -2,21 +2,26 @@ import Glibc
 public import PipelineCore
 
 /// The places where secrets are looked for, the first that has one wins: a file, the service manager's credentials
-/// folder (systemd.exec(5), `LoadCredential=`), the environment.
+/// folder (systemd.exec(5), `LoadCredential=`), the environment, the user's command.
 public struct SecretSources: SecretSource {
     private let file: [String: String]
     private let credentialsFolder: String?
     private let environment: [String: String]
+    private let command: SecretCommand?
 
-    /// - Parameter file: what ``read(_:)`` gave, or nothing.
-    public init(file: [String: String], environment: [String: String]) {
+    /// - Parameters:
+    ///   - file: what ``read(_:)`` gave, or nothing.
+    ///   - command: prints a secret whose name it gets as its last argument; empty for none.
+    public init(file: [String: String], environment: [String: String], command: [String] = []) {
+        self.command = SecretCommand(command)
         self.file = file
         self.environment = environment
         credentialsFolder = environment["CREDENTIALS_DIRECTORY"]
     }
 
     public func secret(_ name: String) async -> String? {
-        file[name] ?? credential(name) ?? environment["PIPELINE_SECRET_\(name)"]
+        if let value = file[name] ?? credential(name) ?? environment["PIPELINE_SECRET_\(name)"] { return value }
+        return await command?.secret(name)
     }
 
     private func credential(_ name: String) -> String? {

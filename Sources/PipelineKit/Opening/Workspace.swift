@@ -15,11 +15,14 @@ public final class Workspace: Sendable {
     public let catalogue: Catalogue
     /// The plugins of the folders that the settings name.
     public let plugins: PluginHost
+    /// What the jobs of the state folder sent and were answered.
+    public let exchanges: ExchangeFiles
     private let extensions: Extensions
 
     /// A workspace that knows what is built in, and what `extend` adds.
     public init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
         self.settings = settings
+        exchanges = ExchangeFiles(stateFolder: settings.stateFolder)
         var extensions = Extensions(network: Network(transport: CurlTransport()))
         extend(&extensions)
         self.extensions = extensions
@@ -64,7 +67,7 @@ public final class Workspace: Sendable {
             journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
             files: DiskFiles(),
             crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
-            owner: journal.owner, keyedHash: { key.hash($0) }, observe: observe)
+            exchanges: exchanges, owner: journal.owner, keyedHash: { key.hash($0) }, observe: observe)
         if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }
         return Engine(ports: ports)
     }
@@ -79,7 +82,7 @@ public final class Workspace: Sendable {
     /// The sources of secrets that hold for this program.
     public func secrets() throws(StepFailure) -> SecretSources {
         let file = try settings.secretsFile.map { path throws(StepFailure) in try SecretSources.read(path) } ?? [:]
-        return SecretSources(file: file, environment: settings.environment)
+        return SecretSources(file: file, environment: settings.environment, command: settings.secretsCommand)
     }
 
     /// The plan of a job, from the document that it started with.

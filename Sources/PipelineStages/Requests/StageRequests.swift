@@ -70,13 +70,18 @@ struct StageRequests: Sendable {
         var decoration = network.context
         decoration.key = rendered.key
         decoration.attempt = context.facts.attempt
+        let recording = ExchangeRecording(started: context.now)
+        options.onRequest = { recording.take($0) }
+        let result: Result<HTTPExchangeResponse, ExchangeFailure>
         do throws(ExchangeFailure) {
-            return .success(
+            result = .success(
                 try await network.exchange(
                     rendered.description, decorators: rendered.decorators, context: decoration, options: options))
         } catch {
-            return .failure(error)
+            result = .failure(error)
         }
+        if let record = recording.record(result, in: context) { context.record(record) }
+        return result
     }
 
     /// Renders, sends and judges a request for which another try is harmless.
