@@ -26,11 +26,14 @@ public enum PipelineCommands {
     private static func status(
         of command: any WorkspaceCommand, console: Console, extend: @escaping @Sendable (inout Extensions) -> Void
     ) async -> ExitStatus {
-        let settings = Settings(
-            stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,
-            plugins: command.common.plugins,
-            environment: ProcessEnvironment.all)
         do {
+            let configuration = try UserConfiguration(environment: ProcessEnvironment.all)
+            let environment = configuration.completing(ProcessEnvironment.all)
+            let settings = Settings(
+                stateFolder: command.common.stateDir,
+                secretsFile: command.common.secretsFile ?? environment["PIPELINE_SECRETS_FILE"],
+                plugins: command.common.plugins, environment: environment,
+                secretsCommand: configuration.secretsCommand)
             return try await command.run(in: Workspace(settings: settings, extend: extend), console: console)
         } catch {
             return ErrorReport(error).show(on: console)
@@ -106,5 +109,6 @@ struct RootCommand: ParsableCommand {
             BudgetCommand.self, StatsCommand.self,
             WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
             DaemonCommand.self, SignalCommand.self,
+            ConfigCommand.self, ManualCommand.self,
         ])
 }

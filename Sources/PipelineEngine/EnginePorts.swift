@@ -8,6 +8,8 @@ public struct EnginePorts: Sendable {
     public var secrets: any SecretSource
     public var files: any FileFacts
     public var crashProbe: any CrashProbe
+    /// Keeps what was sent and answered, for people.
+    public var exchanges: any ExchangeLog
     /// The name under which this process owns jobs.
     public var owner: OwnerID
     /// A keyed hash in hex, the key secret to this state folder: tells bodies apart without giving them away.
@@ -24,7 +26,7 @@ public struct EnginePorts: Sendable {
 
     public init(
         journal: any Journal, clock: any WallClock, randomness: any Randomness, secrets: any SecretSource,
-        files: any FileFacts, crashProbe: any CrashProbe, owner: OwnerID,
+        files: any FileFacts, crashProbe: any CrashProbe, exchanges: any ExchangeLog = NoExchangeLog(), owner: OwnerID,
         keyedHash: @escaping @Sendable ([UInt8]) -> String, gate: (any BackgroundGate)? = nil,
         history: (any BackgroundHistory)? = nil, observe: @escaping @Sendable (JobEvent) -> Void
     ) {
@@ -34,6 +36,7 @@ public struct EnginePorts: Sendable {
         self.secrets = secrets
         self.files = files
         self.crashProbe = crashProbe
+        self.exchanges = exchanges
         self.owner = owner
         self.keyedHash = keyedHash
         self.gate = gate

@@ -89,6 +89,8 @@ final class StepHost: StageHost {
 
     var isOwner: Bool { ports.journal.holds(driver.lease) }
 
+    func record(_ exchange: ExchangeRecord) { ports.exchanges.append(exchange, of: facts.job) }
+
     func pass(_ point: CrashPoint) { ports.crashProbe.pass(point) }
 
     func digest(_ bytes: [UInt8]) -> String { ports.keyedHash(bytes) }

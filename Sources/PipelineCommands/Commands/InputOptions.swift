@@ -7,7 +7,8 @@ import PipelineKit
 struct InputOptions: ParsableArguments {
     @Option(
         name: [.customShort("i"), .customLong("input")],
-        help: ArgumentHelp("The value of an input; @PATH reads a file, @- standard input.", valueName: "name=value"))
+        help: ArgumentHelp("The value of an input; @PATH reads a file, @- standard input.", valueName: "name=value"),
+        completion: .inputs)
     var input: [String] = []
 
     @Option(help: ArgumentHelp("A JSON object with the values of inputs.", valueName: "file"))

@@ -17,7 +17,7 @@ struct RunCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The pipeline file.")
+    @Argument(help: "The pipeline file.", completion: .pipelines)
     var file: String
 
     @OptionGroup var given: InputOptions

@@ -67,6 +67,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Whether the job is still this process's, as far as the clock alone tells.
     public var isOwner: Bool { host.isOwner }
 
+    /// Keeps an exchange, redacted, for `logs --curl` and `--har`; lossy.
+    public func record(_ exchange: ExchangeRecord) { host.record(exchange) }
+
     /// Marks a point for crash tests.
     public func pass(_ point: CrashPoint) { host.pass(point) }
 

@@ -27,6 +27,8 @@ public protocol StageHost: Sendable {
     /// Whether the job is still this process's, as far as the clock alone tells: asked just before something goes out
     /// that must not go out twice. Quick, from any thread.
     var isOwner: Bool { get }
+    /// Keeps an exchange for people, redacted by who made it; lossy.
+    func record(_ exchange: ExchangeRecord)
     /// Marks a point for crash tests; returns unless the process is to die there.
     func pass(_ point: CrashPoint)
     /// A keyed hash of what a submit sends, in hex: tells whether it changed without giving it away.
@@ -41,6 +43,8 @@ public protocol StageHost: Sendable {
 
 extension StageHost {
     public func pushes() async -> Int { 0 }
+    /// Keeps nothing.
+    public func record(_ exchange: ExchangeRecord) {}
 }
 
 extension StageHost {

@@ -49,6 +49,8 @@ public struct ExchangeOptions: Sendable {
     public var onToken: (@Sendable (String) -> Void)?
     /// The origin of the request that a token is asked for.
     var requestOrigin: String?
+    /// Called with the request as the decorators left it, before anything is sent.
+    public var onRequest: (@Sendable (RequestDescription) -> Void)?
     public var tls: TLSOptions
     /// URL of a proxy; nil for what the environment names (`https_proxy`, `no_proxy` …), empty for none.
     public var proxy: String?

@@ -71,13 +71,18 @@ struct StageRequests: Sendable {
         var decoration = network.context
         decoration.key = rendered.key
         decoration.attempt = context.facts.attempt
+        let recording = ExchangeRecording(started: context.now)
+        options.onRequest = { recording.take($0) }
+        let result: Result<HTTPExchangeResponse, ExchangeFailure>
         do throws(ExchangeFailure) {
-            return .success(
+            result = .success(
                 try await network.exchange(
                     rendered.description, decorators: rendered.decorators, context: decoration, options: options))
         } catch {
-            return .failure(await renewed(error, rendered, in: context))
+            result = .failure(await renewed(error, rendered, in: context))
         }
+        if let record = recording.record(result, in: context) { context.record(record) }
+        return result
     }
 
     /// A token that was refused to a client whose secret is another by now is worth another try.
