@@ -40,7 +40,8 @@ private struct UploadFields: Sendable {
         "onUnknown", FieldType<RequestDefinition.OnUnknown>.word("way of ending an unknown submit"), default: "ask",
         "What to do when a lost answer can't be settled.")
     let parallel = Field(
-        "parallel", FieldType<Int>.integer(1...64), default: 1, "With s3 and parts: how many parts at a time, at most.")
+        "parallel", FieldType<Int>.integer(1...64),
+        "With s3 (8) and parts (1): the most parts at a time; how many are worth it is found while running.")
     let part: Field<RequestDefinition>
     let complete: Field<RequestDefinition>
     let cancel: Field<RequestDefinition>
@@ -118,7 +119,7 @@ private struct UploadFields: Sendable {
         parts.part = reader.optional(part)
         if mode == .parts { parts.complete = reader.optional(complete) }
         parts.cancel = reader.optional(cancel)
-        parts.parallel = reader.value(parallel, default: 1)
+        parts.parallel = reader.value(parallel, default: mode == .s3 ? 8 : 1)
         guard mode == .s3 || mode == .parts else { return nil }
         if mode == .parts { parts.creation = creation }
         for request in [parts.part, parts.complete, parts.cancel] {
