@@ -23,6 +23,11 @@ public enum RequestBody: Sendable {
         if case .none = self { true } else { false }
     }
 
+    /// Reads all of it in pieces, in order, as it will be sent.
+    public func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(RequestFailure) {
+        try BodyReader(segments).forEach(take)
+    }
+
     /// The pieces that follow each other on the wire.
     public var segments: [BodySegment] {
         switch self {
