@@ -53,6 +53,12 @@ extension StageHost {
     }
 }
 
+extension StageHost {
+    public func conceal(_ secret: String, as name: String) {}
+
+    public func renewSecrets(since used: [String: String]) async -> Bool { false }
+}
+
 /// What is fixed of a step while a stage is called.
 public struct StageFacts: Sendable {
     public let job: JobID
