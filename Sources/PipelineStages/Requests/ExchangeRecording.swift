@@ -61,6 +61,7 @@ final class ExchangeRecording: Sendable {
         case .file(let path, let offset, let length):
             return RecordedBody(size: length, type: type, file: offset == 0 ? context.redact(path) : nil)
         case .multipart(let form): return RecordedBody(size: request.body.length, type: form.contentType)
+        case .pieces, .gzip: return RecordedBody(size: request.body.length, type: type)
         }
     }
 
