@@ -20,6 +20,8 @@ public protocol StageHost: Sendable {
     func commit(file: WrittenFile) async throws(StageFailure)
     /// How many pushes came for the step since it was begun.
     func pushes() async -> Int
+    /// The same of many, together.
+    func commit(files: [WrittenFile]) async throws(StageFailure)
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
     func report(_ progress: StageProgress)
     /// Whether the job is still this process's, as far as the clock alone tells: asked just before something goes out
@@ -35,6 +37,10 @@ public protocol StageHost: Sendable {
 
 extension StageHost {
     public func pushes() async -> Int { 0 }
+
+    public func commit(files: [WrittenFile]) async throws(StageFailure) {
+        for file in files { try await commit(file: file) }
+    }
 }
 
 /// What is fixed of a step while a stage is called.
