@@ -91,7 +91,7 @@ extension JobDriver {
         }
     }
 
-    private func fail(_ key: StepKey, _ stage: PlannedStage, _ failure: StageFailure) async throws(JournalFailure) {
+    func fail(_ key: StepKey, _ stage: PlannedStage, _ failure: StageFailure) async throws(JournalFailure) {
         switch failure {
         case .failed(let failed):
             let definite = TryFailure(failed.failure, kind: .definite)

@@ -73,6 +73,7 @@ extension JobDriver {
             }
             return
         }
+        if try await renewExpired(key, stage) { return }
         let now = ports.clock.now
         try await change(key, .started) { $0.started = $0.started ?? now }
         if stage.forEach != nil, key.item == nil { try await expand(key) } else { launch(key, &group) }
@@ -102,6 +103,7 @@ extension JobDriver {
     func wake(_ key: StepKey, _ group: inout TaskGroup<Void>) async throws(JournalFailure) {
         let taken: [JournalChange] = (snapshot.pushes[key]?.waiting ?? 0) > 0 ? [.pushesTaken(key)] : []
         try await change(key, .woken, with: taken) { $0.resumes += 1 }
+        if let stage = plan.stage(key.stage), try await failUnrenewed(key, stage) { return }
         // The last owner may have died between beginning a repeated stage and making its items.
         if plan.stage(key.stage)?.forEach != nil, key.item == nil { return try await expand(key) }
         launch(key, &group)
@@ -109,7 +111,7 @@ extension JobDriver {
 
     /// Takes in how a call of a stage ended.
     func handle(
-        _ result: Result<StageOutcome<[UInt8]>, StageFailure>, of key: StepKey
+        _ result: Result<StageOutcome<[UInt8]>, StageFailure>, of key: StepKey, began: Timestamp
     ) async throws(JournalFailure) {
         guard let stage = plan.stage(key.stage), case .running = snapshot.steps[key]?.state else { return }
         switch result {
@@ -128,8 +130,10 @@ extension JobDriver {
             } else if stop == nil {
                 // A stage that stopped by itself has ended no try: left running, it would hold the job for ever.
                 let failure = StepFailure("stage '\(key)' stopped by itself", place: stage.place)
-                try await handle(.failure(.failed(TryFailure(failure, kind: .silent))), of: key)
+                try await handle(.failure(.failed(TryFailure(failure, kind: .silent))), of: key, began: began)
             }
+        case .failure(.failed(let failed)) where mayRenew(key, stage, failed):
+            try await renew(key, stage, failed.failure, began: began)
         case .failure(.failed(let failed)):
             let random = ports.randomness.unit()
             let effects = try await change(key, .tryFailed(failed, stage.retry, random: random))

@@ -15,6 +15,10 @@ struct StageOptions {
     let deadline: Setting<Duration>?
     /// The author's guess of its duration.
     let estimate: Setting<Duration>?
+    /// Until when its captures are good.
+    let expires: ExpiryDefinition?
+    /// The stage that gives fresh captures, with its place.
+    let renew: Place?
 
     static let serviceField = Field("service", .string, "The service that its requests go to.")
     static let needsField = Field(
@@ -34,10 +38,17 @@ struct StageOptions {
     static let deadlineField = Field("deadline", .duration(), "The longest it may take, over restarts.")
     static let estimateField = Field("estimate", .duration(), "The author's guess of its duration.")
 
+    static let expiresField = Field(
+        "expires", ExpiryDefinition.type, examples: [["in": "15m"]],
+        "Until when its captures are good: then they are void, and a stage that needs them renews them or fails.")
+    static let renewField = Field(
+        "renew", FieldType<Place>.text, examples: ["link"],
+        "The stage to run again when its captures have expired or the answer is 401, 403, 404 or 410.")
+
     static let fields: [any AnyField] = [
         StageDefinition.idField, StageDefinition.kindField, serviceField, DecoratorDefinition.field, needsField,
         conditionField, forEachField, concurrencyField, warnField, continuesField, RetryDefinition.field, deadlineField,
-        estimateField,
+        estimateField, expiresField, renewField,
     ]
 
     static func read(_ reader: ObjectReader) -> StageOptions {
@@ -48,6 +59,7 @@ struct StageOptions {
             warnings: reader.value(warnField, default: []),
             continuesOnFailure: reader.value(continuesField, default: false),
             retry: reader.value(RetryDefinition.field, default: RetryDefinition()),
-            deadline: reader.optional(deadlineField), estimate: reader.optional(estimateField))
+            deadline: reader.optional(deadlineField), estimate: reader.optional(estimateField),
+            expires: reader.optional(expiresField), renew: reader.optional(renewField))
     }
 }

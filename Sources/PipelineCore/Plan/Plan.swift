@@ -65,6 +65,12 @@ public struct PlannedStage: Sendable {
     public let deadline: Setting<Duration>?
     public let keepsOwnDeadline: Bool
     public let estimate: Setting<Duration>?
+    /// Until when its captures are good.
+    public let expires: ExpiryDefinition?
+    /// The stage that is run again for fresh captures; one of `needs`.
+    public let renews: String?
+    /// Whether running it again for fresh captures asks after what it began, instead of beginning it anew.
+    public let keepsSubmit: Bool
     /// The captures that it makes.
     public let captures: [CaptureDeclaration]
     let source: SourceText
