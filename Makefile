@@ -40,6 +40,10 @@ torture: dependencies ## Kill the program at every crash point TIMES times (100)
 simulate: dependencies ## Simulate SEEDS (200000) schedules with crashes in virtual time
 	SEEDS=$${SEEDS:-200000} swift test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
+.PHONY: fuzz
+fuzz: dependencies ## Feed readers with mutated input for FUZZ_SECONDS (30) each, from FUZZ_SEED
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-30} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} swift test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --no-parallel --filter FuzzTests
+
 .PHONY: lint
 lint: ## Check the format of the sources
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
@@ -53,17 +57,24 @@ bench: dependencies ## Measure against curl and other peers; prints ratios
 	swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK)
 	.scripts/bench "$$(swift build -c release --scratch-path .build-release --static-swift-stdlib --show-bin-path)"
 
+RELEASE := swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK)
+
+.PHONY: release
+release: dependencies ## Build the programs for release, the Swift runtime linked in
+	$(RELEASE) --product pipeline
+	$(RELEASE) --product pipeline-daemon
+
 .PHONY: install
-install: dependencies ## Build for release and install under PREFIX (/usr/local)
-	swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK) --product pipeline
-	swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK) --product pipeline-daemon
-	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/pipeline/plugins" "$(DESTDIR)$(PREFIX)/lib/systemd/user"
-	for program in pipeline pipeline-daemon; do \
-		install -s -m 755 "$$(swift build -c release --scratch-path .build-release --static-swift-stdlib --show-bin-path)/$$program" \
-			"$(DESTDIR)$(PREFIX)/bin/$$program" || exit 1; done
-	for unit in pipeline.service pipeline.socket; do \
-		sed 's|@PREFIX@|$(PREFIX)|' "Sources/pipeline/Units/$$unit" > "$(DESTDIR)$(PREFIX)/lib/systemd/user/$$unit"; done
-	install -m 755 Sources/pipeline/Plugins/pipeline-stage-* "$(DESTDIR)$(PREFIX)/share/pipeline/plugins"
+install: release ## Build for release and install under PREFIX (/usr/local)
+	.scripts/install "$$($(RELEASE) --show-bin-path)" "$(DESTDIR)" "$(PREFIX)"
+
+.PHONY: deb
+deb: release ## Build a Debian package; it needs no Swift where it is installed
+	.scripts/deb "$$($(RELEASE) --show-bin-path)"
+
+.PHONY: test-deb
+test-deb: deb ## Install the Debian package into a fresh root and run it there
+	.scripts/test-deb .build-release/pipeline_*.deb
 
 .PHONY: ci
 ci: export CI = true

@@ -9,6 +9,15 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (isChecked ? [.treatAllWarnings(as: .error)] : [])
 
+// What `pipeline --version` says; only in releases, so that a commit rebuilds nothing while one works.
+let commit: [CSetting] =
+    Context.gitInformation.map { information in
+        let mark = information.hasUncommittedChanges ? "_changed" : ""
+        return [
+            .define("PIPELINE_COMMIT", to: information.currentCommit.prefix(12) + mark, .when(configuration: .release))
+        ]
+    } ?? []
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
@@ -68,21 +77,24 @@ let package = Package(
         .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
 
         // Put together.
+        .target(name: "CBuild", cSettings: commit),
         .target(
             name: "PipelineKit",
             dependencies: [
                 "PipelineCore", "PipelineEngine", "PipelineStages", "PipelineJournal", "PipelineHTTP", "JSONPath",
-                crypto,
+                crypto, subprocess, system,
             ],
             swiftSettings: settings),
         .target(
             name: "PipelineCommands",
             dependencies: [
-                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineStages", "JSONPath", argumentParser,
+                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineStages", "JSONPath", "CBuild",
+                argumentParser,
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "pipeline", dependencies: ["PipelineCommands"], exclude: ["Plugins", "Units"], swiftSettings: settings
+            name: "pipeline", dependencies: ["PipelineCommands"], exclude: ["Plugins", "Schemas", "Units"],
+            swiftSettings: settings
         ),
         .target(
             name: "PipelineDaemon",

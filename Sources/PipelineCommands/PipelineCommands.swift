@@ -8,6 +8,7 @@ public enum PipelineCommands {
     /// Runs the command that the arguments name, and exits with its status. `extend` adds kinds of stage, decorators and
     /// notification sinks.
     public static func main(extend: @escaping @Sendable (inout Extensions) -> Void = { _ in }) async -> Never {
+        QuietCrash.arrange(environment: ProcessEnvironment.all)
         ExternalCommand.replaceProcess(arguments: CommandLine.arguments, environment: ProcessEnvironment.all)
         do {
             let command = try RootCommand.parseAsRoot()
@@ -26,11 +27,14 @@ public enum PipelineCommands {
     private static func status(
         of command: any WorkspaceCommand, console: Console, extend: @escaping @Sendable (inout Extensions) -> Void
     ) async -> ExitStatus {
-        let settings = Settings(
-            stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,
-            plugins: command.common.plugins,
-            environment: ProcessEnvironment.all)
         do {
+            let configuration = try UserConfiguration(environment: ProcessEnvironment.all)
+            let environment = configuration.completing(ProcessEnvironment.all)
+            let settings = Settings(
+                stateFolder: command.common.stateDir,
+                secretsFile: command.common.secretsFile ?? environment["PIPELINE_SECRETS_FILE"],
+                plugins: command.common.plugins, environment: environment,
+                secretsCommand: configuration.secretsCommand)
             return try await command.run(in: Workspace(settings: settings, extend: extend), console: console)
         } catch {
             return ErrorReport(error).show(on: console)
@@ -102,8 +106,10 @@ struct RootCommand: ParsableCommand {
         subcommands: [
             RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, LogsCommand.self,
             CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, ValidateCommand.self,
-            SchemaCommand.self,
+            PlanCommand.self, SchemaCommand.self, InitCommand.self,
+            BudgetCommand.self, StatsCommand.self,
             WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
             DaemonCommand.self, SignalCommand.self,
+            ConfigCommand.self, ManualCommand.self,
         ])
 }

@@ -6,8 +6,12 @@ public import PipelineCore
 /// It knows no kind of stage, no HTTP and no database: a plan brings the stages, the ports bring the rest.
 public struct Engine: Sendable {
     let ports: EnginePorts
+    private let shelf: HistoryShelf?
 
-    public init(ports: EnginePorts) { self.ports = ports }
+    public init(ports: EnginePorts) {
+        self.ports = ports
+        shelf = ports.history.map { HistoryShelf($0) }
+    }
 
     /// A job that this process owns and that is not yet driven.
     public struct OwnedDrive: Sendable {
@@ -20,10 +24,13 @@ public struct Engine: Sendable {
         /// Drives the job until it ends, is let go, or is lost; called once.
         ///
         /// With `parking` it also comes back, as `.parked`, once nothing but a wait of at least that length is left:
-        /// the job is still owned, and ``Engine/unpark(_:plan:secretInputs:)`` goes on with it.
+        /// the job is still owned, and ``Engine/unpark(_:plan:secretInputs:)`` goes on with what ``parked`` gives.
         public func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
             try await driver.run(parking: parking)
         }
+
+        /// What is to be remembered of the job while it is parked; after ``run(parking:)`` gave `.parked`.
+        public var parked: ParkedJob { get async { ParkedJob(lease: driver.lease, resumes: await driver.resumes) } }
 
         /// Lets the job go so that the next background owner goes on with it. From any thread.
         public func leave() { driver.mailbox.post(.stop(.leave)) }
@@ -45,7 +52,11 @@ public struct Engine: Sendable {
         _ record: JobRecord, plan: Plan, mode: JobMode, secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> OwnedDrive {
         let steps = (plan.stages + plan.finally).map { stage in
-            (StepKey(stage: stage.id), StepRecord(toleratesFailure: stage.continuesOnFailure || stage.isFinal))
+            (
+                StepKey(stage: stage.id),
+                StepRecord(
+                    toleratesFailure: stage.continuesOnFailure.constant == true || stage.isFinal)
+            )
         }
         var snapshot = JobSnapshot(record: record, steps: Dictionary(uniqueKeysWithValues: steps), mode: mode)
         let event = JobEvent(
@@ -89,25 +100,27 @@ public struct Engine: Sendable {
 
     /// Goes on with a job that this process parked: what it is stands in the journal.
     public func unpark(
-        _ lease: Lease, plan: Plan, secretInputs: JSONObject = [:]
+        _ job: ParkedJob, plan: Plan, secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> OwnedDrive {
-        guard let snapshot = try await ports.journal.snapshot(of: lease.job) else { throw .noSuchJob(lease.job) }
-        return unpark(snapshot, under: lease, plan: plan, secretInputs: secretInputs)
+        let id = job.lease.job
+        guard let snapshot = try await ports.journal.snapshot(of: id) else { throw .noSuchJob(id) }
+        return unpark(job, as: snapshot, plan: plan, secretInputs: secretInputs)
     }
 
     /// The same with what has just been read of the job.
     public func unpark(
-        _ snapshot: JobSnapshot, under lease: Lease, plan: Plan, secretInputs: JSONObject = [:]
+        _ job: ParkedJob, as snapshot: JobSnapshot, plan: Plan, secretInputs: JSONObject = [:]
     ) -> OwnedDrive {
-        drive(snapshot, plan, lease, secretInputs)
+        drive(snapshot, plan, job.lease, secretInputs, resumes: job.resumes)
     }
 
     private func drive(
-        _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false
+        _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false,
+        resumes: ResumeWatch = ResumeWatch()
     ) -> OwnedDrive {
         let driver = JobDriver(
             snapshot: snapshot, plan: plan, lease: lease, ports: ports, secretInputs: secretInputs,
-            overwrites: overwrites)
+            overwrites: overwrites, resumes: resumes, shelf: shelf)
         return OwnedDrive(driver: driver, job: snapshot.record.id)
     }
 }

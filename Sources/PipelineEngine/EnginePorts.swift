@@ -8,6 +8,8 @@ public struct EnginePorts: Sendable {
     public var secrets: any SecretSource
     public var files: any FileFacts
     public var crashProbe: any CrashProbe
+    /// Keeps what was sent and answered, for people.
+    public var exchanges: any ExchangeLog
     /// The name under which this process owns jobs.
     public var owner: OwnerID
     /// A keyed hash in hex, the key secret to this state folder: tells bodies apart without giving them away.
@@ -15,13 +17,18 @@ public struct EnginePorts: Sendable {
     /// The address at which a push for a step is taken, of its job, the step and the step's own key; nil without a
     /// public address.
     public var callbackURL: @Sendable (JobID, StepKey, String) -> String? = { _, _, _ in nil }
+    /// Where jobs in the background ask whether they may go on; nil when nothing holds them.
+    public var gate: (any BackgroundGate)?
+    /// How long stages took before; nil when nobody remembers.
+    public var history: (any BackgroundHistory)?
     /// Told of every event after it is committed, and of progress as it comes; must return at once.
     public var observe: @Sendable (JobEvent) -> Void
 
     public init(
         journal: any Journal, clock: any WallClock, randomness: any Randomness, secrets: any SecretSource,
-        files: any FileFacts, crashProbe: any CrashProbe, owner: OwnerID,
-        keyedHash: @escaping @Sendable ([UInt8]) -> String, observe: @escaping @Sendable (JobEvent) -> Void
+        files: any FileFacts, crashProbe: any CrashProbe, exchanges: any ExchangeLog = NoExchangeLog(), owner: OwnerID,
+        keyedHash: @escaping @Sendable ([UInt8]) -> String, gate: (any BackgroundGate)? = nil,
+        history: (any BackgroundHistory)? = nil, observe: @escaping @Sendable (JobEvent) -> Void
     ) {
         self.journal = journal
         self.clock = clock
@@ -29,8 +36,11 @@ public struct EnginePorts: Sendable {
         self.secrets = secrets
         self.files = files
         self.crashProbe = crashProbe
+        self.exchanges = exchanges
         self.owner = owner
         self.keyedHash = keyedHash
+        self.gate = gate
+        self.history = history
         self.observe = observe
     }
 }

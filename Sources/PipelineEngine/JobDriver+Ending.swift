@@ -22,8 +22,14 @@ extension JobDriver {
         if snapshot.ended != nil, again != .nothing { changes.append(.reopened) }
         // Taking a job up answers an earlier pause; a cancellation holds until it is done.
         if snapshot.request == .pause || again != .nothing { changes.append(.requested(nil)) }
+        if mode == .attached, snapshot.mode == .background {
+            let record = snapshot.record
+            changes.append(.resume(.attendance(of: record.id, pipeline: record.pipeline, at: now)))
+            await ports.gate?.attend(pipeline: record.pipeline)
+        }
         changes += [.taken(mode), event(.jobResumed)]
         try await commit(changes)
+        if let key = restartedStep { gotControl(key, .restart) }
     }
 
     /// A step that failed or was cancelled and is to be tried afresh: its deadline counts anew, and a submit that was
@@ -68,6 +74,7 @@ extension JobDriver {
         var data = JSONObject()
         if phase == .failed, let failure = snapshot.failure { data["error"] = failure.failure.json }
         try await commit([.ended(ports.clock.now), .requested(nil), event(kind, data)])
+        await ports.gate?.forget(snapshot.record.id)
         return .ended(phase)
     }
 
@@ -82,6 +89,7 @@ extension JobDriver {
         if let detail { data["detail"] = .string(detail) }
         let request: [JournalChange] = isLeft ? [] : [.requested(nil)]
         try await commit([.released(isLeft ? nil : cause)] + request + [event(.jobSuspended, data)])
+        await ports.gate?.forget(snapshot.record.id)
         return .suspended(cause)
     }
 
@@ -125,11 +133,30 @@ extension JobDriver {
                 return "the secret \(name) is not set"
             }
         }
-        redactor = Redactor(secrets)
-        for input in secretInputs {
-            redactor = redactor.adding(input.value.string ?? input.value.text, named: input.name)
-        }
+        redactor.add(secrets.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        redactor.add(secretInputs.map { ($0.name, $0.value.string ?? $0.value.text) })
+        for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) { conceal(step.captures, of: key) }
         return nil
+    }
+
+    /// Looks the secrets up again; true when one is another than in those that were used.
+    func renewSecrets(since used: [String: String]) async -> Bool {
+        for name in plan.secrets {
+            guard let value = await ports.secrets.secret(name), value != secrets[name] else { continue }
+            secrets[name] = value
+            redactor.add([(name, value)])
+        }
+        return plan.secrets.contains { secrets[$0] != used[$0] }
+    }
+
+    /// Values of captures that are secret are hidden from now on wherever something is shown.
+    func conceal(_ captures: JSONObject, of key: StepKey) {
+        guard let stage = plan.stage(key.stage) else { return }
+        for declared in stage.captures where declared.isSecret {
+            guard let value = captures[declared.name], value != .null else { continue }
+            let values = value.array ?? [value]
+            redactor.add(values.map { ("\(key.stage).\(declared.name)", $0.string ?? $0.text) })
+        }
     }
 }
 

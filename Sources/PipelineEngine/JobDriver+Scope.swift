@@ -18,7 +18,7 @@ extension JobDriver {
             job: snapshot.record.id, jobKey: snapshot.record.key, pipeline: snapshot.record.pipeline, step: key,
             attempt: step.state.tries?.number ?? 1, started: step.started ?? ports.clock.now,
             deadline: deadline(of: key), folders: snapshot.record.folders, overwrites: overwrites,
-            retry: stage.retry, place: stage.place)
+            retry: policy(of: key, stage), outlook: outlook(of: key, stage), place: stage.place)
     }
 
     /// Keeps a stage's checkpoint and captures. New bytes forget earlier failures.
@@ -27,6 +27,7 @@ extension JobDriver {
     ) async throws(JournalFailure) {
         guard var step = snapshot.steps[key] else { return }
         step.checkpoint = checkpoint ?? step.checkpoint
+        conceal(captures ?? [:], of: key)
         for member in captures ?? [:] { step.captures[member.name] = member.value }
         step.bytesSent += moved.sent
         step.bytesReceived += moved.received
@@ -40,8 +41,13 @@ extension JobDriver {
     /// Keeps an entry of the submit ledger, with the captures of its answer in the same transaction.
     func keep(_ key: StepKey, submit: SubmitRecord, captures: JSONObject?) async throws(JournalFailure) {
         var changes: [JournalChange] = [.submit(key, submit)]
-        if let captures, var step = snapshot.steps[key] {
-            for member in captures { step.captures[member.name] = member.value }
+        if let captures { conceal(captures, of: key) }
+        let isAnswered = submit.phase == .submitted && snapshot.submits[key]?.phase != .submitted
+        let counts = isAnswered && isRemoteJob(key) && gotControl(key, .submitAnswered) ? resumes.takeCount(of: key) : 0
+        if isAnswered { resumes.inside.insert(key) }
+        if var step = snapshot.steps[key], captures != nil || counts > 0 {
+            for member in captures ?? [:] { step.captures[member.name] = member.value }
+            step.resumes += counts
             step.version += 1
             changes.append(.step(key, step))
         }

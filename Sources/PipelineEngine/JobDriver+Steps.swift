@@ -25,7 +25,8 @@ extension JobDriver {
         step.version += 1
         let warned: [StepEffect] = warnings.map { .publish(.stageWarned, ["message": .string($0)]) }
         let events = events(of: warned + effects, key: key, attempt: step.attempts, at: now)
-        let changes = [.step(key, step)] + events + more
+        let sample = sample(of: key, step, at: now).map { [JournalChange.sample($0)] } ?? []
+        let changes = [.step(key, step)] + events + sample + more
         if isStaged { try stage(changes) } else { try await commit(changes) }
         for case .suspendJob(let cause) in effects {
             snapshot.cause = cause
@@ -58,25 +59,41 @@ extension JobDriver {
     /// Evaluates the step's `when`; starts or skips it.
     func beginStep(_ key: StepKey, _ group: inout TaskGroup<Void>) async throws(JournalFailure) {
         guard let stage = plan.stage(key.stage) else { return }
+        let tolerates: Bool
         do throws(StageFailure) {
-            if key.item == nil, let condition = stage.condition, try await !isTrue(condition, key) {
+            if let condition = stage.condition, (key.item != nil) == stage.conditionReadsItem,
+                try await !isTrue(condition, key)
+            {
                 try await wrapped { () async throws(JournalFailure) in _ = try await self.change(key, .skipped) }
                 return
             }
+            tolerates = try await settings(of: key, stage)
         } catch {
-            switch error {
-            case .failed(let failed):
-                let definite = TryFailure(failed.failure, kind: .definite)
-                try await change(key, .tryFailed(definite, stage.retry, random: 0))
-            case .stopped: break
-            case .journal(let failure): throw failure
-            }
-            return
+            return try await fail(key, stage, error)
         }
         if try await renewExpired(key, stage) { return }
         let now = ports.clock.now
-        try await change(key, .started) { $0.started = $0.started ?? now }
+        try await change(key, .started) { step in
+            step.started = step.started ?? now
+            step.toleratesFailure = tolerates
+        }
         if stage.forEach != nil, key.item == nil { try await expand(key) } else { launch(key, &group) }
+    }
+
+    /// Evaluates what the document says around the stage's own work, so that a value that is wrong fails it at once;
+    /// true when its failure is to be tolerated.
+    private func settings(of key: StepKey, _ stage: PlannedStage) async throws(StageFailure) -> Bool {
+        try await context(for: key, stage).evaluate { scope throws(EvaluationFailure) in
+            _ = try stage.retries.policy(in: scope)
+            _ = try stage.deadline?.value(in: scope)
+            let tolerates = try stage.continuesOnFailure.value(in: scope)
+            return stage.isFinal || tolerates
+        }
+    }
+
+    /// When a failed try of the step is repeated.
+    func policy(of key: StepKey, _ stage: PlannedStage) -> RetryPolicy {
+        (try? stage.retries.policy(in: scope(for: key))) ?? stage.retry
     }
 
     private func wrapped(_ work: () async throws(JournalFailure) -> Void) async throws(StageFailure) {
@@ -101,8 +118,12 @@ extension JobDriver {
 
     /// Goes on with a step whose wake has come, or fails it when its deadline passed while it waited.
     func wake(_ key: StepKey, _ group: inout TaskGroup<Void>) async throws(JournalFailure) {
+        let counts = resumes.takeCount(of: key)
+        if case .waiting(_, _, let reason) = snapshot.steps[key]?.state, reason.kind == .poll {
+            resumes.polls[key, default: 0] += 1
+        }
         let taken: [JournalChange] = (snapshot.pushes[key]?.waiting ?? 0) > 0 ? [.pushesTaken(key)] : []
-        try await change(key, .woken, with: taken) { $0.resumes += 1 }
+        try await change(key, .woken, with: taken) { $0.resumes += counts }
         if let stage = plan.stage(key.stage), try await failUnrenewed(key, stage) { return }
         // The last owner may have died between beginning a repeated stage and making its items.
         if plan.stage(key.stage)?.forEach != nil, key.item == nil { return try await expand(key) }
@@ -114,15 +135,27 @@ extension JobDriver {
         _ result: Result<StageOutcome<[UInt8]>, StageFailure>, of key: StepKey, began: Timestamp
     ) async throws(JournalFailure) {
         guard let stage = plan.stage(key.stage), case .running = snapshot.steps[key]?.state else { return }
+        let counts = countsEnd(of: stage, result) && gotControl(key, .transferEnded) ? resumes.takeCount(of: key) : 0
         switch result {
         case .success(.finished(let captures)):
             let all = merged(snapshot.steps[key]?.captures ?? [:], captures)
+            conceal(captures, of: key)
             let warnings = await warnings(of: stage, key, all)
-            try await change(key, .finished(all), warnings: warnings, isStaged: true) { $0.captures = all }
+            try await change(key, .finished(all), warnings: warnings, isStaged: true) {
+                $0.captures = all
+                $0.resumes += counts
+            }
         case .success(.waiting(let checkpoint, let wake, let reason)):
-            try await change(key, .parked(wake, reason), isStaged: true) { $0.checkpoint = checkpoint }
+            try await change(key, .parked(wake, reason), isStaged: true) {
+                $0.checkpoint = checkpoint
+                $0.resumes += counts
+            }
+            await noteParking(of: key, wake, reason)
         case .success(.unknown(let checkpoint, let submit)):
-            try await change(key, .lostTrack(submit)) { $0.checkpoint = checkpoint ?? $0.checkpoint }
+            try await change(key, .lostTrack(submit)) {
+                $0.checkpoint = checkpoint ?? $0.checkpoint
+                $0.resumes += counts
+            }
         case .failure(.stopped):
             // Stopped by us: the suspension or cancellation that asked for it says what becomes of the step.
             if overdue(key) {
@@ -136,7 +169,9 @@ extension JobDriver {
             try await renew(key, stage, failed.failure, began: began)
         case .failure(.failed(let failed)):
             let random = ports.randomness.unit()
-            let effects = try await change(key, .tryFailed(failed, stage.retry, random: random))
+            let effects = try await change(key, .tryFailed(failed, policy(of: key, stage), random: random)) {
+                $0.resumes += counts
+            }
             for case .suspendJob(let cause) in effects where stop == nil { mailbox.post(.stop(.suspend(cause))) }
         case .failure(.journal(let failure)): throw failure
         }

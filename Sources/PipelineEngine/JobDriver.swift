@@ -7,6 +7,12 @@ import PipelineCore
 /// nothing is ever done from a state that is not on disk.
 actor JobDriver {
     nonisolated let mailbox = Mailbox<DriverMessage>()
+    /// What services said of their ends.
+    nonisolated let reports: ReportBook
+    /// How long stages took before; nil when nobody remembers.
+    let shelf: HistoryShelf?
+    /// The samples of the job's pipeline, by stage, as they were when it was taken up.
+    var past: [String: [StageSample]] = [:]
     let plan: Plan
     let lease: Lease
     let ports: EnginePorts
@@ -20,18 +26,26 @@ actor JobDriver {
     var stop: DriverStop?
     /// Whether the job was cancelled and its `finally` runs.
     var isFinishing = false
+    /// How many items of a repeated stage may run at a time, where the document says it.
+    var rooms: [String: Int] = [:]
     var lane = CommitLane()
     var secrets: [String: String] = [:]
-    var redactor = Redactor()
+    nonisolated let redactor = SharedRedactor()
     var environment: [String: String?] = [:]
+    /// What is known of the job's getting control back.
+    var resumes: ResumeWatch
     /// The moments that a timer waits for: one for each, so that a wait of days beside many short ones costs one.
     private var armed: Set<Timestamp> = []
     /// How long a wait must be for the job to be parked; nil when it never is.
     private var parking: Duration?
 
     init(
-        snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool
+        snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool,
+        resumes: ResumeWatch = ResumeWatch(), shelf: HistoryShelf? = nil
     ) {
+        self.resumes = resumes
+        self.shelf = shelf
+        reports = resumes.reports
         self.snapshot = snapshot
         self.plan = plan
         self.lease = lease
@@ -46,6 +60,7 @@ actor JobDriver {
     func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
         self.parking = parking
         if let missing = await readSecrets() { return try await letGo(.secret, detail: missing) }
+        past = await shelf?.samples(of: snapshot.record.pipeline, at: ports.clock.now) ?? [:]
         let result = await withTaskGroup(of: Void.self) { group -> Result<JobEnd, JournalFailure> in
             defer { group.cancelAll() }
             do throws(JournalFailure) {
@@ -71,13 +86,18 @@ actor JobDriver {
             // All that has come is taken in before anything new begins.
             while let message = mailbox.poll() { try await receive(message) }
             if stop == nil { try await keepDeadlines() }
+            if stop == nil { try await enterResume() }
             if stop == nil { try await decide(&group) }
-            if runs.isEmpty {
+            if runs.isEmpty, stop != nil || !isHeldBack {
                 if let end = try await end() { return end }
                 // What was cancelled may have made way for `finally`.
-                if isFinishing, stop == nil { try await decide(&group) }
+                if isFinishing, stop == nil {
+                    try await decide(&group)
+                    if runs.isEmpty, let end = try await end() { return end }
+                }
             }
             try await keepStaged()
+            resumes.settle()
             if let moment = parkingMoment() { return .parked(until: moment.time) }
             armTimer(&group)
             try await receive(await mailbox.next())
@@ -88,6 +108,7 @@ actor JobDriver {
         switch message {
         case .ended(let key, let result):
             let run = runs.removeValue(forKey: key)
+            resumes.inside.remove(key)
             try await handle(result, of: key, began: run?.began ?? ports.clock.now)
         case .tick(let time): armed.remove(time)
         case .inbox: try await readInbox()
@@ -96,8 +117,8 @@ actor JobDriver {
     }
 
     private func decide(_ group: inout TaskGroup<Void>) async throws(JournalFailure) {
-        let machine = JobMachine(plan: plan)
-        var decisions = machine.decisions(for: snapshot, at: ports.clock.now)
+        var decisions = try await released(
+            JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: ports.clock.now))
         while !decisions.isEmpty, stop == nil {
             for decision in decisions {
                 switch decision {
@@ -108,7 +129,8 @@ actor JobDriver {
                 case .gather(let key): try await gather(key)
                 }
             }
-            decisions = machine.decisions(for: snapshot, at: ports.clock.now)
+            decisions = try await released(
+                JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: ports.clock.now))
         }
     }
 
@@ -117,7 +139,7 @@ actor JobDriver {
         switch stop {
         case .suspend(let cause): return try await letGo(cause, detail: nil)
         case .leave: return try await letGo(.interrupted, detail: nil, isLeft: true)
-        case .cancel: if let end = try await cancelAll() { return end }
+        case .cancel: return try await cancelAll()
         case nil: break
         }
         switch JobMachine(plan: plan).rest(of: snapshot) {
@@ -152,13 +174,14 @@ actor JobDriver {
     /// When the job is to be driven again, if all of it waits for long enough to be forgotten until then.
     private func parkingMoment() -> ParkingMoment? {
         guard let parking, stop == nil, runs.isEmpty, mailbox.isEmpty else { return nil }
-        let time = nextMoment()
+        let time = resumes.next(nextMoment(), at: ports.clock.now)
         if let time, time - ports.clock.now < parking { return nil }
         return ParkingMoment(time: time)
     }
 
     private func armTimer(_ group: inout TaskGroup<Void>) {
-        guard stop == nil, let time = nextMoment(), armed.insert(time).inserted else { return }
+        guard stop == nil, let time = resumes.next(nextMoment(), at: ports.clock.now), armed.insert(time).inserted
+        else { return }
         group.addTask { [mailbox, clock = ports.clock] in
             guard (try? await clock.sleep(until: time)) != nil else { return }
             mailbox.post(.tick(time))
@@ -171,6 +194,7 @@ actor JobDriver {
         if stage.forEach != nil, key.item == nil { return }
         let run = StepRun(began: ports.clock.now)
         runs[key] = run
+        noteLaunch(of: key, stage)
         let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
         group.addTask { [mailbox, checkpoint = step.checkpoint] in
             let result = await run.perform { await stage.stage.resume(checkpoint, host) }

@@ -9,18 +9,24 @@ struct ProgressMeter: Sendable {
     private var rate: Double?
 
     /// The event's kind and data; nil when it is too early for another, or nothing is known.
-    mutating func event(for progress: StageProgress, at now: Timestamp) -> (JobEvent.Kind, JSONObject)? {
+    mutating func event(
+        for progress: StageProgress, of facts: StageFacts, at now: Timestamp
+    ) -> (JobEvent.Kind, JSONObject)? {
         switch progress {
         case .transfer(let sent, let received, let total):
             transfer(sent, received, total, at: now).map { (.transferProgress, $0) }
         case .remote(let share, let secondsLeft):
-            remote(share, secondsLeft).map { (.estimateChanged, $0) }
+            remote(share, secondsLeft, facts, at: now).map { (.estimateChanged, $0) }
         }
     }
 
-    private func remote(_ share: Double?, _ secondsLeft: Double?) -> JSONObject? {
+    private func remote(
+        _ share: Double?, _ secondsLeft: Double?, _ facts: StageFacts, at now: Timestamp
+    ) -> JSONObject? {
         guard share != nil || secondsLeft != nil else { return nil }
-        var data = secondsLeft.map { TimeLeft.reported($0).data } ?? [:]
+        let words = Estimate.Words(secondsLeft: secondsLeft, share: share)
+        let elapsed = (now - facts.started).seconds
+        var data = Estimate(facts.outlook, elapsed: elapsed, words: words)?.data ?? [:]
         if let share { data["share"] = .number(JSONNumber(share)) }
         return data
     }

@@ -7,10 +7,10 @@ final class StepHost: StageHost {
     let facts: StageFacts
     private let driver: JobDriver
     private let ports: EnginePorts
-    private let redactor: Redactor
+    private let redactor: SharedRedactor
     private let meter = Mutex(ProgressMeter())
 
-    init(driver: JobDriver, facts: StageFacts, ports: EnginePorts, redactor: Redactor) {
+    init(driver: JobDriver, facts: StageFacts, ports: EnginePorts, redactor: SharedRedactor) {
         self.driver = driver
         self.facts = facts
         self.ports = ports
@@ -79,7 +79,8 @@ final class StepHost: StageHost {
 
     func report(_ progress: StageProgress) {
         let now = ports.clock.now
-        guard let (kind, data) = meter.withLock({ $0.event(for: progress, at: now) }) else { return }
+        driver.reports.note(progress, of: facts.step, at: now)
+        guard let (kind, data) = meter.withLock({ $0.event(for: progress, of: facts, at: now) }) else { return }
         ports.observe(
             JobEvent(
                 sequence: nil, time: now, kind: kind, job: facts.job, pipeline: facts.pipeline,
@@ -88,9 +89,15 @@ final class StepHost: StageHost {
 
     var isOwner: Bool { ports.journal.holds(driver.lease) }
 
+    func record(_ exchange: ExchangeRecord) { ports.exchanges.append(exchange, of: facts.job) }
+
     func pass(_ point: CrashPoint) { ports.crashProbe.pass(point) }
 
     func digest(_ bytes: [UInt8]) -> String { ports.keyedHash(bytes) }
 
     func redact(_ text: String) -> String { redactor.redact(text) }
+
+    func conceal(_ secret: String, as name: String) { redactor.add([(name, secret)]) }
+
+    func renewSecrets(since used: [String: String]) async -> Bool { await driver.renewSecrets(since: used) }
 }

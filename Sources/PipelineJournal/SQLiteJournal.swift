@@ -7,7 +7,7 @@ public import PipelineCore
 /// `owners/` and renews its lease; requests reach it through a socket beside the lock.
 ///
 /// Only ``close()``, or the end of the object, lets the locks go: an owner keeps its journal as long as its jobs.
-public final class SQLiteJournal: Journal {
+public final class SQLiteJournal: Journal, BackgroundHistory {
     /// The name under which this process owns jobs.
     public let owner: OwnerID
     let folder: StateFolder
@@ -167,5 +167,19 @@ extension SQLiteJournal {
                 continuation.finish()
             }
         }
+    }
+}
+
+extension SQLiteJournal {
+    public func resumes(since time: Timestamp, of pipeline: String?) async throws(JournalFailure) -> [ResumeRecord] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.resumes(since: time, of: pipeline) }
+    }
+
+    public func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.samples(of: pipeline, limit: limit) }
+    }
+
+    public func pipelines() async throws(JournalFailure) -> [String] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.pipelines() }
     }
 }

@@ -20,10 +20,10 @@ enum WaitKind {
                     hint: "for example \"for\": \"5m\"; \"deadline\" limits how long a push is waited for")
                 return nil
             }
-            if let pushed { return AnyStage(PushStage(), coding: .json, callback: pushed) }
+            if let pushed { return AnyStage(PushStage(), coding: .json, work: .wait, callback: pushed) }
             guard length != nil || time != nil else { return nil }
             Self.check(time, reader)
-            return AnyStage(WaitStage(length: length, until: time), coding: .json)
+            return AnyStage(WaitStage(length: length, until: time), coding: .json, work: .wait)
         }
     }
 

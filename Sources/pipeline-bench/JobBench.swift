@@ -116,8 +116,8 @@ private struct BenchJobs: BackgroundJobs {
         try await engine.resume(job, plan: plan, mode: .background)
     }
 
-    func unpark(_ lease: Lease) async throws(JournalFailure) -> Engine.OwnedDrive {
-        try await engine.unpark(lease, plan: plan)
+    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.OwnedDrive {
+        try await engine.unpark(job, plan: plan)
     }
 
     func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission { .now }

@@ -18,12 +18,16 @@ final class EngineBench: Sendable {
     private let document: String
     private let slowness: Double
     private let lives = Mutex(0)
+    private let mode: JobMode
+    /// The machine as the rules of the background see it.
+    let sensors = ScriptedSensors()
 
     /// `stages` is the text of the document's array, `kinds` what it may name.
     init(
         _ stages: String, kinds: [StageKind], seed: UInt64 = 1, secrets: [String: String] = [:],
-        slowness: Double = 0.25
+        slowness: Double = 0.25, mode: JobMode = .attached, background: String = "{}"
     ) {
+        self.mode = mode
         simulation = Simulation(seed: seed)
         let diary = Diary()
         self.diary = diary
@@ -32,7 +36,7 @@ final class EngineBench: Sendable {
         self.secrets = SimulatedSecrets(secrets)
         self.kinds = kinds
         self.slowness = slowness
-        document = #"{ "pipeline": 1, "name": "test", "stages": [ \#(stages) ] }"#
+        document = #"{ "pipeline": 1, "name": "test", "background": \#(background), "stages": [ \#(stages) ] }"#
     }
 
     /// One life of the program, to be run with ``end(of:)``.
@@ -69,8 +73,8 @@ final class EngineBench: Sendable {
     ) async throws(JournalFailure) -> Engine.OwnedDrive {
         let engine = Engine(ports: ports(of: process))
         let plan = try plan()
-        if recorder.job(id) != nil { return try await engine.resume(id, plan: plan, mode: .attached, again: again) }
-        return try await engine.start(record(id), plan: plan, mode: .attached)
+        if recorder.job(id) != nil { return try await engine.resume(id, plan: plan, mode: mode, again: again) }
+        return try await engine.start(record(id), plan: plan, mode: mode)
     }
 
     func plan() throws(JournalFailure) -> Plan {
@@ -93,6 +97,7 @@ final class EngineBench: Sendable {
             journal: ProcessJournal(recorder, of: process, slowness: slowness), clock: process.clock,
             randomness: simulation.randomness,
             secrets: secrets, files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
+            gate: LedgerGate(history: memory, clock: process.clock, sensors: sensors), history: memory,
             observe: { [diary] event in
                 if !process.isDead { diary.note("publish \(event.kind.rawValue)") }
             })
@@ -139,7 +144,10 @@ final class Diary: Sendable {
         switch change {
         case .step(_, let step): note("commit \(step.state.name.rawValue)")
         case .submit(_, let record): note("commit \(record.phase.rawValue)")
-        case .event, .fact, .file, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided, .reopened: break
+        case .resume(let record): note("resume \(record.reason.rawValue) \(record.step?.description ?? "-")")
+        case .event, .fact, .file, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided,
+            .reopened:
+            break
         }
     }
 

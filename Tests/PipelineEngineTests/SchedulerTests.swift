@@ -28,8 +28,8 @@ import Testing
             return try await engine.resume(job, plan: plan, mode: .background)
         }
 
-        func unpark(_ lease: Lease) async throws(JournalFailure) -> Engine.OwnedDrive {
-            try await engine.unpark(lease, plan: try bench.plan())
+        func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.OwnedDrive {
+            try await engine.unpark(job, plan: try bench.plan())
         }
 
         func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission {
@@ -70,7 +70,8 @@ import Testing
     func parks() {
         let calls = Mutexed<[Timestamp]>([])
         let bench = EngineBench(
-            #"{ "id": "a", "kind": "poll" }"#, kinds: [Self.polling(20, every: .seconds(60), from: calls)])
+            #"{ "id": "a", "kind": "poll" }"#, kinds: [Self.polling(20, every: .seconds(60), from: calls)],
+            background: #"{ "budget": "unlimited" }"#)
         let life = live(bench)
         let start = bench.simulation.now
         for index in 0..<50 { life.scheduler.take(JobID("j\(index)")) }
@@ -81,6 +82,22 @@ import Testing
         #expect(calls.value.count == 50 * 21)
         let late = calls.value.map { ($0 - start).seconds }.max() ?? 0
         #expect(late >= 1200 && late < 1200 + 21 * 2, "each wait is stretched by its slack at most, not \(late)")
+        life.scheduler.stop()
+        #expect(bench.run { life.task.isEnded })
+    }
+
+    @Test("a job that the budget holds back is parked until then, and each of its polls is one resume")
+    func parksDeferred() {
+        let calls = Mutexed<[Timestamp]>([])
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "poll" }"#, kinds: [Self.polling(4, every: .seconds(10), from: calls)],
+            background: #"{ "budget": "ios" }"#)
+        let life = live(bench)
+        life.scheduler.take(JobID("j1"))
+        #expect(bench.run { bench.job()?.ended != nil })
+        #expect(bench.diary.all.count { $0.hasPrefix("resume ") } == 4)
+        let last = calls.value.last ?? .epoch
+        #expect((last - (calls.value.first ?? .epoch)).seconds > 4 * 10 + 60 + 120)
         life.scheduler.stop()
         #expect(bench.run { life.task.isEnded })
     }

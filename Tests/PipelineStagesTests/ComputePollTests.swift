@@ -171,7 +171,7 @@ struct ComputePollTests {
 
     // MARK: Pace
 
-    @Test("the adaptive pace begins with a second and grows by a quarter up to a minute")
+    @Test("when nothing is known the pace begins with a fifth of a second and grows by 1.4 up to a minute")
     func adaptivePace() async throws {
         let service = ScriptedService()
         service.on("GET /v1/jobs/7", 200, #"{"state": "busy"}"#)
@@ -181,8 +181,8 @@ struct ComputePollTests {
             await bench.resume()
             waits.append(bench.wait ?? 0)
         }
-        #expect(waits[0] == 1.25)
-        #expect(abs(waits[1] - 1.5625) < 0.01)
+        #expect(abs(waits[0] - 0.28) < 0.005)
+        #expect(abs(waits[1] - 0.392) < 0.005)
         #expect(waits.last == 60)
     }
 
@@ -222,18 +222,22 @@ struct ComputePollTests {
 
     @Test("the service's own seconds left choose the next poll, within bounds")
     func remaining() async throws {
-        for (left, expected) in [("17", 17.0), ("\"17\"", 17), ("400", 60), ("0", 1), ("null", 1.25)] {
+        let expectations: [(String, ClosedRange<Double>)] = [
+            ("17", 8...24), ("\"17\"", 8...24), ("400", 200...420), ("0", 0.1...0.3), ("null", 0.27...0.29),
+        ]
+        for (left, expected) in expectations {
             let service = ScriptedService()
             service.on("GET /v1/jobs/7", 200, #"{"state": "busy", "eta": \#(left)}"#)
             let bench = try watch(service, states + #", "remaining": "$.eta?""#)
             await bench.resume()
-            #expect(bench.wait == expected, "for \(left)")
+            let wait = try #require(bench.wait)
+            #expect(expected.contains((wait * 1000).rounded() / 1000), "for \(left)")
         }
     }
 
     @Test("seconds left in the submit's answer choose the first poll")
     func remainingAtTheSubmit() async throws {
-        for (answer, expected) in [(#"{"eta": 9}"#, 9.0), ("{}", 1)] {
+        for (answer, expected) in [(#"{"eta": 9}"#, 4.0...13), ("{}", 0.2...0.2)] {
             let service = ScriptedService()
             service.on("POST /v1/jobs", 201, answer)
             let bench = try StageBench(
@@ -242,7 +246,8 @@ struct ComputePollTests {
                   "poll": { "GET": "/jobs/7", "remaining": "$.eta", \(states) } }
                 """, network: service.network)
             await bench.resume()
-            #expect(bench.wait == expected)
+            let wait = try #require(bench.wait)
+            #expect(expected.contains(wait))
         }
     }
 

@@ -3,7 +3,8 @@ import PipelineTestKit
 /// Pipelines of the built-in `compute` stage.
 extension Scenario {
     static let computes = [
-        computeWithKey, computeByName, computeByMatch, computeWithoutOnce, computeChain, computeFan, computeItems,
+        computeWithKey, computeByName, computeByMatch, computeWithoutOnce, computePushed, computeChain, computeFan,
+        computeItems,
     ]
 
     static let computeWithKey = Scenario(
@@ -20,7 +21,15 @@ extension Scenario {
 
     static let computeWithoutOnce = Scenario(
         name: "compute that can't be settled", document: document([compute("model", input: input, once: nil)]),
-        outputs: ["model": model(input)], mayBeUnknown: true)
+        outputs: ["model": model(input)], mayBeUnknown: true, isResolvable: true)
+
+    static let computePushed = Scenario(
+        name: "compute that is pushed",
+        document: document([
+            compute("model", input: input, once: key, more: #""callback": {}"#),
+            compute("second", input: "${{ stages.model.value }} again", once: key, more: #""callback": {}"#),
+        ]),
+        outputs: ["model": model(input), "second": model("\(model(input)) again")])
 
     static let computeChain = Scenario(
         name: "three computes in a row",

@@ -15,6 +15,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     var faults = NetworkFault.allCases
     /// Whether a submit may be left for a person.
     var mayBeUnknown = false
+    /// Whether a person who looks at the service can settle it.
+    var isResolvable = false
     /// Whether answers that failed may use up the tries.
     var mayFail = false
     /// Whether another owner may take over while the first is stopped.

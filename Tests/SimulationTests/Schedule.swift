@@ -12,6 +12,9 @@ struct Schedule {
     /// Whether a person asked for the job to be cancelled.
     private(set) var isCancelled = false
 
+    /// Whether a person will want the ended job done again.
+    private var isRepeated = false
+
     /// More lives than any schedule needs once nothing goes wrong any more.
     private static let mostLives = 40
 
@@ -57,6 +60,17 @@ struct Schedule {
             isCancelled = true
             world.simulation.schedule(after: moment) { world.ask(.cancel) }
         case 2, 3: world.simulation.schedule(after: moment) { world.ask(.pause) }
+        case 5, 6:
+            // A night ahead, or a day back: what is promised does not depend on the time of day.
+            let jump = Duration.seconds(random.number(in: -86_400...43_200))
+            world.simulation.schedule(after: moment) { world.setClock(by: jump) }
+        case 7, 8:
+            for number in 0...random.number(in: 0...4) {
+                let time = moment + random.milliseconds(0...60_000)
+                // Some come twice, and most come too early.
+                world.simulation.schedule(after: time) { world.push("push-\(number / 2)") }
+            }
+        case 9, 10: isRepeated = true
         case 4:
             world.simulation.schedule(after: moment) { world.secrets.set("TOKEN", nil) }
             world.simulation.schedule(after: moment + .seconds(3600)) { world.secrets.set("TOKEN", World.token) }
@@ -100,6 +114,17 @@ struct Schedule {
 
     private mutating func goesOn(after end: World.LifeEnd) -> Bool {
         switch end {
+        case .ended(.ended(.succeeded)) where isRepeated:
+            isRepeated = false
+            world.restart(from: random.element(of: world.scenario.outputs.keys.sorted()))
+            return true
+        case .ended(.unknown) where world.scenario.isResolvable && random.chance(0.7):
+            let person = SimulatedProcess(world.simulation, name: "person\(lives)")
+            let task = world.resolve(by: person)
+            _ = world.simulation.run { task.isEnded }
+            world.memory.lose(person.owner)
+            person.exit()
+            return true
         case .ended(.suspended):
             pass(.seconds(600))
             return true

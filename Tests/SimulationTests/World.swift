@@ -31,6 +31,12 @@ final class World: Sendable {
     /// Where its files are; nil for a scenario without.
     let folder: ScenarioFolder?
 
+    /// What the machine's clock was set by, beside the time that passes.
+    private let clockShift = Mutex(Duration.zero)
+    private let living = Mutex<SimulatedProcess?>(nil)
+    /// The stage from which a person wants an ended job done again.
+    private let restart = Mutex<String?>(nil)
+
     /// The drive of the process that lives, to ask things of it from outside.
     private let drive = Mutex<Engine.OwnedDrive?>(nil)
 
@@ -54,6 +60,8 @@ final class World: Sendable {
 
     /// Starts a life of the program: it begins the job when the journal does not know it, else takes it up.
     func live(_ process: SimulatedProcess, result: LifeResult) -> LaneTask {
+        process.clock.shift(by: clockShift.withLock { $0 })
+        living.withLock { $0 = process }
         let task = process.lane.start { [self] in
             let end = await life(of: process)
             simulation.note("\(process.owner.text) ended: \(end)")
@@ -75,8 +83,46 @@ final class World: Sendable {
         }
     }
 
+    /// Sets the machine's clock, as an administrator or a time server does.
+    func setClock(by duration: Duration) {
+        simulation.note("the clock is set by \(duration)")
+        clockShift.withLock { $0 += duration }
+        living.withLock { $0 }?.clock.shift(by: duration)
+    }
+
+    /// What a service does that pushes, rightly or not: the journal keeps it, the owner is told.
+    func push(_ id: String) {
+        let service = SimulatedLane(simulation)
+        service.start { [self] in
+            guard let steps = recorder.job(record.id)?.steps.keys.sorted() else { return }
+            for step in steps {
+                _ = try? await memory.post(Push(id: id, time: simulation.now), to: step, of: record.id)
+            }
+            drive.withLock { $0 }?.checkInbox()
+        }
+    }
+
+    /// Has the ended job done again from the stage on, by the lives that come.
+    func restart(from stage: String) { restart.withLock { $0 = stage } }
+
+    /// Settles every unknown submit as a person does who looks at the service.
+    func resolve(by process: SimulatedProcess) -> LaneTask {
+        process.lane.start { [self] in
+            let engine = engine(of: process)
+            guard let job = recorder.job(record.id) else { return }
+            for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) where step.state.name == .unknown {
+                let tag = job.submits[key]?.key
+                let found = server.jobs.first { $0.tag == tag }
+                let resolution: Resolution = found.map { .found(["id": .string($0.id)]) } ?? .resubmit
+                simulation.note("a person settles \(key): \(resolution)")
+                try? await engine.resolve(record.id, key, as: resolution)
+            }
+        }
+    }
+
     /// Lets go of everything that would keep this world alive.
     func end() {
+        living.withLock { $0 = nil }
         drive.withLock { $0 = nil }
         simulation.end()
     }
@@ -93,7 +139,7 @@ final class World: Sendable {
             let isKnown = recorder.job(record.id) != nil
             let drive: Engine.OwnedDrive =
                 if isKnown {
-                    try await engine.resume(record.id, plan: plan, mode: .attached)
+                    try await engine.resume(record.id, plan: plan, mode: .attached, again: again)
                 } else {
                     try await engine.start(record, plan: plan, mode: .attached)
                 }
@@ -103,6 +149,12 @@ final class World: Sendable {
         } catch {
             return .failed(error)
         }
+    }
+
+    /// A job that has ended is done again only when a person wants it.
+    private var again: Again {
+        guard recorder.job(record.id)?.ended != nil, let stage = restart.withLock({ $0 }) else { return .nothing }
+        return .from(stage)
     }
 
     private func plan(for process: SimulatedProcess) throws(DefinitionError) -> Plan {

@@ -12,7 +12,7 @@ struct CancelCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.")
+    @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.", completion: .jobs)
     var jobs: [String]
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {

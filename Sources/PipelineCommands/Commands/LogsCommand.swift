@@ -7,11 +7,16 @@ import PipelineKit
 struct LogsCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "logs", abstract: "Show what happened to a job, event by event.",
-        discussion: "Example: pipeline logs last --follow")
+        discussion: """
+            --curl and --har show the last exchanges of each stage instead, secrets redacted.
+
+            Example: pipeline logs last --follow
+            Example: pipeline logs last --har job.har
+            """)
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job: an id, the start of one, a key, or 'last'.")
+    @Argument(help: "The job: an id, the start of one, a key, or 'last'.", completion: .jobs)
     var job: String = "last"
 
     @Flag(help: "Go on until the job has ended or is suspended.")
@@ -20,9 +25,27 @@ struct LogsCommand: WorkspaceCommand {
     @Flag(help: "Write JSON Lines.")
     var json = false
 
+    @Flag(help: "Show the last requests as curl commands.")
+    var curl = false
+
+    @Option(
+        help: ArgumentHelp("Write the last exchanges as an HTTP Archive 1.2 ('-': standard output).", valueName: "file")
+    )
+    var har: String?
+
+    func validate() throws {
+        if [curl, har != nil, json || follow].count(where: { $0 }) > 1 {
+            throw ValidationError("--curl, --har and --json or --follow exclude each other")
+        }
+    }
+
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
         let id = try await JobName(job).find(in: journal).snapshot.record.id
+        if curl || har != nil {
+            try showExchanges(workspace.exchanges.records(of: id), on: console)
+            return .succeeded
+        }
         var last = 0
         while true {
             // Read before the events: what ends the job after this look is shown in the next round.
@@ -34,6 +57,21 @@ struct LogsCommand: WorkspaceCommand {
             if !follow || !isOwned { return .succeeded }
             try await SystemClock().sleep(until: SystemClock().now + .milliseconds(200))
         }
+    }
+
+    private func showExchanges(_ records: [ExchangeRecord], on console: Console) throws {
+        guard let har else {
+            if records.isEmpty { console.note("no exchanges are kept of this job") }
+            for record in records { console.data(CurlLine(record: record).text) }
+            return
+        }
+        let text = HTTPArchive(records: records).json.prettyText()
+        if har == "-" { return console.data(text) }
+        let path = AbsolutePath.of(har, in: AbsolutePath.workingDirectory)
+        guard FileContent.write(Array((text + "\n").utf8), to: path) else {
+            throw CommandError(.usage, "can't write \(har): \(FileContent.reason)", hint: "name another file")
+        }
+        console.note("\(records.count) exchange\(records.count == 1 ? "" : "s") in \(har)")
     }
 
     private func show(_ event: JobEvent, on console: Console) {

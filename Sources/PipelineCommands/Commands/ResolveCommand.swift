@@ -12,10 +12,10 @@ struct ResolveCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job: an id, the start of one, a key, or 'last'.")
+    @Argument(help: "The job: an id, the start of one, a key, or 'last'.", completion: .jobs)
     var job: String
 
-    @Option(help: "The stage; may be left out when only one is unknown.")
+    @Option(help: "The stage; may be left out when only one is unknown.", completion: .stages)
     var stage: String?
 
     @Option(help: "The item of a forEach, from 0.")

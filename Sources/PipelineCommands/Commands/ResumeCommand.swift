@@ -16,7 +16,7 @@ struct ResumeCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.")
+    @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.", completion: .jobs)
     var jobs: [String] = []
 
     @Flag(help: "All suspended jobs.")

@@ -16,10 +16,10 @@ struct RetryCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job: an id, the start of one, a key, or 'last'.")
+    @Argument(help: "The job: an id, the start of one, a key, or 'last'.", completion: .jobs)
     var job: String
 
-    @Option(help: ArgumentHelp("The first stage to do again.", valueName: "stage"))
+    @Option(help: ArgumentHelp("The first stage to do again.", valueName: "stage"), completion: .stages)
     var from: String?
 
     @Flag(help: "Replace files that exist.")

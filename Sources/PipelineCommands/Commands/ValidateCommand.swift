@@ -11,7 +11,7 @@ struct ValidateCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "Pipeline files.")
+    @Argument(help: "Pipeline files.", completion: .pipelines)
     var files: [String]
 
     @Flag(help: "Write the result as JSON.")

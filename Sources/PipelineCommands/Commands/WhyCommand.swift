@@ -11,7 +11,7 @@ struct WhyCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job: an id, the start of one, a key, or 'last'.")
+    @Argument(help: "The job: an id, the start of one, a key, or 'last'.", completion: .jobs)
     var job: String = "last"
 
     @Flag(help: "Write JSON.")

@@ -23,6 +23,15 @@ public struct MomentQuestion: Sendable, Hashable {
     }
 }
 
+extension JobSnapshot {
+    /// What is asked for a discretionary step that could begin: it has waited since all that it needs ended, over
+    /// restarts too.
+    public func momentQuestion(for key: StepKey, _ stage: PlannedStage, budget: ResumeBudget) -> MomentQuestion {
+        let since = stage.needs.compactMap { steps[StepKey(stage: $0)]?.ended }.max() ?? record.started
+        return MomentQuestion(pipeline: record.pipeline, job: record.id, step: key, since: since, budget: budget)
+    }
+}
+
 /// All that a policy may look at.
 public struct MomentFacts: Sendable {
     public var question: MomentQuestion

@@ -54,6 +54,7 @@ public struct ResumeBudget: Sendable, Hashable {
     /// The delay that follows a delay, when it has not fallen back.
     func delay(after last: Duration) -> Duration {
         guard last > .zero else { return base }
-        return min(maximum, .seconds(min(last.seconds * factor, maximum.seconds)))
+        // Whole milliseconds, as the journal keeps them.
+        return min(maximum, .milliseconds(Int64(min(last.seconds * factor, maximum.seconds) * 1000)))
     }
 }

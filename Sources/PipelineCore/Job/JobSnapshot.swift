@@ -43,6 +43,10 @@ public enum JournalChange: Sendable {
     case event(JobEvent)
     /// A file got its final name.
     case file(WrittenFile)
+    /// An entry of the ledger of background resumes; it outlives the job.
+    case resume(ResumeRecord)
+    /// How long a step took; it outlives the job.
+    case sample(StageSample)
     /// The job was taken up in the mode, or asked for something.
     case taken(JobMode)
     case requested(JobRequest?)
@@ -64,7 +68,9 @@ extension JournalChange {
     public var endsOwnership: Bool {
         switch self {
         case .released, .ended: true
-        case .step, .submit, .fact, .event, .file, .taken, .requested, .pushesTaken, .pushesVoided, .reopened: false
+        case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .pushesVoided,
+            .reopened:
+            false
         }
     }
 }
@@ -93,6 +99,7 @@ extension JobSnapshot {
             guard let count = pushes[key] else { break }
             pushes[key] = PushCount(taken: count.all)
         case .pushesVoided(let key): pushes[key] = nil
+        case .resume, .sample: break
         case .reopened:
             ended = nil
             cause = nil

@@ -11,7 +11,7 @@ struct StageDraft {
     var kind: StageKind?
     /// Nil when it has mistakes; then what it captures isn't known for sure.
     var stage: AnyStage?
-    var retry = RetryPolicy()
+    var retry = RetryDefinition()
     /// References of `when` and the other common keys.
     var conditionUses: [ReferenceUse] = []
     /// References of its own configuration.
@@ -33,6 +33,34 @@ struct StageDraft {
         return (named + followed + renewed + read).filter { $0 != definition.id && seen.insert($0).inserted }
     }
 
+    /// Under a phone's budget a transfer that first starts in the background is so whatever the document says.
+    private func isDiscretionary(_ options: StageOptions, in background: BackgroundDefinition) -> Bool {
+        if ResumeBudget(background.budget).makesTransfersDiscretionary, stage?.work == .transfer { return true }
+        return options.isDiscretionary ?? background.isDiscretionary
+    }
+
+    /// The `oauth2` decorators that hold for the stage, wherever they stand.
+    private func tokens(_ options: StageOptions, in document: PipelineDefinition) -> [String] {
+        let service = document.services.first { $0.name == options.service }
+        let around = (service?.decorators ?? []) + document.defaults.decorators
+        let outside = around.filter { $0.name == "oauth2" }.map { $0.configuration.node.json.text }
+        return (Self.tokens(in: definition.place.node.json) + outside).reduce(into: []) { found, token in
+            if !found.contains(token) { found.append(token) }
+        }
+    }
+
+    private static func tokens(in value: JSON) -> [String] {
+        switch value {
+        case .object(let members):
+            members.flatMap { member -> [String] in
+                guard member.name == "with", let list = member.value.array else { return tokens(in: member.value) }
+                return list.compactMap { $0["oauth2"].map(\.text) }
+            }
+        case .array(let elements): elements.flatMap { tokens(in: $0) }
+        case .null, .bool, .number, .string: []
+        }
+    }
+
     func planned(by document: PipelineDefinition) -> PlannedStage? {
         guard let options, let kind, let stage else { return nil }
         return PlannedStage(
@@ -40,11 +68,13 @@ struct StageDraft {
             reads: isFinal ? [] : Set(bodyUses.filter { !$0.reference.toleratesNull }.compactMap(\.sourceStage)),
             condition: options.condition, forEach: options.forEach,
             concurrency: options.concurrency ?? document.defaults.concurrency, warnings: options.warnings,
-            isFinal: isFinal, continuesOnFailure: options.continuesOnFailure, retry: retry,
+            isFinal: isFinal, continuesOnFailure: options.continuesOnFailure, retries: retry,
             deadline: options.deadline ?? document.defaults.deadline
                 ?? kind.defaultDeadline.map(Setting.constant),
             keepsOwnDeadline: kind.keepsOwnDeadline, estimate: options.estimate,
-            expires: options.expires, renews: options.renew?.text, keepsSubmit: kind.keepsSubmit, captures: captures,
+            expires: options.expires, renews: options.renew?.text, keepsSubmit: kind.keepsSubmit,
+            isDiscretionary: isDiscretionary(options, in: document.background),
+            tokens: tokens(options, in: document), captures: captures,
             source: document.source, offset: definition.place.node.range.start)
     }
 }

@@ -6,18 +6,25 @@ public struct AnyStage: Sendable {
     public let resume: @Sendable ([UInt8]?, any StageHost) async -> Result<StageOutcome<[UInt8]>, StageFailure>
     /// Calls ``Stage/cancel(from:in:)`` likewise.
     public let cancel: @Sendable ([UInt8]?, any StageHost) async -> StageFailure?
+    /// Calls ``Stage/preview(in:)``.
+    public let preview: @Sendable (PreviewScope) async -> StagePreview
 
+    /// What it leaves to the outside.
+    public let work: BackgroundWork
     /// How pushes for it are verified; nil for one that none wakes.
     public let callback: CallbackDefinition?
 
     /// Wraps a stage; `coding` turns its checkpoint into bytes and back.
     public init<Wrapped: Stage>(
-        _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, callback: CallbackDefinition? = nil
+        _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local,
+        callback: CallbackDefinition? = nil
     ) {
+        self.work = work
         self.callback = callback
         let call = StageCall(stage: stage, coding: coding)
         resume = { bytes, host in await call.resume(bytes, host) }
         cancel = { bytes, host in await call.cancel(bytes, host) }
+        preview = { scope in await stage.preview(in: scope) }
     }
 }
 

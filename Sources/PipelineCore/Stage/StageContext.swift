@@ -67,11 +67,20 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Whether the job is still this process's, as far as the clock alone tells.
     public var isOwner: Bool { host.isOwner }
 
+    /// Keeps an exchange, redacted, for `logs --curl` and `--har`; lossy.
+    public func record(_ exchange: ExchangeRecord) { host.record(exchange) }
+
     /// Marks a point for crash tests.
     public func pass(_ point: CrashPoint) { host.pass(point) }
 
     /// Replaces the secrets in a text by their names: for everything of an exchange that is shown or kept.
     public func redact(_ text: String) -> String { host.redact(text) }
+
+    /// From now on the text is a secret too: a token that a service gave.
+    public func conceal(_ secret: String, as name: String) { host.conceal(secret, as: name) }
+
+    /// Looks the secrets up again, for credentials that a service refused; true when one is another by now.
+    public func renewSecrets(since used: [String: String]) async -> Bool { await host.renewSecrets(since: used) }
 
     /// A failure that points at the stage in the document.
     public func failure(of error: EvaluationFailure) -> StageFailure {

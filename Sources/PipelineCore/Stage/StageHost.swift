@@ -18,29 +18,45 @@ public protocol StageHost: Sendable {
     func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure)
     /// Keeps that a file has its final name; durable with the next commit, at the latest with the step's end.
     func commit(file: WrittenFile) async throws(StageFailure)
-    /// How many pushes came for the step since it was begun.
-    func pushes() async -> Int
     /// The same of many, together.
     func commit(files: [WrittenFile]) async throws(StageFailure)
+    /// How many pushes came for the step since it was begun.
+    func pushes() async -> Int
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
     func report(_ progress: StageProgress)
     /// Whether the job is still this process's, as far as the clock alone tells: asked just before something goes out
     /// that must not go out twice. Quick, from any thread.
     var isOwner: Bool { get }
+    /// Keeps an exchange for people, redacted by who made it; lossy.
+    func record(_ exchange: ExchangeRecord)
     /// Marks a point for crash tests; returns unless the process is to die there.
     func pass(_ point: CrashPoint)
     /// A keyed hash of what a submit sends, in hex: tells whether it changed without giving it away.
     func digest(_ bytes: [UInt8]) -> String
     /// Replaces the secrets in a text by their names.
     func redact(_ text: String) -> String
+    /// From now on the text is a secret too, shown under the name: a token that a service gave.
+    func conceal(_ secret: String, as name: String)
+    /// Looks the secrets of the job up again; true when one is another than in those that were used.
+    func renewSecrets(since used: [String: String]) async -> Bool
 }
 
 extension StageHost {
     public func pushes() async -> Int { 0 }
+    /// Keeps nothing.
+    public func record(_ exchange: ExchangeRecord) {}
+}
 
+extension StageHost {
     public func commit(files: [WrittenFile]) async throws(StageFailure) {
         for file in files { try await commit(file: file) }
     }
+}
+
+extension StageHost {
+    public func conceal(_ secret: String, as name: String) {}
+
+    public func renewSecrets(since used: [String: String]) async -> Bool { false }
 }
 
 /// What is fixed of a step while a stage is called.
@@ -61,13 +77,15 @@ public struct StageFacts: Sendable {
     /// Whether existing files may be replaced.
     public let overwrites: Bool
     public let retry: RetryPolicy
+    /// What is known of the stage's duration.
+    public let outlook: StageOutlook
     /// Where a mistake in the document can be pointed to: `FILE:LINE:COLUMN` of the stage.
     public let place: String
 
     public init(
         job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp,
         deadline: Timestamp?,
-        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, place: String
+        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, outlook: StageOutlook = .unknown, place: String
     ) {
         self.job = job
         self.jobKey = jobKey
@@ -79,6 +97,7 @@ public struct StageFacts: Sendable {
         self.folders = folders
         self.overwrites = overwrites
         self.retry = retry
+        self.outlook = outlook
         self.place = place
     }
 }

@@ -67,11 +67,12 @@ final class DaemonJobs: BackgroundJobs {
         return job.phase(isOwned: false) != .unknown
     }
 
-    func unpark(_ lease: Lease) async throws(JournalFailure) -> Engine.OwnedDrive {
-        guard let snapshot = try await journal.snapshot(of: lease.job) else { throw .noSuchJob(lease.job) }
+    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.OwnedDrive {
+        let id = job.lease.job
+        guard let snapshot = try await journal.snapshot(of: id) else { throw .noSuchJob(id) }
         let plan = try await plans.plan(of: snapshot.record)
-        return engine.with(secrets: secrets(of: lease.job)).unpark(
-            snapshot, under: lease, plan: plan, secretInputs: secretInputs(of: lease.job))
+        return engine.with(secrets: secrets(of: id)).unpark(
+            job, as: snapshot, plan: plan, secretInputs: secretInputs(of: id))
     }
 
     func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission { .now }

@@ -5,7 +5,7 @@ public protocol BackgroundJobs: Sendable {
     /// Takes up a job that nobody owns; nil when it is not one to be taken up without being named.
     func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.OwnedDrive?
     /// Goes on with a job that was parked.
-    func unpark(_ lease: Lease) async throws(JournalFailure) -> Engine.OwnedDrive
+    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.OwnedDrive
     /// When a job may get control back for that reason: now, or not before a time. The only place where background
     /// work is put off.
     func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission

@@ -26,15 +26,15 @@ public actor JobScheduler {
         case take(JobID)
         case knock(JobID)
         case opened(Engine.OwnedDrive)
-        case ended(JobID, Result<JobEnd?, JournalFailure>)
+        case ended(JobID, Result<JobEnd?, JournalFailure>, ParkedJob?)
         case admitted(JobID, ResumeOccasion, ResumeAdmission)
         case tick(Timestamp)
         case stop
     }
 
     private struct Standing {
-        /// The right to write to the job; nil while nobody of this process has it.
-        var lease: Lease?
+        /// What to go on with; nil while this process does not own the job.
+        var parked: ParkedJob?
         /// Nil while it is parked.
         var activity: Activity?
         /// Whether something came for it since it was opened.
@@ -100,7 +100,7 @@ public actor JobScheduler {
     private func receive(_ message: Message, _ group: inout DiscardingTaskGroup) {
         switch message {
         case .adopt(let drive):
-            standings[drive.job] = Standing(lease: drive.lease, activity: .opening)
+            standings[drive.job] = Standing(activity: .opening)
             drives += 1
             group.addTask { await self.work(drive.job) { () throws(JournalFailure) in drive } }
         case .take(let job):
@@ -109,12 +109,14 @@ public actor JobScheduler {
             ask(job, .start, &group)
         case .knock(let job): knocked(job, &group)
         case .opened(let drive): opened(drive)
-        case .ended(let job, let result): ended(job, result, &group)
+        case .ended(let job, let result, let parked): ended(job, result, parked, &group)
         case .admitted(let job, _, .now): if standings[job] != nil { enqueue(job) }
         case .admitted(let job, _, .notBefore(let time)): park(job, until: time, slack: .zero)
         case .tick(let time):
             if alarm?.time == time { alarm = nil }
-            for job in queue.takeDue(at: clock.now) { ask(job, standings[job]?.lease == nil ? .start : .timer, &group) }
+            for job in queue.takeDue(at: clock.now) {
+                ask(job, standings[job]?.parked == nil ? .start : .timer, &group)
+            }
         case .stop: stopAll()
         }
     }
@@ -162,7 +164,7 @@ public actor JobScheduler {
             drives += 1
             group.addTask { [jobs] in
                 await self.work(job) { () throws(JournalFailure) in
-                    if let lease = standing.lease { return try await jobs.unpark(lease) }
+                    if let parked = standing.parked { return try await jobs.unpark(parked) }
                     return try await jobs.takeUp(job)
                 }
             }
@@ -174,10 +176,13 @@ public actor JobScheduler {
         _ job: JobID, _ open: @Sendable () async throws(JournalFailure) -> Engine.OwnedDrive?
     ) async {
         let result: Result<JobEnd?, JournalFailure>
+        var parked: ParkedJob?
         do throws(JournalFailure) {
             if let drive = try await open() {
                 mailbox.post(.opened(drive))
-                result = .success(try await drive.run(parking: limits.parking))
+                let end = try await drive.run(parking: limits.parking)
+                if case .parked = end { parked = await drive.parked }
+                result = .success(end)
             } else {
                 result = .success(nil)
             }
@@ -186,12 +191,11 @@ public actor JobScheduler {
         }
         if case .success(let end?) = result { await jobs.ended(job, .success(end)) }
         if case .failure(let failure) = result { await jobs.ended(job, .failure(failure)) }
-        mailbox.post(.ended(job, result))
+        mailbox.post(.ended(job, result, parked))
     }
 
     private func opened(_ drive: Engine.OwnedDrive) {
         standings[drive.job]?.activity = .driven(drive)
-        standings[drive.job]?.lease = drive.lease
         if standings[drive.job]?.isKnocked == true { drive.checkInbox() }
         if isStopping { drive.leave() }
     }
@@ -199,13 +203,15 @@ public actor JobScheduler {
     // MARK: From work to waiting
 
     private func ended(
-        _ job: JobID, _ result: Result<JobEnd?, JournalFailure>, _ group: inout DiscardingTaskGroup
+        _ job: JobID, _ result: Result<JobEnd?, JournalFailure>, _ parked: ParkedJob?,
+        _ group: inout DiscardingTaskGroup
     ) {
         drives -= 1
         guard let standing = standings[job] else { return }
         switch result {
         case .success(.parked(let time)):
             standings[job]?.activity = nil
+            standings[job]?.parked = parked
             if standing.isKnocked {
                 ask(job, .knock, &group)
             } else if let time {

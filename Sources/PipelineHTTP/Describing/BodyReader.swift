@@ -15,6 +15,7 @@ final class BodyReader {
     private var position: Int64 = 0
     private var descriptor: Int32 = -1
     private var gzip: GzipStream?
+    private var lines: JoinedLines?
     /// Set when reading had to stop.
     private(set) var failure: ExchangeFailure.Reason?
 
@@ -47,6 +48,9 @@ final class BodyReader {
             guard stat(path, &status) == 0 else { return .localRead(errno: errno, path: path) }
             let isRegular = status.st_mode & S_IFMT == S_IFREG
             guard !isRegular || Int64(status.st_size) >= offset + length else { return .sourceChanged(path: path) }
+        }
+        for case .lines(let path, _) in segments where access(path, R_OK) != 0 {
+            return .localRead(errno: errno, path: path)
         }
         return nil
     }
@@ -100,6 +104,7 @@ final class BodyReader {
             if done > 0 { return done }
             failure = done == 0 ? .sourceChanged(path: path) : .localRead(errno: errno, path: path)
             return nil
+        case .lines(let path, _): return readLines(of: path, count: count, into: buffer)
         }
     }
 
@@ -133,6 +138,25 @@ final class BodyReader {
         return false
     }
 
+    private func readLines(of path: String, count: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        do throws(RequestFailure) {
+            if lines == nil {
+                let joined = try JoinedLines(path)
+                guard try joined.skip(position) else {
+                    failure = .sourceChanged(path: path)
+                    return nil
+                }
+                lines = joined
+            }
+            let done = try lines?.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])) ?? 0
+            if done > 0 { return done }
+            failure = .sourceChanged(path: path)
+        } catch {
+            failure = .localRead(errno: errno, path: path)
+        }
+        return nil
+    }
+
     private func openFile(_ path: String) -> Bool {
         guard descriptor < 0 else { return true }
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -153,5 +177,6 @@ final class BodyReader {
         gzip = nil
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
+        lines = nil
     }
 }

@@ -23,7 +23,7 @@ extension RequestDescription {
     }
 
     /// True for a field that must not reach another origin.
-    func isCredential(_ name: HTTPField.Name) -> Bool {
+    public func isCredential(_ name: HTTPField.Name) -> Bool {
         credentialFields.contains(name) || Self.usualCredentialFields.contains(name.canonicalName)
     }
 

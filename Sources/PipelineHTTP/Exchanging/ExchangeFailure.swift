@@ -34,6 +34,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case tooManyRedirects
         /// The request could not be put together; nothing was sent.
         case invalidRequest(String)
+        /// The token endpoint gave no access token, and would not the next time; nothing was sent to the service.
+        case tokenRefused(status: Int)
         case other(code: Int, text: String)
     }
 
@@ -86,7 +88,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case .nameNotResolved, .connectionRefused, .unreachable, .timedOut, .connectionReset, .closedEarly: true
         case .tls(let failure): failure == .other
         case .cancelled, .protocolError, .localRead, .sourceChanged, .localWrite, .bodyTooLarge, .tooManyRedirects,
-            .invalidRequest, .other:
+            .invalidRequest, .tokenRefused, .other:
             false
         }
     }

@@ -45,6 +45,12 @@ public struct ExchangeOptions: Sendable {
     /// Asked when the connection stands, just before the first byte goes out, on the transport's thread: it must be
     /// quick. False holds the request back: the exchange ends as cancelled, and nothing of it was sent.
     public var mayBegin: (@Sendable () -> Bool)?
+    /// Called with an access token that is put into the request, before it is sent: whoever shows exchanges hides it.
+    public var onToken: (@Sendable (String) -> Void)?
+    /// The origin of the request that a token is asked for.
+    var requestOrigin: String?
+    /// Called with the request as the decorators left it, before anything is sent.
+    public var onRequest: (@Sendable (RequestDescription) -> Void)?
     public var tls: TLSOptions
     /// URL of a proxy; nil for what the environment names (`https_proxy`, `no_proxy` …), empty for none.
     public var proxy: String?

@@ -43,6 +43,7 @@ public struct Network: Sendable {
         let request = try await build(description, decorators: decorators, context: context)
         // What was called off before it began is never begun.
         guard !Task.isCancelled else { throw .cancelled() }
+        (options ?? self.options).onRequest?(request)
         return try await transport.start(request, options: options ?? self.options).value
     }
 

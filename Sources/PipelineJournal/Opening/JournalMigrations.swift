@@ -13,7 +13,46 @@ enum JournalMigrations {
         return migrator
     }
 
-    private static let all: [(String, String)] = [("v1", version1), ("v2", version2)]
+    private static let all: [(String, String)] = [
+        ("v1", version1), ("background", background), ("pushes", pushes),
+    ]
+
+    /// The ledger of resumes and the history of stages outlive the jobs that they came from.
+    private static let background = """
+        CREATE TABLE resumes (
+            number INTEGER PRIMARY KEY,
+            time INTEGER NOT NULL,
+            pipeline TEXT NOT NULL,
+            job INTEGER REFERENCES jobs (number) ON DELETE SET NULL,
+            stage TEXT,
+            item INTEGER,
+            reason TEXT NOT NULL CHECK (reason <> ''),
+            charge TEXT NOT NULL CHECK (charge IN ('counted', 'joined', 'expedited', 'attended')),
+            delay INTEGER NOT NULL CHECK (delay >= 0),
+            machine_delay INTEGER NOT NULL CHECK (machine_delay >= 0),
+            start INTEGER NOT NULL,
+            is_unlimited INTEGER NOT NULL CHECK (is_unlimited IN (0, 1))
+        ) STRICT;
+        CREATE INDEX resumes_by_time ON resumes (time);
+        CREATE INDEX resumes_by_job ON resumes (job) WHERE job IS NOT NULL;
+        CREATE TABLE samples (
+            number INTEGER PRIMARY KEY,
+            pipeline TEXT NOT NULL,
+            stage TEXT NOT NULL CHECK (stage <> ''),
+            ended INTEGER NOT NULL,
+            seconds REAL NOT NULL CHECK (seconds >= 0),
+            earliest REAL NOT NULL CHECK (earliest >= 0),
+            size REAL,
+            polls INTEGER NOT NULL CHECK (polls >= 0),
+            resumes INTEGER NOT NULL CHECK (resumes >= 0),
+            bytes INTEGER NOT NULL CHECK (bytes >= 0),
+            p50 REAL,
+            p90 REAL,
+            remaining_error REAL,
+            progress_error REAL
+        ) STRICT;
+        CREATE INDEX samples_by_stage ON samples (pipeline, stage, number);
+        """
 
     /// Times are milliseconds since 1970; `item` is -1 for a step that is no item of a `forEach`, since NULLs would
     /// not be unique in a key. The children have no row ids: a step is found in one descent of its tree.
@@ -119,7 +158,7 @@ enum JournalMigrations {
 
     /// Pushes: `new` until the step was woken for it, `void` once the step began anew; the row stays, so that a
     /// repetition is known.
-    private static let version2 = """
+    private static let pushes = """
         CREATE TABLE pushes (
             job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
             stage TEXT NOT NULL CHECK (stage <> ''),

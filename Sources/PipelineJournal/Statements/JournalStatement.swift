@@ -9,6 +9,7 @@ enum JournalStatement: Int, CaseIterable {
     case listRequests, listBackground
     case insertStep, updateStep, keepSubmit, keepFact, keepFile, insertEvent
     case insertPush, takePushes, voidPushes
+    case insertResume, insertSample, trimSamples
     case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs, readPushes
 
     /// The statement's text.
@@ -30,6 +31,7 @@ enum JournalStatement: Int, CaseIterable {
         case .insertStep, .updateStep, .keepSubmit, .keepFact, .keepFile, .insertEvent, .insertPush, .takePushes,
             .voidPushes:
             contentSQL
+        case .insertResume, .insertSample, .trimSamples: historySQL
         case .readJob, .readSteps, .readSubmits, .readFacts, .readFiles, .readSequence, .readEvents,
             .listJobs, .readPushes:
             readingSQL

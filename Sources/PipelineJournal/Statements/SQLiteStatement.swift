@@ -64,6 +64,10 @@ extension SQLiteStatement {
     func bind(_ index: Int32, _ number: Int) { sqlite3_bind_int64(pointer, index, Int64(number)) }
     func bind(_ index: Int32, _ flag: Bool) { sqlite3_bind_int64(pointer, index, flag ? 1 : 0) }
 
+    func bind(_ index: Int32, _ number: Double?) {
+        if let number { sqlite3_bind_double(pointer, index, number) } else { bindNull(index) }
+    }
+
     func bind(_ index: Int32, _ number: Int?) {
         guard let number else { return bindNull(index) }
         bind(index, number)
@@ -109,6 +113,8 @@ extension SQLiteStatement {
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
     func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(pointer, column)) }
+    func double(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }
+    func optionalDouble(_ column: Int32) -> Double? { isNull(column) ? nil : double(column) }
     func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
     func time(_ column: Int32) -> Timestamp? { isNull(column) ? nil : Timestamp(milliseconds: integer(column)) }
 

@@ -24,6 +24,8 @@ extension JobRows {
             try update.run()
         case .pushesTaken(let key): try run(.takePushes, key, job)
         case .pushesVoided(let key): try run(.voidPushes, key, job)
+        case .resume(let record): try keep(record, job)
+        case .sample(let sample): try keep(sample)
         case .reopened:
             let update = try statement(.reopen)
             update.bind(1, job)

@@ -35,6 +35,21 @@ public enum FileContent {
         return text
     }
 
+    /// Replaces a file, readable by its owner alone; false with `errno` set when that can't be.
+    public static func write(_ bytes: [UInt8], to path: String) -> Bool {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
     /// What the last failed call said, in words.
     public static var reason: String { String(cString: strerror(errno)).lowercased() }
 }

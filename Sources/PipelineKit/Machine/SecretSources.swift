@@ -2,21 +2,34 @@ import Glibc
 public import PipelineCore
 
 /// The places where secrets are looked for, the first that has one wins: a file, the service manager's credentials
-/// folder (systemd.exec(5), `LoadCredential=`), the environment.
+/// folder (systemd.exec(5), `LoadCredential=`), the environment, the user's command.
 public struct SecretSources: SecretSource {
     private let file: [String: String]
+    /// Read again each time, so that a value that was renewed is found; what it said first stays good without it.
+    private let path: String?
     private let credentialsFolder: String?
     private let environment: [String: String]
+    private let command: SecretCommand?
 
-    /// - Parameter file: what ``read(_:)`` gave, or nothing.
-    public init(file: [String: String], environment: [String: String]) {
+    /// - Parameters:
+    ///   - file: what ``read(_:)`` gave, or nothing.
+    ///   - path: the file that it was read from.
+    ///   - command: prints a secret whose name it gets as its last argument; empty for none.
+    public init(
+        file: [String: String], path: String? = nil, environment: [String: String], command: [String] = []
+    ) {
+        self.command = SecretCommand(command)
         self.file = file
+        self.path = path
         self.environment = environment
         credentialsFolder = environment["CREDENTIALS_DIRECTORY"]
     }
 
     public func secret(_ name: String) async -> String? {
-        file[name] ?? credential(name) ?? environment["PIPELINE_SECRET_\(name)"]
+        let current = path.flatMap { path in try? Self.read(path) }
+        let known = current?[name] ?? file[name] ?? credential(name) ?? environment["PIPELINE_SECRET_\(name)"]
+        if let known { return known }
+        return await command?.secret(name)
     }
 
     private func credential(_ name: String) -> String? {

@@ -12,10 +12,15 @@ public struct Settings: Sendable {
     /// The public address of the background owner's receiver of pushes, without a slash at the end; nil when none is
     /// set.
     public let callbackURL: String?
+    /// The user's command for secrets; empty for none.
+    public let secretsCommand: [String]
     /// The environment, as it was when the program began.
     public let environment: [String: String]
 
-    public init(stateFolder: String?, secretsFile: String?, plugins: String? = nil, environment: [String: String]) {
+    public init(
+        stateFolder: String?, secretsFile: String?, plugins: String? = nil, environment: [String: String],
+        secretsCommand: [String] = []
+    ) {
         let working = AbsolutePath.workingDirectory
         let named = stateFolder ?? environment["PIPELINE_STATE_DIR"].flatMap { $0.isEmpty ? nil : $0 }
         self.stateFolder = AbsolutePath.of(named ?? Self.defaultStateFolder(environment), in: working)
@@ -26,6 +31,7 @@ public struct Settings: Sendable {
         while address?.hasSuffix("/") == true { address?.removeLast() }
         callbackURL = address
         self.environment = environment
+        self.secretsCommand = secretsCommand
     }
 
     /// `$XDG_STATE_HOME/pipeline` (XDG Base Directory Specification 0.8), `~/.local/state/pipeline` without it.

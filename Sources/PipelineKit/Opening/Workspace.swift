@@ -15,6 +15,8 @@ public final class Workspace: Sendable {
     public let catalogue: Catalogue
     /// The plugins of the folders that the settings name.
     public let plugins: PluginHost
+    /// What the jobs of the state folder sent and were answered.
+    public let exchanges: ExchangeFiles
     private let extensions: Extensions
     /// Digests of files that uploads of this process have made out.
     private let digests = KnownDigests()
@@ -22,7 +24,10 @@ public final class Workspace: Sendable {
     /// A workspace that knows what is built in, and what `extend` adds.
     public init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
         self.settings = settings
-        var extensions = Extensions(network: Network(transport: CurlTransport()), digests: digests)
+        exchanges = ExchangeFiles(stateFolder: settings.stateFolder)
+        let cache = FolderResponseCache(folder: "\(settings.stateFolder)/cache")
+        let transport = CachingTransport(AuthorizingTransport(CurlTransport()), cache: cache)
+        var extensions = Extensions(network: Network(transport: transport), digests: digests)
         extend(&extensions)
         self.extensions = extensions
         catalogue = extensions.catalogue()
@@ -66,7 +71,8 @@ public final class Workspace: Sendable {
             journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
             files: DiskFiles(digests: digests),
             crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
-            owner: journal.owner, keyedHash: { key.hash($0) }, observe: observe)
+            exchanges: exchanges, owner: journal.owner, keyedHash: { key.hash($0) }, gate: gate(journal: journal),
+            history: journal, observe: observe)
         if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }
         return Engine(ports: ports)
     }
@@ -81,7 +87,8 @@ public final class Workspace: Sendable {
     /// The sources of secrets that hold for this program.
     public func secrets() throws(StepFailure) -> SecretSources {
         let file = try settings.secretsFile.map { path throws(StepFailure) in try SecretSources.read(path) } ?? [:]
-        return SecretSources(file: file, environment: settings.environment)
+        return SecretSources(
+            file: file, path: settings.secretsFile, environment: settings.environment, command: settings.secretsCommand)
     }
 
     /// The plan of a job, from the document that it started with.

@@ -11,7 +11,11 @@ enum ComputeKind {
             defaultDeadline: .seconds(7 * 86_400), keepsOwnDeadline: true, keepsSubmit: true
         ) { reading in
             let requests = StageRequests(reading: reading, network: network, decorators: decorators)
-            return fields.stage(reading, requests).map { AnyStage($0, coding: .json, callback: $0.callback) }
+            let work = BackgroundWork.remoteJob(
+                submits: reading.reader.has("submit"), isPushed: reading.reader.has("callback"))
+            return fields.stage(reading, requests).map {
+                AnyStage($0, coding: .json, work: work, callback: $0.callback)
+            }
         }
     }
 }

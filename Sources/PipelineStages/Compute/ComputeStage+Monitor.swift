@@ -27,12 +27,12 @@ extension ComputeStage {
             checkpoint.monitor = Self.monitor(of: answer) ?? monitor
             checkpoint.polls += 1
             checkpoint.failures = 0
-            return try await waiting(checkpoint, secondsLeft: nil, floor: floor, detail: nil, in: context)
+            return try await waiting(checkpoint, floor: floor, detail: nil, in: context)
         case .failedPoll(let detail, let floor):
             if isOverdue { try await overdue(in: context) }
             checkpoint.failures += 1
             return try await waiting(
-                checkpoint, secondsLeft: nil, floor: floor, detail: "the last poll failed: \(detail)", in: context)
+                checkpoint, floor: floor, detail: "the last poll failed: \(detail)", in: context)
         case .failed(let failure): throw .definite(failure)
         }
     }
@@ -51,6 +51,9 @@ extension ComputeStage {
         switch try await requests.verdict(on: answer, of: rendered, in: context) {
         case .expected: return answer.status == 202 ? .running(answer, floor: floor) : .ended(answer)
         case .unexpected(let failure) where Self.isTransient(response.status):
+            return .failedPoll(detail: failure.title, floor: floor)
+        case .unexpected(let failure)
+        where await requests.hasNewCredentials(for: response.status, of: rendered, in: context):
             return .failedPoll(detail: failure.title, floor: floor)
         case .unexpected(let failure), .ruledOut(let failure, _): return .failed(failure)
         }

@@ -135,7 +135,7 @@ struct ComputeStage: Stage {
         }
         let report = receipt.flatMap { receipt in polls.first.map { PollReport($0, receipt.answer) } }
         return try await waiting(
-            checkpoint, secondsLeft: report?.secondsLeft, floor: receipt?.retryAfter, detail: nil, in: context)
+            checkpoint, words: report?.words ?? Estimate.Words(), floor: receipt?.retryAfter, detail: nil, in: context)
     }
 
     /// Where a 202 or a 303 leads.
@@ -150,13 +150,17 @@ struct ComputeStage: Stage {
 
     /// The wait for the next poll; one falls due at the deadline at the latest.
     func waiting(
-        _ checkpoint: ComputeCheckpoint, secondsLeft: Double?, floor: Duration?, detail: String?, in context: Context
+        _ checkpoint: ComputeCheckpoint, words: Estimate.Words = Estimate.Words(), floor: Duration?, detail: String?,
+        in context: Context
     ) async throws(StageFailure) -> Outcome {
         let pace = try await context.evaluate { scope throws(EvaluationFailure) in
             let given = polls.first { $0.pace.isGiven }?.pace ?? PollPaceDefinition()
             return try PollPace(given, in: scope)
         }
-        var wait = pace.wait(afterPolls: checkpoint.polls, secondsLeft: secondsLeft, floor: floor)
+        let elapsed = (context.now - context.facts.started).seconds
+        var wait = pace.wait(
+            in: PollPace.Situation(
+                polls: checkpoint.polls, elapsed: elapsed, outlook: context.facts.outlook, words: words, floor: floor))
         if checkpoint.failures > 0 {
             // Nobody waits for the spread of one poller's delays, so the whole delay is taken.
             let grown = context.facts.retry.delay(afterFailures: checkpoint.failures, floor: floor, random: 1)

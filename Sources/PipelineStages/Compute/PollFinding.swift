@@ -31,6 +31,9 @@ struct PollReport: Sendable {
 
     init() {}
 
+    /// What an estimate is made from.
+    var words: Estimate.Words { Estimate.Words(secondsLeft: secondsLeft, share: share) }
+
     init(_ poll: PollDefinition, _ answer: Answer) {
         switch poll.progress {
         case .percentage(let selector): share = Self.number(selector.lenientValue(in: answer)).map { $0 / 100 }

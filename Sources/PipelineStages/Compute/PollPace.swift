@@ -14,48 +14,77 @@ struct PollPaceDefinition: Sendable {
 
 /// When the next poll is due.
 ///
-/// Adaptive is: after 1 s, then 1.25 times as long each time up to a minute (Google's numbers for long-running
-/// operations); when the end is predicted, at about the predicted end. A fixed period does not grow unless told to.
+/// Adaptive is: when something is known of the end, at the times that find it soon with few polls (``PollPlan``);
+/// when nothing is, after 0.2 s, then 1.4 times as long each time up to a minute. A fixed period, or one with a factor,
+/// is kept as the author said it.
 struct PollPace: Sendable {
-    var first: Duration = .seconds(1)
-    var maximum: Duration = .seconds(60)
-    var factor = 1.25
-    /// Whether predictions of the end count.
-    var isAdaptive = true
-
-    init() {}
+    private let period: Duration?
+    private let first: Duration?
+    private let maximum: Duration?
+    private let factor: Double?
 
     init(_ definition: PollPaceDefinition, in scope: Scope) throws(EvaluationFailure) {
-        let every = try definition.every?.value(in: scope)
-        isAdaptive = every == nil
-        first = try definition.first?.value(in: scope) ?? every ?? first
-        factor = definition.factor ?? (isAdaptive ? factor : 1)
-        maximum = try definition.maximum?.value(in: scope) ?? (isAdaptive ? maximum : .seconds(86_400))
-        period = every
+        period = try definition.every?.value(in: scope)
+        first = try definition.first?.value(in: scope)
+        maximum = try definition.maximum?.value(in: scope)
+        factor = definition.factor
     }
 
-    private var period: Duration?
+    /// What a wait is chosen from.
+    struct Situation: Sendable {
+        /// How many polls were answered since the job began.
+        var polls: Int
+        /// Seconds since the stage began.
+        var elapsed: Double
+        var outlook = StageOutlook.unknown
+        var words = Estimate.Words()
+        /// A server's Retry-After.
+        var floor: Duration?
+        /// Whether a push is expected: then a poll is only for the case that it never comes.
+        var isPushed = false
+    }
 
-    /// The wait before the next poll.
-    ///
-    /// - Parameters:
-    ///   - polls: how many were answered since the job began.
-    ///   - secondsLeft: what the service says of the end.
-    ///   - floor: a server's Retry-After.
-    func wait(afterPolls polls: Int, secondsLeft: Double?, floor: Duration?) -> Duration {
-        var wait = grown(polls)
-        if isAdaptive, let secondsLeft, secondsLeft.isFinite {
-            wait = max(first.seconds, min(secondsLeft, maximum.seconds))
-        }
-        return .seconds(max(wait, floor?.seconds ?? 0, 0.01))
+    /// The wait before the next poll, never shorter than the floor.
+    func wait(in situation: Situation) -> Duration {
+        var wait = period != nil || factor != nil ? grown(situation.polls) : adaptive(situation)
+        if situation.polls == 0, let first { wait = first.seconds }
+        if let maximum { wait = min(wait, maximum.seconds) }
+        return .seconds(max(wait, situation.floor?.seconds ?? 0, 0.01))
     }
 
     private func grown(_ polls: Int) -> Double {
-        if polls == 0 { return min(first.seconds, maximum.seconds) }
+        let limit = maximum?.seconds ?? (period == nil ? 60 : 86_400)
+        let first = first ?? period ?? .seconds(1)
+        if polls == 0 { return min(first.seconds, limit) }
         var wait = (period ?? first).seconds
         let growths = period == nil ? polls : polls - 1
-        for _ in 0..<min(growths, 1000) where wait < maximum.seconds { wait *= factor }
-        return min(wait, maximum.seconds)
+        for _ in 0..<min(growths, 1000) where wait < limit { wait *= factor ?? (period == nil ? 1.25 : 1) }
+        return min(wait, limit)
+    }
+
+    private func adaptive(_ situation: Situation) -> Double {
+        let isPushed = situation.isPushed
+        let elapsed = max(situation.elapsed, 0)
+        guard let estimate = Estimate(situation.outlook, elapsed: elapsed, words: situation.words) else {
+            return min(60, cold(situation.polls)) * (isPushed ? 10 : 1)
+        }
+        var wait = PollPlan(estimate.distribution, patience: isPushed ? 8 : 1).wait(after: estimate.elapsed)
+        if estimate.sources == ["author"], !isPushed {
+            // A guess is rough: until there is a history, polls begin as if it were for longer things only.
+            wait = min(wait, 0.3 + 0.8 * elapsed)
+        }
+        let middle = estimate.distribution.quantile(0.5)
+        // A service that always says "soon" is not asked ever faster.
+        let least = min(0.1 * power(1.3, situation.polls), max(0.1, elapsed * 0.03))
+        return max(min(wait, max(60, middle)), least)
+    }
+
+    private func cold(_ polls: Int) -> Double { 0.2 * power(1.4, polls) }
+
+    private func power(_ base: Double, _ exponent: Int) -> Double {
+        var result = 1.0
+        for _ in 0..<min(exponent, 40) { result *= base }
+        return result
     }
 }
 
@@ -63,9 +92,13 @@ struct PollPace: Sendable {
 struct PollPaceFields: Sendable {
     let every = Field("every", FieldType<Setting<Duration>?>.period, default: "adaptive", "How often it asks.")
     let first = Field(
-        "first", FieldType<Setting<Duration>>.duration(), default: "1s", "The wait before the first poll.")
-    let maximum = Field("max", FieldType<Setting<Duration>>.duration(), default: "60s", "The longest wait.")
-    let factor = Field("factor", FieldType<Double>.number(1...100), default: 1.25, "By what the wait grows.")
+        "first", FieldType<Setting<Duration>>.duration(),
+        "The wait before the first poll; by default chosen from what is known of the duration.")
+    let maximum = Field(
+        "max", FieldType<Setting<Duration>>.duration(),
+        "The longest wait; by default a minute, or the median of the duration where that is longer.")
+    let factor = Field(
+        "factor", FieldType<Double>.number(1...100), "By what the wait grows, instead of adaptive waits.")
 
     var all: [any AnyField] { [every, first, maximum, factor] }
 

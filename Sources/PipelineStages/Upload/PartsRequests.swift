@@ -21,6 +21,10 @@ struct PartsRequests: Sendable {
         var rendered = try await upload.render(request, of: source, in: context)
         guard isStorage else { return rendered }
         rendered.description.query.append(("uploads", ""))
+        // Conditions are about the object, which the completion makes.
+        for field in rendered.description.headers where field.name.canonicalName.hasPrefix("if-") {
+            rendered.description.headers[field.name] = nil
+        }
         if rendered.description.headers[.contentType] == nil {
             rendered.description.headers[.contentType] = "application/octet-stream"
         }
@@ -61,7 +65,7 @@ struct PartsRequests: Sendable {
     /// The request that ends the upload; nil when the last part does.
     func completion(_ receipts: [Int: String], _ uploadID: String?) async throws(StageFailure) -> RenderedRequest? {
         if isStorage {
-            var rendered = try await storage(.post, .none, [("uploadId", uploadID ?? "")])
+            var rendered = try await storage(.post, .none, [("uploadId", uploadID ?? "")], keepsConditions: true)
             rendered.description.headers[.contentType] = "application/xml"
             rendered.description.body = .text(Self.document(receipts))
             return rendered
@@ -81,9 +85,11 @@ struct PartsRequests: Sendable {
     }
 
     private func storage(
-        _ method: HTTPRequest.Method, _ body: UploadRequest.Body, _ query: [(name: String, value: String)]
+        _ method: HTTPRequest.Method, _ body: UploadRequest.Body, _ query: [(name: String, value: String)],
+        keepsConditions: Bool = false
     ) async throws(StageFailure) -> RenderedRequest {
-        let request = UploadRequest(purpose: .append, method: method, body: body)
+        var request = UploadRequest(purpose: .append, method: method, body: body)
+        request.keepsConditions = keepsConditions
         var rendered = try await upload.render(request, of: source, in: context)
         rendered.description.query += query
         // All of these do the same when they are sent twice.

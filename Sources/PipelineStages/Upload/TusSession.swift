@@ -3,14 +3,16 @@ import PipelineCore
 import PipelineHTTP
 
 /// The client's side of one tus 1.0.0 upload (https://tus.io/protocols/resumable-upload): from each answer to the next
-/// request, and nothing else. It uses the extensions creation, expiration and termination.
+/// request, and nothing else. It uses the extensions creation, expiration and termination, and where the
+/// service offers them creation-with-upload and checksum.
 ///
-/// Uploads are created empty, so that the URL is known, and can be kept, before the first byte of the file goes out. A
+/// Uploads are created empty, or with their first part, so that the URL is known, and can be kept, before more goes out. A
 /// try that begins with an upload that exists asks for its offset first: a service may still hold the connection that
 /// broke, and answers a PATCH meanwhile with 403, 409 or 423. An upload past its `Upload-Expires` is 404 or 410.
 struct TusSession: Sendable, Equatable {
     private enum State: Sendable, Equatable {
-        case creating
+        case discovering
+        case creating(count: Int64)
         case asking
         case appending(from: Int64, count: Int64)
     }
@@ -27,20 +29,28 @@ struct TusSession: Sendable, Equatable {
     private(set) var isReplaying = false
     /// The most bytes of one append; nil for the rest in one.
     private(set) var chunk: UploadChunk
-    private var state = State.creating
+    /// What the service offers beyond the core; nil before it was asked.
+    private(set) var offer: TusOffer?
+    /// The time at which the service drops the upload, as it said it; nil when it did not.
+    private(set) var expires: String?
+    private var state = State.discovering
     private var detours = 0
 
     private static let maximumDetours = 8
 
     /// A session for a new upload.
-    init(total: Int64, chunk: UploadChunk) {
+    init(total: Int64, chunk: UploadChunk, offer: TusOffer? = nil) {
         self.total = total
         self.chunk = chunk
+        self.offer = offer
     }
 
     /// A session that goes on with an upload.
-    init(total: Int64, chunk: UploadChunk, url: String, confirmed: Int64, mayBeComplete: Bool) {
-        self.init(total: total, chunk: chunk)
+    init(
+        total: Int64, chunk: UploadChunk, url: String, confirmed: Int64, mayBeComplete: Bool,
+        offer: TusOffer? = nil
+    ) {
+        self.init(total: total, chunk: chunk, offer: offer)
         self.url = url
         self.confirmed = confirmed
         self.mayBeComplete = mayBeComplete
@@ -48,12 +58,13 @@ struct TusSession: Sendable, Equatable {
     }
 
     /// The first request.
-    mutating func begin() -> UploadStep { state == .creating ? create() : ask() }
+    mutating func begin() -> UploadStep { url != nil ? ask() : total == 0 || offer != nil ? create() : discover() }
 
     /// Takes the answer to the request that was sent last.
     mutating func next(after response: HTTPExchangeResponse) -> UploadStep {
         switch state {
-        case .creating: afterCreation(response)
+        case .discovering: afterDiscovery(response)
+        case .creating(let count): afterCreation(response, count: count)
         case .asking: afterOffset(response)
         case .appending(let offset, let count): afterAppend(response, from: offset, count: count)
         }
@@ -70,14 +81,23 @@ struct TusSession: Sendable, Equatable {
         HTTPFields([HTTPField(name: .tusResumable, value: "1.0.0")] + more)
     }
 
+    /// What else the service offers is asked once for each upload; a service that says nothing offers nothing.
+    private mutating func discover() -> UploadStep {
+        state = .discovering
+        return .send(UploadRequest(purpose: .ask, method: .options, headers: fields()))
+    }
+
+    /// With the extension creation-with-upload the first part goes along. Never the last byte: an upload that is whole
+    /// before its URL is known could not be found again when that answer is lost.
     private mutating func create() -> UploadStep {
-        state = .creating
+        let first = offer?.createsWithUpload == true && total > chunk.part ? chunk.part : 0
+        state = .creating(count: first)
         // An empty file is complete as soon as it is created.
         if total == 0 { mayBeComplete = true }
         return .send(
             UploadRequest(
-                purpose: .create, headers: fields(HTTPField(name: .uploadLength, value: String(total))), body: .empty,
-                note: .metadata))
+                purpose: .create, headers: fields(HTTPField(name: .uploadLength, value: String(total))),
+                body: first > 0 ? .file(offset: 0, count: first) : .empty, note: .metadata))
     }
 
     private mutating func ask() -> UploadStep {
@@ -87,7 +107,9 @@ struct TusSession: Sendable, Equatable {
 
     private mutating func append(from offset: Int64) -> UploadStep {
         confirmed = offset
-        let count = min(total - offset, chunk.size ?? .max)
+        // What a service checks as a whole it drops as a whole: a part at a time.
+        let most = offer?.checksum == nil ? chunk.size ?? .max : min(chunk.size ?? .max, chunk.part)
+        let count = min(total - offset, most)
         if offset + count == total { mayBeComplete = true }
         state = .appending(from: offset, count: count)
         let headers = fields(
@@ -95,13 +117,21 @@ struct TusSession: Sendable, Equatable {
             HTTPField(name: .contentType, value: "application/offset+octet-stream"))
         return .send(
             UploadRequest(
-                purpose: .append, method: .patch, url: url, headers: headers, body: .file(offset: offset, count: count))
-        )
+                purpose: .append, method: .patch, url: url, headers: headers, body: .file(offset: offset, count: count),
+                checksum: offer?.checksum))
     }
 
     // MARK: Answers
 
-    private mutating func afterCreation(_ response: HTTPExchangeResponse) -> UploadStep {
+    private mutating func afterDiscovery(_ response: HTTPExchangeResponse) -> UploadStep {
+        let offer = response.isSuccess ? TusOffer(response.headers) : TusOffer()
+        self.offer = offer
+        if let most = offer.maximumSize, most < total { return .fail(.tooLarge(most)) }
+        return create()
+    }
+
+    private mutating func afterCreation(_ response: HTTPExchangeResponse, count: Int64) -> UploadStep {
+        noteExpiry(response)
         if response.status == 413, let most = response.headers[.tusMaxSize].flatMap({ Int64($0) }), most < total {
             return .fail(.tooLarge(most))
         }
@@ -115,10 +145,21 @@ struct TusSession: Sendable, Equatable {
         if total == 0 { return .done }
         // A Location alone can be that of something else: a service that knows nothing of this protocol answers so too.
         guard response.headers[.tusResumable] != nil else { return ask() }
+        if count > 0 {
+            // Without an offset it is not known whether the bytes that went along were kept.
+            guard let kept = offset(in: response.headers), kept <= count else { return ask() }
+            return append(from: kept)
+        }
         return append(from: offset(in: response.headers) ?? 0)
     }
 
+    /// When the service drops the upload if nothing more comes (extension expiration).
+    private mutating func noteExpiry(_ response: HTTPExchangeResponse) {
+        if let date = response.headers[.uploadExpires] { expires = date }
+    }
+
     private mutating func afterOffset(_ response: HTTPExchangeResponse) -> UploadStep {
+        noteExpiry(response)
         switch response.status {
         case 404, 410, 403: return .fail(.gone)
         // Some services no longer show an upload that is complete.
@@ -145,6 +186,7 @@ struct TusSession: Sendable, Equatable {
     }
 
     private mutating func afterAppend(_ response: HTTPExchangeResponse, from start: Int64, count: Int64) -> UploadStep {
+        noteExpiry(response)
         if response.isSuccess {
             let offset = offset(in: response.headers) ?? start + count
             guard offset <= total else {
@@ -181,6 +223,7 @@ struct TusSession: Sendable, Equatable {
 extension HTTPField.Name {
     static let tusResumable = HTTPField.Name("Tus-Resumable")!
     static let tusVersion = HTTPField.Name("Tus-Version")!
+    static let uploadExpires = HTTPField.Name("Upload-Expires")!
     static let tusMaxSize = HTTPField.Name("Tus-Max-Size")!
     static let uploadMetadata = HTTPField.Name("Upload-Metadata")!
 }

@@ -21,6 +21,14 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
     var chunk: Int64?
     /// The running digest, for protocols that go on at an offset; nil before anything was read, and for the others.
     var digest: UploadDigest.Checkpoint?
+    /// What a tus service offers beyond the core; nil when it was not asked.
+    var offer: TusOffer?
+    /// When the service drops the upload if nothing more comes, as it said it.
+    var expires: String?
+    /// True when all bytes are at the service, and the author's `complete` has still to be answered.
+    var isFilled = false
+    /// True from before `complete` was begun.
+    var isCompleting = false
     /// The parts, for protocols that send such; nil before the first request and for the others.
     var parts: PartsCheckpoint?
     /// How often the service has lost an upload of this file.
@@ -41,5 +49,8 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
         mayBeComplete = false
         parts = nil
         digest = nil
+        expires = nil
+        isFilled = false
+        isCompleting = false
     }
 }

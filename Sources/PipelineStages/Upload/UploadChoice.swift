@@ -11,7 +11,9 @@ struct UploadChoice: Sendable {
     let requests: UploadRequests
     let source: SourceFile
 
-    func make(in context: StageContext<UploadCheckpoint>) async throws(StageFailure) -> UploadProtocol {
+    func make(in context: StageContext<UploadCheckpoint>) async throws(StageFailure)
+        -> (chosen: UploadProtocol, offer: TusOffer?)
+    {
         let version = InteropVersion.newest.field
         let request = UploadRequest(
             purpose: .ask, method: .options, headers: [version.name: version.value, .tusResumable: "1.0.0"])
@@ -22,7 +24,8 @@ struct UploadChoice: Sendable {
             if Self.isAboutSomethingElse(response.status) {
                 _ = try await requests.requests.judge(response, of: rendered, in: context)
             }
-            return Self.choice(from: response, method: requests.definition.method)
+            let chosen = Self.choice(from: response, method: requests.definition.method)
+            return (chosen, chosen == .tus ? TusOffer(response.headers) : nil)
         }
     }
 

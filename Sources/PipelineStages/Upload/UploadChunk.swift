@@ -3,7 +3,7 @@ struct UploadChunk: Sendable, Equatable {
     /// Bytes of one append; nil for the rest of the file in one. Kept in the checkpoint.
     private(set) var size: Int64?
     /// What to fall back to, in bytes.
-    private let part: Int64
+    let part: Int64
     /// Sizes are multiples of this, but for the last of a file.
     private let granularity: Int64
     /// Bytes that the try before handed over, of which it is not known whether they were kept.

@@ -85,6 +85,7 @@ final class UploadDigest: Sendable {
             state.marks.removeFirst(min(start, state.marks.count))
             let newest = state.running.mark
             let kept = [state.marks.first, newest].compactMap(\.self).filter { $0.position > 0 }
+            guard !kept.isEmpty else { return nil }
             return Checkpoint(changed: version.changed, marks: kept.count == 2 && kept[0] == kept[1] ? [newest] : kept)
         }
     }

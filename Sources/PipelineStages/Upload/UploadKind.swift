@@ -15,7 +15,7 @@ enum UploadKind {
             let requests = StageRequests(reading: reading, network: network, decorators: decorators)
             guard var stage = fields.stage(reading, requests) else { return nil }
             stage.digests = digests
-            return AnyStage(stage, coding: .json)
+            return AnyStage(stage, coding: .json, work: .transfer)
         }
     }
 }
@@ -40,7 +40,8 @@ private struct UploadFields: Sendable {
         "onUnknown", FieldType<RequestDefinition.OnUnknown>.word("way of ending an unknown submit"), default: "ask",
         "What to do when a lost answer can't be settled.")
     let parallel = Field(
-        "parallel", FieldType<Int>.integer(1...64), default: 1, "With s3 and parts: how many parts at a time, at most.")
+        "parallel", FieldType<Int>.integer(1...64),
+        "With s3 (8) and parts (1): the most parts at a time; how many are worth it is found while running.")
     let part: Field<RequestDefinition>
     let complete: Field<RequestDefinition>
     let cancel: Field<RequestDefinition>
@@ -57,7 +58,8 @@ private struct UploadFields: Sendable {
             "With parts: the request that sends one; \"part\": true stands for its bytes.")
         complete = Field(
             "complete", RequestDefinition.type(decorators: decorators),
-            "With parts: the request that ends the upload; self.parts.NAME are the parts' captures.")
+            "The request that ends the upload behind its last byte; with parts self.parts.NAME are the parts' captures."
+        )
         cancel = Field(
             "cancel",
             RequestDefinition.type(
@@ -84,7 +86,14 @@ private struct UploadFields: Sendable {
         let creation = definition?.capture ?? CaptureSet()
         let parts = mode.flatMap { readParts($0, creation: creation, requests, reading) }
         let ownCaptures = mode == .parts ? parts?.complete?.capture : creation
-        definition?.capture = CaptureSet((ownCaptures?.entries ?? []) + captures.entries)
+        var last = mode == .parts ? nil : reader.optional(complete)
+        if let request = last { requests.check(request, reading.findings) }
+        if last == nil {
+            definition?.capture = CaptureSet((ownCaptures?.entries ?? []) + captures.entries)
+        } else {
+            let own = last?.capture.entries ?? []
+            last?.capture = CaptureSet(own + captures.entries)
+        }
         let table = reader.optional(fields)
         let field = reader.value(fileField, default: Template(constant: "file"))
         let size = reader.value(partSize, default: .constant(8 << 20))
@@ -98,7 +107,7 @@ private struct UploadFields: Sendable {
             requests: UploadRequests(
                 requests: requests, definition: definition, fields: table,
                 fieldsRange: reader.place(of: "fields")?.node.range ?? SourceRange(start: 0, end: 0), fileField: field),
-            partSize: size, location: location, parts: parts)
+            partSize: size, location: location, parts: parts, complete: last)
     }
 
     /// What is said of the parts; nil for protocols without them.
@@ -108,9 +117,9 @@ private struct UploadFields: Sendable {
         let reader = reading.reader
         var parts = PartsDefinition()
         parts.part = reader.optional(part)
-        parts.complete = reader.optional(complete)
+        if mode == .parts { parts.complete = reader.optional(complete) }
         parts.cancel = reader.optional(cancel)
-        parts.parallel = reader.value(parallel, default: 1)
+        parts.parallel = reader.value(parallel, default: mode == .s3 ? 8 : 1)
         guard mode == .s3 || mode == .parts else { return nil }
         if mode == .parts { parts.creation = creation }
         for request in [parts.part, parts.complete, parts.cancel] {
@@ -127,7 +136,7 @@ private struct UploadFields: Sendable {
     private func check(_ mode: UploadProtocol, _ reader: ObjectReader) {
         let owners: [(name: String, modes: Set<UploadProtocol>)] = [
             ("fields", [.multipart]), ("fileField", [.multipart]), ("session", [.gcs]),
-            ("part", [.parts]), ("complete", [.parts]), ("cancel", [.parts]), ("parallel", [.parts, .s3]),
+            ("part", [.parts]), ("cancel", [.parts]), ("parallel", [.parts, .s3]),
         ]
         for (name, modes) in owners where !modes.contains(mode) {
             guard let place = reader.place(of: name) else { continue }

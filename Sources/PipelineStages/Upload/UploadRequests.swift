@@ -37,7 +37,11 @@ struct UploadRequests: Sendable {
         guard request.purpose != .create, request.purpose != .whole else { return definition }
         definition.body = .none
         if request.url != nil { definition.query = ValueTable() }
-        definition.headers = ValueTable(definition.headers.entries.filter { !Self.isAboutContent($0.name) })
+        definition.headers = ValueTable(
+            definition.headers.entries.filter { entry in
+                if request.keepsConditions, entry.name.lowercased().hasPrefix("if-") { return true }
+                return !Self.isAboutContent(entry.name)
+            })
         return definition
     }
 
@@ -57,29 +61,50 @@ struct UploadRequests: Sendable {
         _ request: UploadRequest, _ source: SourceFile, to rendered: inout RenderedRequest,
         in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) {
-        note(request.note, of: source, in: &rendered.description)
+        note(request.note, of: source, with: request.body, in: &rendered.description)
         switch request.body {
         case .none: return
         case .empty: rendered.description.body = .bytes([])
         case .file(let offset, let count):
             rendered.description.body = .file(path: source.path, offset: offset, length: count)
+            try addChecksum(request.checksum, source, offset, count, to: &rendered, in: context)
         case .form:
             rendered.description.body = .multipart(try await form(source, in: context))
             return
         }
-        if request.purpose == .whole, rendered.description.headers[.contentType] == nil {
-            rendered.description.headers[.contentType] = "application/octet-stream"
+        if request.purpose == .whole {
+            rendered.decorators.append(Headers([("Content-Type", "application/octet-stream")]))
         }
     }
 
-    private func note(_ note: UploadRequest.Note, of source: SourceFile, in request: inout RequestDescription) {
+    private func addChecksum(
+        _ algorithm: UploadChecksum?, _ source: SourceFile, _ offset: Int64, _ count: Int64,
+        to rendered: inout RenderedRequest, in context: StageContext<UploadCheckpoint>
+    ) throws(StageFailure) {
+        guard let algorithm else { return }
+        do throws(RequestFailure) {
+            let digest = try algorithm.digest(of: source.path, from: offset, count: count)
+            rendered.description.headers[.uploadChecksum] = "\(algorithm.rawValue) \(Base64Bytes.encode(digest))"
+        } catch {
+            throw .definite(StepFailure(error.message, place: context.facts.place))
+        }
+    }
+
+    private func note(
+        _ note: UploadRequest.Note, of source: SourceFile, with body: UploadRequest.Body,
+        in request: inout RequestDescription
+    ) {
         switch note {
         case .none: return
         case .disposition: describe(source, in: &request.headers)
         case .metadata:
             // The type stands for the file; the creation itself has no content.
             let type = request.headers[.contentType] ?? "application/octet-stream"
-            request.headers[.contentType] = nil
+            if case .file = body {
+                request.headers[.contentType] = "application/offset+octet-stream"
+            } else {
+                request.headers[.contentType] = nil
+            }
             guard request.headers[.uploadMetadata] == nil else { return }
             let name = Base64Bytes.encode(PathName.last(of: source.path).utf8)
             request.headers[.uploadMetadata] = "filename \(name),filetype \(Base64Bytes.encode(type.utf8))"

@@ -25,6 +25,7 @@ extension UploadRun {
             guard session.isReplaying else { throw error }
             return try await settleLost()
         }
+        if let complete = stage.complete { return try await fill(captures, then: complete) }
         try await commit(countsBytes: true)
         if let whole = digest?.whole() { stage.digests.note(whole.digest, of: source.path, whole.version) }
         return .finished(captures)
@@ -151,6 +152,7 @@ extension UploadRun {
         if wasWhole {
             title = "\(name) no longer has the upload, which may have been complete; the file is sent again"
         }
+        let expires = checkpoint.expires
         checkpoint.forgetUpload()
         checkpoint.losses += 1
         let isLast = checkpoint.losses >= context.facts.retry.attempts
@@ -162,7 +164,8 @@ extension UploadRun {
                 hint: "does the service keep uploads long enough? \"protocol\": \"put\" needs no such memory", response,
                 rendered)
         }
-        let hint = wasWhole ? "it may be there twice; \"once\" says how such an upload is found again" : nil
+        let kept = expires.map { "it had said that it keeps it until \($0)" }
+        let hint = wasWhole ? "it may be there twice; \"once\" says how such an upload is found again" : kept
         return .failed(
             TryFailure(requests.failure(title, answer, of: rendered, hint: hint, in: context), kind: .answered))
     }
@@ -202,7 +205,8 @@ extension UploadRun {
 
     func taken(from receipt: SubmitReceipt) -> Result<JSONObject, CaptureFailure> {
         do throws(CaptureFailure) {
-            return .success(try stage.requests.definition.capture.values(in: receipt.answer))
+            let captures = stage.complete?.capture ?? stage.requests.definition.capture
+            return .success(try captures.values(in: receipt.answer))
         } catch {
             return .failure(error)
         }

@@ -20,11 +20,12 @@ extension UploadRun {
         let gauge = PartGauge(table, present: Set(state.receipts.keys), context)
         var last: (HTTPExchangeResponse, RenderedRequest)?
         var failure: StageFailure?
+        var pace = PartPace(most: parts.definition.parallel, now: context.now)
         // A failure of one part lets the others end: what they sent need not be sent again.
         await withTaskGroup(of: Sent.self) { group in
             var running = 0
             while running > 0 || (failure == nil && !missing.isEmpty) {
-                while failure == nil, running < parts.definition.parallel, let number = missing.popFirst() {
+                while failure == nil, running < pace.width, let number = missing.popFirst() {
                     do throws(StageFailure) {
                         let rendered = try await parts.part(number, of: table, state.uploadID)
                         group.addTask { [requests, context] in
@@ -40,6 +41,7 @@ extension UploadRun {
                 running -= 1
                 do throws(StageFailure) {
                     last = (try await take(sent, parts, table), sent.rendered)
+                    pace.note(table.length(of: sent.number), at: context.now)
                 } catch {
                     failure = failure ?? error
                     if Task.isCancelled || !source.isUnchanged { group.cancelAll() }

@@ -121,7 +121,10 @@ extension UploadRun {
         // The ETag of an object made of parts ends with their number.
         guard object.isSuccess, object.headers[.contentLength].flatMap({ Int64($0) }) == source.size,
             tag.filter({ $0 != "\"" }).hasSuffix("-\(count)")
-        else { throw try await end(.gone, response, rendered) }
+        else {
+            if response.status == 412 { return nil }
+            throw try await end(.gone, response, rendered)
+        }
         let document =
             "<CompleteMultipartUploadResult><Location>\(PartsRequests.escaped(object.url))</Location>"
             + "<ETag>\(PartsRequests.escaped(tag))</ETag></CompleteMultipartUploadResult>"
@@ -139,11 +142,14 @@ extension UploadRun {
             guard let last else { return .finished([:]) }
             return try await finish(last.0, last.1)
         }
+        let isAgain = state.isCompleting
         checkpoint.parts?.isCompleting = true
         try await keep()
         context.pass(.uploadSent)
         let response = try await answer(to: rendered)
-        if response.status == 404, parts.isStorage,
+        // A condition on the object also fails for the one that a lost answer had been about.
+        let isLost = response.status == 404 || (response.status == 412 && isAgain)
+        if isLost, parts.isStorage,
             let outcome = try await afterLoss(parts, response, rendered)
         {
             return outcome

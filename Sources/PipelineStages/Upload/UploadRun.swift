@@ -37,11 +37,16 @@ struct UploadRun {
 
     /// Sends what the session wants until it has an end.
     mutating func perform() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
-        if stage.mode.startsAgain, stage.requests.definition.once != nil { return try await performOnce() }
+        if let complete = stage.complete, checkpoint.isFilled { return try await end(with: complete) }
+        if stage.mode.startsAgain, stage.requests.definition.once != nil, stage.complete == nil {
+            return try await performOnce()
+        }
         // A file of one part needs no parts; one that was begun in parts goes on in them.
         if let parts = stage.parts {
             let isOnePart = source.size <= PartTable.storagePartSize(for: source.size, wanted: partSize)
-            if stage.mode == .parts || checkpoint.parts != nil || !isOnePart { return try await performParts(parts) }
+            if stage.mode == .parts || checkpoint.parts != nil { return try await performParts(parts) }
+            // A URL that was signed beforehand is for one PUT, and for nothing else.
+            if !isOnePart, try await !isPresigned() { return try await performParts(parts) }
         }
         var step = session.begin()
         var last: (response: HTTPExchangeResponse, rendered: RenderedRequest)?
@@ -64,6 +69,13 @@ struct UploadRun {
                 throw try await end(failure, last?.response, last?.rendered)
             }
         }
+    }
+
+    /// Whether the URL of the author's request carries its signature (AWS Signature 4 in the query).
+    private func isPresigned() async throws(StageFailure) -> Bool {
+        let whole = UploadRequest(purpose: .whole, body: .file(offset: 0, count: source.size))
+        let request = try await stage.requests.render(whole, of: source, in: context).description
+        return request.query.contains { $0.name == "X-Amz-Signature" } || request.url.contains("X-Amz-Signature=")
     }
 
     /// The answer to a creation with the upload's address, wherever the author says that it stands, as `Location`.
@@ -177,11 +189,12 @@ struct UploadRun {
         var hasPassedEnd = false
 
         init(_ request: UploadRequest, total: Int64, uncounted: Int64) {
-            sendsFile = request.purpose == .append || request.purpose == .whole
             if case .file(let offset, let count) = request.body {
                 isLast = offset + count == total
+                sendsFile = true
             } else {
                 isLast = true
+                sendsFile = request.purpose == .append || request.purpose == .whole
             }
             base = uncounted
         }

@@ -48,6 +48,10 @@ struct UploadRequest: Sendable, Equatable {
     var headers: HTTPFields = [:]
     var body = Body.none
     var note = Note.none
+    /// How the service checks the bytes of the file that are in the body; nil when it does not.
+    var checksum: UploadChecksum?
+    /// Whether the author's conditions (`If-None-Match` and its like) go along: they are about what the upload ends in.
+    var keepsConditions = false
 }
 
 /// What a session wants done.
@@ -131,6 +135,8 @@ enum UploadSession: Sendable, Equatable {
             checkpoint.note(url: session.url, confirmed: session.confirmed, mayBeComplete: session.mayBeComplete)
         case .tus(let session):
             checkpoint.note(url: session.url, confirmed: session.confirmed, mayBeComplete: session.mayBeComplete)
+            checkpoint.offer = session.offer
+            checkpoint.expires = session.expires ?? checkpoint.expires
             checkpoint.chunk = session.chunk.size
         case .google(let session):
             checkpoint.note(url: session.url, confirmed: session.confirmed, mayBeComplete: session.mayBeComplete)

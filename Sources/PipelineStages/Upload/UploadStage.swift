@@ -14,6 +14,8 @@ struct UploadStage: Stage {
     var location: Selector?
     /// What is said of the parts; nil for protocols without them.
     var parts: PartsDefinition?
+    /// The author's request behind the last byte, with the stage's captures; nil for none, and where `parts` has it.
+    var complete: RequestDefinition?
     /// Takes the digests of files that were sent whole.
     var digests = KnownDigests()
 
@@ -26,7 +28,9 @@ struct UploadStage: Stage {
         checkpoint.source = source.fingerprint
         if mode == .auto {
             if checkpoint.chosen == nil {
-                checkpoint.chosen = try await UploadChoice(requests: requests, source: source).make(in: context)
+                let choice = try await UploadChoice(requests: requests, source: source).make(in: context)
+                checkpoint.chosen = choice.chosen
+                checkpoint.offer = choice.offer
                 try await context.commit(checkpoint)
             }
             guard let chosen = checkpoint.chosen else { throw .definite(StepFailure("no protocol was chosen")) }
@@ -92,11 +96,13 @@ struct UploadStage: Stage {
         case .resumable: return .resumable(resumable(total, checkpoint))
         case .tus:
             let chunk = try await chunk(checkpoint, in: context)
-            guard let url = checkpoint.url else { return .tus(TusSession(total: total, chunk: chunk)) }
+            guard let url = checkpoint.url else {
+                return .tus(TusSession(total: total, chunk: chunk, offer: checkpoint.offer))
+            }
             return .tus(
                 TusSession(
                     total: total, chunk: chunk, url: url, confirmed: checkpoint.confirmed,
-                    mayBeComplete: checkpoint.mayBeComplete))
+                    mayBeComplete: checkpoint.mayBeComplete, offer: checkpoint.offer))
         case .gcs:
             return .google(
                 GoogleSession(

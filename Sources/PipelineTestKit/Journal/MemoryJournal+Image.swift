@@ -12,6 +12,10 @@ extension MemoryJournal {
         }
 
         var rows: [JobID: Row] = [:]
+        /// The ledger of resumes, in the order of its entries.
+        public internal(set) var resumes: [ResumeRecord] = []
+        /// How long steps took, in the order of their ends.
+        public internal(set) var samples: [StageSample] = []
 
         public init() {}
 
@@ -46,11 +50,22 @@ extension MemoryJournal.Image {
         do throws(JournalFailure) {
             for change in changes { try row.apply(change) }
             rows[lease.job] = row
+            keepHistory(changes)
         } catch {
             row.snapshot = snapshot
             row.events.removeLast(row.events.count - events)
             rows[lease.job] = row
             throw error
+        }
+    }
+
+    private mutating func keepHistory(_ changes: [JournalChange]) {
+        for change in changes {
+            switch change {
+            case .resume(let record): resumes.append(record)
+            case .sample(let sample): samples.append(sample)
+            default: break
+            }
         }
     }
 

@@ -176,6 +176,25 @@ extension MemoryJournal {
     }
 }
 
+extension MemoryJournal: BackgroundHistory {
+    public func resumes(since time: Timestamp, of pipeline: String?) async throws(JournalFailure) -> [ResumeRecord] {
+        state.withLock { state in
+            state.image.resumes.filter { $0.time >= time && (pipeline == nil || $0.pipeline == pipeline) }
+                .sorted { $0.time < $1.time }
+        }
+    }
+
+    public func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample] {
+        let samples = state.withLock { $0.image.samples.filter { $0.pipeline == pipeline } }
+        let last = Dictionary(grouping: samples.enumerated(), by: \.element.stage).values.flatMap { $0.suffix(limit) }
+        return last.sorted { $0.offset < $1.offset }.map(\.element)
+    }
+
+    public func pipelines() async throws(JournalFailure) -> [String] {
+        state.withLock { Set($0.image.samples.map(\.pipeline) + $0.image.resumes.map(\.pipeline)).sorted() }
+    }
+}
+
 extension MemoryJournal.State {
     mutating func enter(_ owner: OwnerID) {
         // A process that starts under the name of one that is gone has none of its jobs.

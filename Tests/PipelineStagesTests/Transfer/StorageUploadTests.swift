@@ -35,6 +35,39 @@ struct StorageUploadTests {
         #expect(service.object == small)
     }
 
+    @Test("to a URL that was signed beforehand is one PUT of any size")
+    func presigned() async throws {
+        let server = try LoopbackServer(keptBodyBytes: 64 << 20) { _ in .status(200, headers: [("ETag", "\"e\"")]) }
+        defer { server.stop() }
+        folder.write("selfie.y4m", content)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "s3",
+              "partSize": "5MiB", "request": { "PUT": "/bucket/a?X-Amz-Signature=abc", "credentials": "none" } }
+            """, url: server.url, folder: folder.path)
+        #expect(await bench.resume().finished != nil)
+        #expect(server.requests.map(\.target) == ["/bucket/a?X-Amz-Signature=abc"])
+        #expect(server.requests.first?.body == content)
+    }
+
+    @Test("sends a condition on the object with the request that makes it, and with no other")
+    func condition() async throws {
+        let service = try StorageService()
+        folder.write("selfie.y4m", content)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "s3",
+              "partSize": "5MiB",
+              "request": { "PUT": "/bucket/a", "headers": { "If-None-Match": "*" },
+                           "with": [ { "sigv4": { "region": "us-east-1", "service": "s3", "accessKey": "AK",
+                                                  "secretKey": "SK" } } ] } }
+            """, url: service.url, folder: folder.path)
+        #expect(await bench.resume().finished != nil)
+        #expect(service.object.map(TransferFolder.sha256) == TransferFolder.sha256(content))
+        let with = service.requests.filter { $0.header("If-None-Match") != nil }
+        #expect(with.map(\.target) == ["/bucket/a?uploadId=u1"])
+    }
+
     @Test("is made, filled in parts and completed", arguments: [1, 3])
     func parts(parallel: Int) async throws {
         let service = try StorageService()

@@ -22,6 +22,9 @@ final class TransferBench {
         self.folder = folder
     }
 
+    /// What the uploads of all tests have made out of their files.
+    static let digests = KnownDigests()
+
     static func plan(_ document: String, url: String = "http://127.0.0.1:1", captured: [String: [String]] = [:]) throws
         -> Plan
     {
@@ -39,7 +42,7 @@ final class TransferBench {
               "stages": [ \(others) \(document) ] }
             """
         let kinds = [
-            UploadKind.make(network: network, decorators: .standard),
+            UploadKind.make(network: network, decorators: .standard, digests: digests),
             DownloadKind.make(network: network, decorators: .standard),
         ]
         let catalogue = Catalogue(kinds: kinds) { DecoratorCatalogue.standard.check($0, findings: $1) }

@@ -61,6 +61,18 @@ final class TransferFolder {
         close(descriptor)
     }
 
+    /// Changes bytes of a file, or only its rights, and sets its time back to what it was.
+    func overwriteInSecret(_ name: String, at offset: Int, _ bytes: [UInt8]?) {
+        var status = stat()
+        stat("\(path)/\(name)", &status)
+        let descriptor = open("\(path)/\(name)", O_WRONLY)
+        defer { close(descriptor) }
+        if let bytes { _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, bytes.count, off_t(offset)) } }
+        fchmod(descriptor, 0o600)
+        let times = [status.st_atim, status.st_mtim]
+        futimens(descriptor, times)
+    }
+
     /// The bytes of a file; nil when there is none.
     func read(_ name: String) -> [UInt8]? {
         let descriptor = open("\(path)/\(name)", O_RDONLY)

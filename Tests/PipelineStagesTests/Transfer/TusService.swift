@@ -1,6 +1,9 @@
+import Crypto
 import HTTPTypes
 import PipelineTestKit
 import Synchronization
+
+@testable import PipelineStages
 
 /// A service that speaks tus 1.0.0, keeps what it got, and misbehaves as told.
 final class TusService: Sendable {
@@ -8,6 +11,7 @@ final class TusService: Sendable {
         var bytes: [UInt8] = []
         var length: Int
         var metadata: String?
+        var checksums: [String] = []
     }
 
     struct Faults: Sendable {
@@ -24,6 +28,10 @@ final class TusService: Sendable {
         /// Most bytes of one append.
         var appendLimit: Int64?
         var givesAbsoluteLocation = false
+        /// What it offers beyond the core.
+        var extensions: String?
+        /// Finds the next appends damaged.
+        var damages = 0
     }
 
     struct State: Sendable {
@@ -47,7 +55,7 @@ final class TusService: Sendable {
 
     var url: String { server.withLock { $0?.url ?? "" } }
     var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
-    var lines: [String] { requests.map { "\($0.method) \($0.path)" } }
+    var lines: [String] { requests.filter { $0.method != "OPTIONS" }.map { "\($0.method) \($0.path)" } }
     var received: Int64 { requests.reduce(0) { $0 + $1.bodyCount } }
     var uploads: [String: Upload] { state.withLock(\.uploads) }
 
@@ -60,6 +68,14 @@ final class TusService: Sendable {
             return .status(412, headers: [("Tus-Version", "1.0.0")])
         }
         switch request.method {
+        case "OPTIONS":
+            guard let extensions = state.withLock(\.faults.extensions) else { return Self.status(405) }
+            return Self.status(
+                204,
+                [
+                    ("Tus-Version", "1.0.0"), ("Tus-Extension", extensions),
+                    ("Tus-Checksum-Algorithm", "md5,sha1,sha256"),
+                ])
         case "POST": return create(request)
         case "HEAD": return offset(request)
         case "PATCH": return append(request)
@@ -71,7 +87,9 @@ final class TusService: Sendable {
     }
 
     private func create(_ request: ReceivedRequest) -> ScriptedAnswer {
-        guard let length = request.header("Upload-Length").flatMap({ Int($0) }), request.contentLength == 0 else {
+        guard let length = request.header("Upload-Length").flatMap({ Int($0) }),
+            request.contentLength == 0 || state.withLock({ $0.faults.extensions?.contains("with-upload") == true })
+        else {
             return Self.status(400)
         }
         let (path, isAbsolute) = state.withLock { state in
@@ -80,7 +98,19 @@ final class TusService: Sendable {
             state.uploads[path] = Upload(length: length, metadata: request.header("Upload-Metadata"))
             return (path, state.faults.givesAbsoluteLocation)
         }
-        return Self.status(201, [("Location", isAbsolute ? url + path : String(path.dropFirst(7)))])
+        let location = [("Location", isAbsolute ? url + path : String(path.dropFirst(7)))]
+        guard request.contentLength > 0 else { return Self.status(201, location) }
+        guard request.header("Content-Type") == "application/offset+octet-stream" else { return Self.status(415) }
+        return ScriptedAnswer([
+            .readBody,
+            .then { whole in
+                let kept = self.state.withLock { state in
+                    state.uploads[path]?.bytes += whole.body
+                    return state.uploads[path]?.bytes.count ?? 0
+                }
+                return Self.status(201, location + [("Upload-Offset", "\(kept)")])
+            },
+        ])
     }
 
     private func offset(_ request: ReceivedRequest) -> ScriptedAnswer {
@@ -114,6 +144,7 @@ final class TusService: Sendable {
         return ScriptedAnswer([
             .readBody,
             .then { whole in
+                if let refusal = self.checked(whole) { return Self.status(refusal) }
                 let upload = self.keep(whole)
                 let isLost = self.state.withLock { state in
                     guard upload.bytes.count == upload.length, state.faults.lostAnswers > 0 else { return false }
@@ -124,6 +155,21 @@ final class TusService: Sendable {
                 return Self.status(204, [("Upload-Offset", "\(upload.bytes.count)")])
             },
         ])
+    }
+
+    /// 460 for bytes that are not those of their checksum.
+    private func checked(_ request: ReceivedRequest) -> Int? {
+        guard let field = request.header("Upload-Checksum") else { return nil }
+        return state.withLock { state in
+            state.uploads[request.path]?.checksums.append(field)
+            if state.faults.damages > 0 {
+                state.faults.damages -= 1
+                return 460
+            }
+            let words = field.split(separator: " ")
+            let digest = Base64Bytes.encode(SHA256.hash(data: request.body))
+            return words.first == "sha256" && words.last.map(String.init) == digest ? nil : 460
+        }
     }
 
     @discardableResult private func keep(_ request: ReceivedRequest) -> Upload {

@@ -35,6 +35,73 @@ struct TusUploadTests {
         #expect(bench.state.moved.sent == 3_000_000)
     }
 
+    @Test("makes use of what the service offers: a first part with the creation, and a checksum for each append")
+    func offers() async throws {
+        let service = try TusService(.init(extensions: "creation,creation-with-upload,checksum", damages: 1))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().finished != nil)
+        let upload = try #require(service.uploads["/files/1"])
+        #expect(upload.bytes == content)
+        // 3,000,000 bytes are eleven parts of 256 KiB and a rest; the first goes with the creation, one goes twice.
+        #expect(service.requests.first { $0.method == "POST" }?.contentLength == 262_144)
+        #expect(upload.checksums.count == 12)
+        #expect(upload.metadata?.hasSuffix("filetype YXBwbGljYXRpb24vb2N0ZXQtc3RyZWFt") == true)
+        #expect(service.received == 3_262_144)
+        #expect(bench.state.moved.sent >= 3_000_000)
+    }
+
+    @Test("goes on with checksums after a crash, and asks only once what is offered")
+    func offersAfterCrash() async throws {
+        let service = try TusService(.init(extensions: "creation,checksum"))
+        let bench = try bench(service.url)
+        #expect(await bench.resume(crash: (.uploadPart, 4)).hasDied)
+        #expect(await bench.run().finished != nil)
+        let upload = try #require(service.uploads["/files/1"])
+        #expect(upload.bytes == content)
+        #expect(upload.checksums.count >= 12)
+        #expect(service.requests.filter { $0.method == "OPTIONS" }.count == 1)
+    }
+
+    @Test("knows the digest of the whole file at its end, interruptions and a crash in between")
+    func knownDigest() async throws {
+        let service = try TusService(.init(cuts: [1_500_000, 700_001]))
+        let bench = try bench(service.url)
+        #expect(await bench.resume(crash: (.uploadPart, 3)).hasDied)
+        #expect(await bench.run().finished != nil)
+        #expect(service.uploads["/files/1"]?.bytes == content)
+        let known = TransferBench.digests.sha256(ofFileAt: "\(folder.path)/selfie.y4m")
+        #expect(known?.hex == TransferFolder.sha256(content))
+        folder.append("selfie.y4m", [1])
+        #expect(TransferBench.digests.sha256(ofFileAt: "\(folder.path)/selfie.y4m") == nil)
+    }
+
+    @Test("refuses a file whose bytes changed behind the same size and time", arguments: [true, false])
+    func changedInSecret(changesBytes: Bool) async throws {
+        let service = try TusService(.init(cuts: [2_500_000]))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().finished == nil)
+        folder.overwriteInSecret("selfie.y4m", at: 1_000_000, changesBytes ? [0xAA, 0xBB, 0xCC] : nil)
+        let end = await bench.run()
+        #expect((end.finished == nil) == changesBytes)
+        if changesBytes { #expect(end.refusal?.contains("changed while it was being uploaded") == true) }
+    }
+
+    @Test("ends with the author's own request where there is one, whose answer is the upload's")
+    func complete() async throws {
+        let service = try TusService()
+        let end = try LoopbackServer { .json(#"{"id": "v-\#($0.text)"}"#) }
+        defer { end.stop() }
+        folder.write("selfie.y4m", content)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "tus",
+              "partSize": "256KiB", "request": { "POST": "/files/", "capture": { "at": "url" } },
+              "complete": { "POST": "\(end.url)/done", "text": "${{ self.at }}" }, "capture": { "video": "$.id" } }
+            """, url: service.url, folder: folder.path)
+        #expect(await bench.run().finished?["video"] == .string("v-\(service.url)/files/1"))
+        #expect(end.requests.count == 1)
+    }
+
     @Test("of an empty file ends with its creation")
     func empty() async throws {
         let service = try TusService()

@@ -73,6 +73,26 @@ struct WholeUploadTests {
         }
     }
 
+    @Test("whose last answer came damaged is tried again, and not over for good")
+    func damagedAnswer() async throws {
+        let count = Mutex(0)
+        let server = try LoopbackServer { _ in
+            let number = count.withLock {
+                $0 += 1; return $0
+            }
+            return .json(number == 1 ? #"{"id": "v1"# : #"{"id": "v2"}"#)
+        }
+        defer { server.stop() }
+        folder.write("selfie.y4m", [1, 2, 3])
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "put",
+              "request": { "PUT": "/videos/1" }, "capture": { "video": "$.id" } }
+            """, url: server.url, folder: folder.path)
+        #expect(await bench.run().finished?["video"] == "v2")
+        #expect(server.requests.count == 2)
+    }
+
     @Test("as a form has the fields in their order, then the file")
     func multipart() async throws {
         let server = try LoopbackServer { _ in .json(#"{"id": "v1"}"#) }

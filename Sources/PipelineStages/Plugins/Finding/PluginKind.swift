@@ -24,7 +24,7 @@ enum PluginKind {
             else { return nil }
             let stage = ProgramStage(
                 program: program, description: description, configuration: configuration, settings: settings)
-            return AnyStage(stage, coding: .program)
+            return AnyStage(stage, coding: .program, work: .remoteJob(submits: true, isPushed: false))
         }
     }
 

@@ -10,7 +10,9 @@ enum JournalLaw {
         case .event(let event):
             event.sequence == job.sequence + 1
                 ? [] : ["event \(event.kind.rawValue) has the number \(event.sequence ?? -1) after \(job.sequence)"]
-        case .fact, .file, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided, .reopened: []
+        case .fact, .file, .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided,
+            .reopened:
+            []
         }
     }
 
@@ -19,6 +21,8 @@ enum JournalLaw {
             let isNewItem = key.item != nil && step.state == .pending
             return isNewItem ? [] : ["step \(key) was never there"]
         }
+        // A person wants it done again: as if it had never run.
+        if step.state == .pending, step.attempts == 0, step.checkpoint == nil { return [] }
         var found: [String] = []
         if !after(old.state.name).contains(step.state.name) {
             found.append("step \(key) went from \(old.state.name.rawValue) to \(step.state.name.rawValue)")

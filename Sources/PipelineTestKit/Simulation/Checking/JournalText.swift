@@ -16,7 +16,7 @@ enum JournalText {
             value.write(into: &bytes)
         case .event(let event): event.json.write(into: &bytes)
         case .file(let file): bytes += Array(file.path.utf8)
-        case .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided, .reopened: break
+        case .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided, .reopened: break
         }
         bytes.append(UInt8(ascii: "\n"))
     }

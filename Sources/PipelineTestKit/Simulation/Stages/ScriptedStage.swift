@@ -39,7 +39,7 @@ extension StageKind {
     /// A kind whose stages do what a script says. `reading` is a key of its own that is read as any JSON with
     /// expressions: the script is given it.
     public static func scripted(
-        _ name: String, captures: [String] = [], keepsOwnDeadline: Bool = false,
+        _ name: String, captures: [String] = [], keepsOwnDeadline: Bool = false, work: BackgroundWork = .local,
         cancel: @escaping @Sendable (String?, ScriptedStage.Context) async throws(StageFailure) -> Void = { _, _ in },
         _ script:
             @escaping @Sendable (JSONTemplate?, String?, ScriptedStage.Context) async throws(StageFailure)
@@ -54,7 +54,7 @@ extension StageKind {
             let stage = ScriptedStage(cancel: cancel) { checkpoint, context throws(StageFailure) in
                 try await script(template, checkpoint, context)
             }
-            return AnyStage(stage, coding: .text)
+            return AnyStage(stage, coding: .text, work: work)
         }
     }
 }

@@ -1,0 +1,24 @@
+import ArgumentParser
+import PipelineCore
+
+/// The flags of `plan` that ask what a run would cost in the background.
+struct BackgroundOptions: ParsableArguments {
+    @Flag(help: "Foretell the resumes of a run that nobody waits for, the delays they cost, and what would save one.")
+    var background = false
+
+    @Option(help: ArgumentHelp("Under this budget instead of the document's: ios or unlimited.", valueName: "budget"))
+    var budget: BudgetName?
+
+    /// Whether a forecast is asked for.
+    var isAsked: Bool { background || budget != nil }
+    var definition: ResumeBudgetDefinition? {
+        switch budget {
+        case .ios: .ios
+        case .unlimited: .unlimited
+        case nil: nil
+        }
+    }
+}
+
+/// Budgets that have a name.
+enum BudgetName: String, ExpressibleByArgument, CaseIterable { case ios, unlimited }

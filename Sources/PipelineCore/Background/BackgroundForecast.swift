@@ -1,0 +1,140 @@
+/// What a job would cost in the background: its resumes, stage by stage, the delays they would get, and what would
+/// save one. Predicted by entering them in a ledger in virtual time, the one that decides.
+public struct BackgroundForecast: Sendable, Hashable {
+    /// One resume to come.
+    public struct Resume: Sendable, Hashable {
+        public let reason: ResumeReason
+        /// How often in the mean; polls are counted by their expectation, rounded up.
+        public let count: Int
+    }
+
+    public struct Stage: Sendable, Hashable {
+        public let id: String
+        public let resumes: [Resume]
+        /// By how much what follows is delayed.
+        public let delay: Duration
+        /// Whether it waits for a good moment before it begins.
+        public let isDiscretionary: Bool
+
+        public var count: Int { resumes.reduce(0) { $0 + $1.count } }
+    }
+
+    public let budget: ResumeBudget
+    public let stages: [Stage]
+    /// One sentence each.
+    public let advice: [String]
+
+    public var resumes: Int { stages.reduce(0) { $0 + $1.count } }
+    public var delay: Duration { stages.reduce(.zero) { $0 + $1.delay } }
+}
+
+extension BackgroundForecast {
+    /// Predicts one run of a plan.
+    ///
+    /// - Parameters:
+    ///   - budget: instead of the document's.
+    ///   - ledger: as it stands now; what was used up before delays this job too.
+    ///   - samples: the history by stage, for durations and polls.
+    public init(
+        _ plan: Plan, budget override: ResumeBudgetDefinition? = nil, ledger start: ResumeLedger = ResumeLedger(),
+        samples: [String: [StageSample]] = [:], at now: Timestamp
+    ) {
+        let budget = ResumeBudget(override ?? plan.definition.background.budget)
+        var run = ForecastRun(plan: plan, budget: budget, ledger: start, now: now)
+        var stages: [Stage] = []
+        let authentications = AuthenticationForecast(plan)
+        for stage in plan.stages {
+            let outlook = StageOutlook(samples: samples[stage.id] ?? [], guess: stage.estimate?.constant?.seconds)
+            stages.append(run.stage(stage, outlook, challenges: authentications.challenges(of: stage.id)))
+        }
+        self.budget = budget
+        self.stages = stages
+        advice = ForecastAdvice(stages: stages, plan: plan, authentications: authentications, budget: budget).sentences
+    }
+}
+
+/// The stages one after the other, in virtual time.
+private struct ForecastRun {
+    let plan: Plan
+    let budget: ResumeBudget
+    var ledger: ResumeLedger
+    var now: Timestamp
+    private let job = JobID("forecast")
+
+    init(plan: Plan, budget: ResumeBudget, ledger: ResumeLedger, now: Timestamp) {
+        self.plan = plan
+        self.budget = budget
+        self.ledger = ledger
+        self.now = now
+    }
+
+    mutating func stage(
+        _ stage: PlannedStage, _ outlook: StageOutlook, challenges: Int
+    ) -> BackgroundForecast.Stage {
+        let isLast = stage.id == plan.stages.last?.id
+        var resumes: [BackgroundForecast.Resume] = []
+        var delay = Duration.zero
+        func add(_ reason: ResumeReason, _ count: Int = 1) {
+            if count > 0 { resumes.append(.init(reason: reason, count: count)) }
+        }
+        let seconds = outlook.distribution?.quantile(0.5) ?? 0
+        add(.authentication, challenges)
+        switch stage.stage.work {
+        case .local: break
+        case .transfer: add(.transferEnded)
+        case .wait: add(.timer)
+        case .remoteJob(let submits, let isPushed):
+            if submits { add(.submitAnswered) }
+            if isPushed { add(.push) } else { add(.poll, Self.polls(outlook)) }
+        }
+        let steps = resumes.flatMap { Array(repeating: $0.reason, count: $0.count) }
+        let waits = steps.filter { ![.authentication, .submitAnswered].contains($0) }.count
+        for (index, reason) in steps.enumerated() {
+            if reason != .authentication, reason != .submitAnswered { now += .seconds(seconds / Double(max(waits, 1))) }
+            // Nothing follows the answer to a submit but a wait, and the end of the last stage but the job's.
+            let isFollowed = reason != .submitAnswered && !(isLast && index == steps.count - 1)
+            delay += enter(reason, stage.id, isFollowed: isFollowed)
+        }
+        return BackgroundForecast.Stage(
+            id: stage.id, resumes: resumes, delay: delay,
+            isDiscretionary: stage.isDiscretionary
+                || budget.makesTransfersDiscretionary && stage.stage.work == .transfer)
+    }
+
+    private mutating func enter(_ reason: ResumeReason, _ stage: String, isFollowed: Bool) -> Duration {
+        // As many milliseconds apart as resumes are at least: those of one job never happen together.
+        now += .milliseconds(1)
+        let decision = ledger.enter(
+            ResumeRequest(
+                pipeline: plan.definition.name, job: job, step: StepKey(stage: stage), reason: reason, budget: budget),
+            at: now)
+        guard isFollowed else { return .zero }
+        now = decision.start
+        return decision.delay
+    }
+
+    private static func polls(_ outlook: StageOutlook) -> Int {
+        let past = outlook.pastPolls
+        if let past { return max(1, Int(past.rounded(.up))) }
+        guard let distribution = outlook.distribution else { return 5 }
+        return max(1, Int(PollPlan(distribution).expectedPolls.rounded(.up)))
+    }
+}
+
+/// Requests that have to fetch a token, or that a service answers with a challenge first: one round trip more.
+struct AuthenticationForecast {
+    /// The stages that need one, in the plan's order: a token is shared, so that its first user fetches it for all.
+    private let first: [String: Int]
+
+    init(_ plan: Plan) {
+        var seen: Set<String> = []
+        var first: [String: Int] = [:]
+        for stage in plan.stages {
+            let tokens = stage.tokens.filter { seen.insert($0).inserted }
+            if !tokens.isEmpty { first[stage.id] = tokens.count }
+        }
+        self.first = first
+    }
+
+    func challenges(of stage: String) -> Int { first[stage] ?? 0 }
+}

@@ -1,0 +1,111 @@
+public import JSONPath
+
+/// The time left of something, as a distribution, with the names of the sources that it was made from.
+public struct Estimate: Sendable, Hashable {
+    /// Of the whole from its origin.
+    public let distribution: DurationDistribution
+    /// Seconds that have passed since that origin.
+    public let elapsed: Double
+    /// `history`, `history by size`, `author`, `remaining`, `progress`, `bytes`.
+    public let sources: [String]
+
+    /// What a service, or the bytes themselves, say of the end.
+    public struct Words: Sendable, Hashable {
+        /// Seconds left by the service's own word.
+        public var secondsLeft: Double?
+        /// From 0 to 1.
+        public var share: Double?
+        /// Seconds left by bytes and their rate.
+        public var bytesLeft: Double?
+
+        public init(secondsLeft: Double? = nil, share: Double? = nil, bytesLeft: Double? = nil) {
+            self.secondsLeft = secondsLeft
+            self.share = share
+            self.bytesLeft = bytesLeft
+        }
+    }
+
+    /// Nil when nothing at all is known.
+    public init?(_ outlook: StageOutlook, elapsed: Double, words: Words = Words()) {
+        let past = outlook.distribution
+        guard let (spoken, source) = Self.spoken(words, outlook, elapsed: elapsed) else {
+            guard let past else { return nil }
+            self.init(distribution: past, elapsed: elapsed, sources: outlook.sources)
+            return
+        }
+        guard let past, past.survival(elapsed) > 0.01 else {
+            self.init(
+                distribution: DurationDistribution(parts: [.init(weight: 1, shape: spoken)]), elapsed: 0,
+                sources: [source])
+            return
+        }
+        let blended = Self.blend(spoken, Self.left(of: past, after: elapsed))
+        self.init(
+            distribution: DurationDistribution(parts: [.init(weight: 1, shape: blended)]), elapsed: 0,
+            sources: [source] + outlook.sources)
+    }
+
+    init(distribution: DurationDistribution, elapsed: Double, sources: [String]) {
+        self.distribution = distribution
+        self.elapsed = elapsed
+        self.sources = sources
+    }
+
+    /// The seconds left that are not exceeded with the probability.
+    public func quantile(_ share: Double) -> Double {
+        max(0, distribution.quantile(share, after: elapsed) - elapsed)
+    }
+
+    /// The data of `estimate.changed`.
+    public var data: JSONObject {
+        var data = JSONObject()
+        for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
+            data[name] = .number(JSONNumber((quantile(share) * 10).rounded() / 10))
+        }
+        data["sources"] = .array(sources.map { .string($0) })
+        return data
+    }
+
+    // MARK: Blending
+
+    /// The surest of what was said, corrected by how wrong such words were in the past. A service's own numbers come
+    /// from one place, so that they are not counted twice.
+    private static func spoken(
+        _ words: Words, _ outlook: StageOutlook, elapsed: Double
+    ) -> (Lognormal, String)? {
+        var said: [(Lognormal, String)] = []
+        func add(_ seconds: Double, _ error: StageOutlook.ReportError?, unknown: Double, _ source: String) {
+            let center = Normal.logarithm(max(seconds, 0.05)) + (error?.mean ?? 0)
+            said.append((Lognormal(center: center, spread: error?.spread ?? unknown), source))
+        }
+        if let left = words.bytesLeft, left.isFinite { add(left, nil, unknown: 0.25, "bytes") }
+        if let left = words.secondsLeft, left.isFinite {
+            add(left, outlook.remainingError, unknown: 0.3, "remaining")
+        }
+        if let share = words.share, share > 0.02, share < 1, elapsed > 0 {
+            // The less is done, the less it says of the rest.
+            let spread = 0.25 + 0.5 * (1 - share)
+            add(elapsed * (1 - share) / share, outlook.progressError, unknown: spread, "progress")
+        }
+        return said.min { $0.0.spread < $1.0.spread }
+    }
+
+    /// The time left by the past, as one lognormal.
+    private static func left(of past: DurationDistribution, after elapsed: Double) -> Lognormal {
+        let points = [0.16, 0.5, 0.84].map {
+            Normal.logarithm(max(past.quantile($0, after: elapsed) - elapsed, 0.01))
+        }
+        return Lognormal(center: points[1], spread: max((points[2] - points[0]) / 2, 0.05))
+    }
+
+    /// Each weighs by its precision (inverse variance). When the two are further apart than both allow, the past is
+    /// trusted less: the service knows what it is doing today.
+    private static func blend(_ spoken: Lognormal, _ past: Lognormal) -> Lognormal {
+        let distance = spoken.center - past.center
+        let doubt = max(0, distance.magnitude - spoken.spread - past.spread)
+        let first = 1 / (spoken.spread * spoken.spread)
+        let second = 1 / (past.spread * past.spread + doubt * doubt * 4)
+        let center = (spoken.center * first + past.center * second) / (first + second)
+        return Lognormal(center: center, spread: (1 / (first + second)).squareRoot() + doubt * 0.1)
+    }
+}

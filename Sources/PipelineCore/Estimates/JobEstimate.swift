@@ -1,0 +1,60 @@
+public import JSONPath
+
+/// The time left of a whole job: the longest way through the stages that have not ended.
+public struct JobEstimate: Sendable, Hashable {
+    private let sketch: QuantileSketch
+    /// Stages of which nothing is known: they count for nothing, so that the job takes at least as long as is said.
+    public let unknown: [String]
+
+    /// Nil when nothing is known of any stage that has not ended.
+    ///
+    /// - Parameters:
+    ///   - estimates: of stages, by id: the time left of one that runs, the whole of one that has not begun.
+    public init?(_ job: JobSnapshot, plan: Plan, estimates: [String: Estimate]) {
+        var ways: [String: QuantileSketch] = [:]
+        var unknown: [String] = []
+        var isKnown = false
+        for stage in plan.stages {
+            let before = stage.needs.compactMap { ways[$0] }.reduce(QuantileSketch.zero) { $0.beside($1) }
+            guard job.steps[StepKey(stage: stage.id)]?.state.isEnded != true else {
+                ways[stage.id] = before
+                continue
+            }
+            if let estimate = estimates[stage.id] {
+                ways[stage.id] = before + QuantileSketch(estimate)
+                isKnown = true
+            } else {
+                ways[stage.id] = before
+                if stage.stage.work != .local { unknown.append(stage.id) }
+            }
+        }
+        guard isKnown else { return nil }
+        sketch = ways.values.reduce(QuantileSketch.zero) { $0.beside($1) }
+        self.unknown = unknown
+    }
+
+    /// From the history by stage and the authors' guesses alone.
+    public init?(_ job: JobSnapshot, plan: Plan, samples: [String: [StageSample]], at now: Timestamp) {
+        var estimates: [String: Estimate] = [:]
+        for stage in plan.stages {
+            let step = job.steps[StepKey(stage: stage.id)]
+            guard step?.state.isEnded != true else { continue }
+            let outlook = StageOutlook(samples: samples[stage.id] ?? [], guess: stage.estimate?.constant?.seconds)
+            let elapsed = step?.started.map { max(0, (now - $0).seconds) } ?? 0
+            estimates[stage.id] = Estimate(outlook, elapsed: elapsed)
+        }
+        self.init(job, plan: plan, estimates: estimates)
+    }
+
+    /// The seconds left that are not exceeded with the probability.
+    public func quantile(_ share: Double) -> Double { sketch.quantile(share) }
+
+    /// The data of the job's `estimate.changed`, and the `estimate` of `show --json`.
+    public var data: JSONObject {
+        var data = JSONObject()
+        for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
+            data[name] = .number(JSONNumber((quantile(share) * 10).rounded() / 10))
+        }
+        return data
+    }
+}

@@ -1,0 +1,22 @@
+/// A lognormal distribution of seconds: the logarithm is normal.
+struct Lognormal: Sendable, Hashable {
+    /// The natural logarithm of the median.
+    var center: Double
+    /// The standard deviation of the logarithm.
+    var spread: Double
+
+    init(center: Double, spread: Double) {
+        self.center = center
+        self.spread = max(spread, 0.01)
+    }
+
+    init(median: Double, spread: Double) {
+        self.init(center: Normal.logarithm(max(median, 0.001)), spread: spread)
+    }
+
+    /// The probability of more than `seconds`.
+    func survival(_ seconds: Double) -> Double {
+        guard seconds > 0 else { return 1 }
+        return Normal.cumulative((center - Normal.logarithm(seconds)) / spread)
+    }
+}

@@ -1,0 +1,58 @@
+public import JSONPath
+
+/// What the history says of one stage: what `pipeline stats` shows.
+public struct StageStatistics: Sendable, Hashable {
+    public let stage: String
+    public let count: Int
+    /// Quantiles of the durations, in seconds.
+    public let p50: Double
+    public let p90: Double
+    /// Per job, in the mean.
+    public let polls: Double
+    public let resumes: Double
+    /// Bytes per second, in the mean; nil for a stage that moves none.
+    public let throughput: Double?
+    /// How often the durations stayed within what was foretold; nil when nothing was.
+    public let held50: Double?
+    public let held90: Double?
+    /// How many of them something was foretold for.
+    public let foretold: Int
+
+    /// Nil without samples. Of one stage.
+    public init?(stage: String, samples: [StageSample]) {
+        guard !samples.isEmpty else { return nil }
+        self.stage = stage
+        count = samples.count
+        let sorted = samples.map(\.seconds).sorted()
+        func quantile(_ share: Double) -> Double { sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))] }
+        p50 = quantile(0.5)
+        p90 = quantile(0.9)
+        func mean(_ value: (StageSample) -> Double) -> Double {
+            samples.reduce(0) { $0 + value($1) } / Double(samples.count)
+        }
+        polls = mean { Double($0.polls) }
+        resumes = mean { Double($0.resumes) }
+        let (bytes, seconds) = (samples.reduce(0.0) { $0 + Double($1.bytes) }, sorted.reduce(0, +))
+        throughput = bytes > 0 && seconds > 0 ? bytes / seconds : nil
+        let told = samples.filter { $0.p50 != nil && $0.p90 != nil }
+        foretold = told.count
+        func held(_ limit: (StageSample) -> Double?) -> Double? {
+            told.isEmpty ? nil : Double(told.count { $0.seconds <= limit($0) ?? 0 }) / Double(told.count)
+        }
+        held50 = held(\.p50)
+        held90 = held(\.p90)
+    }
+
+    /// The form of `stats --json`. Durations are seconds, throughput bytes per second, shares from 0 to 1.
+    public var json: JSON {
+        func number(_ value: Double?) -> JSON {
+            value.map { .number(JSONNumber(($0 * 1000).rounded() / 1000)) } ?? .null
+        }
+        return [
+            "id": .string(stage), "count": .number(JSONNumber(count)),
+            "duration": ["p50": number(p50), "p90": number(p90)], "throughput": number(throughput),
+            "polls": number(polls), "resumes": number(resumes),
+            "held": ["p50": number(held50), "p90": number(held90), "count": .number(JSONNumber(foretold))],
+        ]
+    }
+}

@@ -1,0 +1,66 @@
+public import JSONPath
+
+extension ExchangeRecord {
+    /// The form in which it is kept, one object.
+    public var json: JSON {
+        [
+            "stage": .string(step.stage), "item": step.item.map { .number(JSONNumber($0)) } ?? .null,
+            "attempt": .number(JSONNumber(attempt)), "started": .string(started.description),
+            "method": .string(method), "url": .string(url), "headers": Self.json(headers),
+            "body": body.map(Self.json) ?? .null, "answer": answer.map(Self.json) ?? .null, "failure": JSON(failure),
+        ]
+    }
+
+    /// Reads what ``json`` wrote; nil for anything else.
+    public init?(json: JSON) {
+        guard let stage = json["stage"]?.string, let method = json["method"]?.string, let url = json["url"]?.string,
+            let started = json["started"]?.string.flatMap({ try? Timestamp.parse($0) })
+        else { return nil }
+        self.init(
+            step: StepKey(stage: stage, item: json["item"]?.number?.int), attempt: json["attempt"]?.number?.int ?? 1,
+            started: started, method: method, url: url, headers: Self.fields(json["headers"]),
+            body: Self.body(json["body"]))
+        failure = json["failure"]?.string
+        guard let answer = json["answer"], let status = answer["status"]?.number?.int else { return }
+        let times = (answer["timings"]?.array ?? []).map { $0.number?.double ?? 0 }
+        guard times.count == 5 else { return }
+        self.answer = Answer(
+            status: status, headers: Self.fields(answer["headers"]),
+            body: Self.body(answer["body"]) ?? RecordedBody(size: 0, type: nil),
+            timings: Timings(
+                nameLookup: times[0], connect: times[1], tls: times[2], firstByte: times[3], total: times[4]))
+    }
+
+    private static func json(_ answer: Answer) -> JSON {
+        let times = answer.timings
+        let seconds = [times.nameLookup, times.connect, times.tls, times.firstByte, times.total]
+        return [
+            "status": .number(JSONNumber(answer.status)), "headers": json(answer.headers), "body": json(answer.body),
+            "timings": .array(seconds.map { .number(JSONNumber($0)) }),
+        ]
+    }
+
+    private static func json(_ fields: [Field]) -> JSON {
+        .array(fields.map { ["name": .string($0.name), "value": .string($0.value)] })
+    }
+
+    private static func fields(_ json: JSON?) -> [Field] {
+        (json?.array ?? []).compactMap { entry in
+            guard let name = entry["name"]?.string, let value = entry["value"]?.string else { return nil }
+            return Field(name, value)
+        }
+    }
+
+    private static func json(_ body: RecordedBody) -> JSON {
+        [
+            "size": .number(JSONNumber(Int(body.size))), "type": JSON(body.type), "text": JSON(body.text),
+            "file": JSON(body.file),
+        ]
+    }
+
+    private static func body(_ json: JSON?) -> RecordedBody? {
+        guard let size = json?["size"]?.number?.int else { return nil }
+        return RecordedBody(
+            size: Int64(size), type: json?["type"]?.string, text: json?["text"]?.string, file: json?["file"]?.string)
+    }
+}

@@ -1,0 +1,34 @@
+public import PipelineCore
+public import PipelineEngine
+
+extension Workspace {
+    /// The gate of background jobs: one for all jobs of the process.
+    public func gate(journal: Journal) -> LedgerGate {
+        LedgerGate(history: journal, clock: SystemClock(), sensors: sensors)
+    }
+
+    /// What the machine is like.
+    public var sensors: SystemSensors { SystemSensors(environment: settings.environment) }
+
+    /// The ledger of resumes as it stands now; empty where there is no journal.
+    public func ledger() async throws(JournalFailure) -> ResumeLedger {
+        guard let journal = try existingJournal() else { return ResumeLedger() }
+        let since = SystemClock().now - LedgerGate.reach
+        return ResumeLedger(records: try await journal.resumes(since: since, of: nil))
+    }
+
+    /// The samples of a pipeline by stage; none where there is no journal.
+    public func samples(of pipeline: String) async throws(JournalFailure) -> [String: [StageSample]] {
+        guard let journal = try existingJournal() else { return [:] }
+        return Dictionary(grouping: try await journal.samples(of: pipeline, limit: 500), by: \.stage)
+    }
+
+    /// What a plan would cost in the background, as the ledger stands now.
+    public func forecast(
+        of plan: Plan, budget: ResumeBudgetDefinition?
+    ) async throws(JournalFailure) -> BackgroundForecast {
+        BackgroundForecast(
+            plan, budget: budget, ledger: try await ledger(), samples: try await samples(of: plan.definition.name),
+            at: SystemClock().now)
+    }
+}

@@ -1,0 +1,109 @@
+import HTTPTypes
+import PipelineCore
+import PipelineHTTP
+import Synchronization
+
+/// Makes the record of one exchange: takes the request as it goes out, then what came of it, and redacts both.
+final class ExchangeRecording: Sendable {
+    private let built = Mutex<RequestDescription?>(nil)
+    private let started: Timestamp
+
+    init(started: Timestamp) { self.started = started }
+
+    /// Takes the request as the decorators left it.
+    func take(_ request: RequestDescription) { built.withLock { $0 = request } }
+
+    /// The record; nil when nothing was about to be sent.
+    func record<Checkpoint>(
+        _ result: Result<HTTPExchangeResponse, ExchangeFailure>, in context: StageContext<Checkpoint>
+    ) -> ExchangeRecord? {
+        guard let request = built.withLock({ $0 }) else { return nil }
+        var record = ExchangeRecord(
+            step: context.facts.step, attempt: context.facts.attempt, started: started,
+            method: request.method.rawValue, url: context.redact(request.url),
+            headers: Self.fields(request, context), body: Self.body(request, context))
+        switch result {
+        case .success(let response): record.answer = Self.answer(response, context)
+        case .failure(let failure): record.failure = context.redact(failure.message)
+        }
+        return record
+    }
+
+    /// Credentials are never kept, also those that no secret of the document made.
+    private static func fields<Checkpoint>(
+        _ request: RequestDescription, _ context: StageContext<Checkpoint>
+    ) -> [NamedText] {
+        var fields = request.headers.map { field in
+            let value = context.redact(field.value)
+            let isBare = value == field.value && request.isCredential(field.name)
+            return NamedText(field.name.rawName, isBare ? hidden(value) : value)
+        }
+        if case .multipart(let body) = request.body, request.headers[.contentType] == nil {
+            fields.append(NamedText("Content-Type", body.contentType))
+        }
+        return fields
+    }
+
+    /// The scheme of a credential stays: `Bearer ‹redacted›`.
+    private static func hidden(_ value: String) -> String {
+        let scheme = value.prefix { $0 != " " }
+        return scheme.count < value.count && scheme.count <= 10 ? "\(scheme) ‹redacted›" : "‹redacted›"
+    }
+
+    private static func body<Checkpoint>(
+        _ request: RequestDescription, _ context: StageContext<Checkpoint>
+    ) -> RecordedBody? {
+        let type = request.headers[.contentType]
+        switch request.body {
+        case .none: return nil
+        case .bytes(let bytes):
+            return RecordedBody(size: Int64(bytes.count), type: type, text: text(bytes, context))
+        case .file(let path, let offset, let length):
+            return RecordedBody(size: length, type: type, file: offset == 0 ? context.redact(path) : nil)
+        case .multipart(let form): return RecordedBody(size: request.body.length, type: form.contentType)
+        }
+    }
+
+    private static func answer<Checkpoint>(
+        _ response: HTTPExchangeResponse, _ context: StageContext<Checkpoint>
+    ) -> ExchangeRecord.Answer {
+        let times = response.timings
+        let fields = response.headers.map { field in
+            let isCookie = field.name == .setCookie
+            return NamedText(field.name.rawName, isCookie ? "‹redacted›" : context.redact(field.value))
+        }
+        let size = max(response.bytesReceived, Int64(response.body.count))
+        return ExchangeRecord.Answer(
+            status: response.status, headers: fields,
+            body: RecordedBody(
+                size: size, type: response.headers[.contentType],
+                text: response.body.isEmpty ? nil : text(response.body, context)),
+            timings: ExchangeRecord.Timings(
+                nameLookup: times.nameLookup, connect: times.connect, tls: times.tls, firstByte: times.firstByte,
+                total: times.total))
+    }
+
+    /// The first of a text, redacted before it is cut, so that no half of a secret remains.
+    private static func text<Checkpoint>(_ bytes: [UInt8], _ context: StageContext<Checkpoint>) -> String? {
+        // A little more than is kept: a secret may stand across the end.
+        let first = bytes.prefix(RecordedBody.limit + 4096)
+        guard
+            let whole = String(
+                validating: first.dropLast(first.count < bytes.count ? incomplete(first) : 0), as: UTF8.self),
+            !whole.unicodeScalars.contains("\0")
+        else { return nil }
+        let redacted = context.redact(whole)
+        guard redacted.utf8.count > RecordedBody.limit else { return redacted }
+        return String(decoding: redacted.utf8.prefix(RecordedBody.limit), as: UTF8.self)
+    }
+
+    /// How many bytes at the end begin a character that goes on behind it.
+    private static func incomplete(_ bytes: ArraySlice<UInt8>) -> Int {
+        for (count, byte) in bytes.reversed().prefix(3).enumerated() {
+            if byte & 0xC0 == 0x80 { continue }
+            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+            return count + 1 < length ? count + 1 : 0
+        }
+        return 0
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import JSONPath
+import PipelineCore
+import PipelineTestKit
+import SelfieStudio
+import Testing
+
+@Suite("JSON output keeps to its schemas")
+struct OutputSchemaTests {
+    private static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+
+    /// The schema with what its references name put in.
+    private static func schema(_ name: String) throws -> JSONSchema {
+        let text = try String(contentsOfFile: "\(root)/Sources/pipeline/Schemas/\(name).schema.json", encoding: .utf8)
+        let whole = try JSON.parse(text)
+        let schema = JSONSchema(inlined(whole, whole))
+        try #require(schema.problems.isEmpty)
+        return schema
+    }
+
+    private static func inlined(_ schema: JSON, _ root: JSON) -> JSON {
+        switch schema {
+        case .array(let elements): return .array(elements.map { inlined($0, root) })
+        case .object(let members):
+            if let name = members["$ref"]?.string?.split(separator: "/").last, let target = root["$defs"]?[String(name)]
+            {
+                return inlined(target, root)
+            }
+            return .object(JSONObject(members.map { ($0.name, inlined($0.value, root)) }))
+        default: return schema
+        }
+    }
+
+    private func check(_ value: JSON, _ schema: JSONSchema) {
+        let mistakes = schema.mistakes(in: value).map { "\($0.pointer): \($0.message)" }
+        #expect(mistakes.isEmpty, "\(mistakes) in \(value.text)")
+    }
+
+    @Test("events, show and list of a job that succeeds, one that fails and one that is unknown")
+    func outputs() async throws {
+        let (event, job) = (try Self.schema("event"), try Self.schema("show"))
+        try await withWorkplace { workplace in
+            try await withService(in: workplace, { $0.minimumSeconds = 0.3 }) { service in
+                let good = try await workplace.runSelfie(service, "--json")
+                #expect(good.cause == .exited(0), "\(good)")
+                for line in good.lines { check(try JSON.parse(line), event) }
+                check(try await workplace.show(), job)
+            }
+            try await withService(in: workplace, { $0.failsModels = true }) { service in
+                let bad = try await workplace.runSelfie(service, "--json", "--overwrite")
+                #expect(bad.cause == .exited(1), "\(bad)")
+                for line in bad.lines { check(try JSON.parse(line), event) }
+                check(try await workplace.show(), job)
+            }
+            try await withService(in: workplace, { $0.lostAnswers = 1 }) { service in
+                let lost = try await workplace.runSelfie(
+                    service, document: Documents.selfieWithoutOnce(), "--json", "--overwrite")
+                #expect(lost.cause == .exited(3), "\(lost)")
+                for line in lost.lines { check(try JSON.parse(line), event) }
+                check(try await workplace.show(), job)
+            }
+            let list = try JSON.parse(try await workplace.run("list", "--json").output)
+            #expect(list.array?.count == 3)
+            for entry in list.array ?? [] {
+                check(entry, job)
+                #expect(entry["stages"] == nil)
+            }
+            try await jq(workplace)
+        }
+    }
+
+    /// The page's commands, run as they stand there.
+    private func jq(_ workplace: Workplace) async throws {
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/jq") else { return }
+        let page = try String(
+            contentsOfFile: Self.root + "/Sources/PipelineKit/PipelineKit.docc/JSONOutput.md", encoding: .utf8)
+        let commands = page.components(separatedBy: "```sh\n").dropFirst().compactMap {
+            $0.components(separatedBy: "```").first
+        }
+        #expect(commands.count == 5)
+        let folder = workplace.program.path.split(separator: "/").dropLast().joined(separator: "/")
+        for command in commands {
+            let end = try await BuiltProgram(path: "/bin/bash").run(
+                ["-o", "pipefail", "-c", command],
+                environment: workplace.environment(["PATH": "/\(folder):/usr/bin:/bin"]), folder: workplace.folder)
+            #expect(end.cause == .exited(0) && end.errors.isEmpty, "\(command)\(end)")
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import JSONPath
+import PipelineKit
+import PipelineTestKit
+import Testing
+
+/// What somebody meets who types commands: help, completions, manual pages, settings.
+@Suite("The command line", .timeLimit(.minutes(3))) struct CommandTests {
+    private func run(
+        _ arguments: [String], in bench: ExampleBench, environment more: [String: String] = [:]
+    ) async throws -> ProgramEnd {
+        var environment = [
+            "HOME": bench.folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": bench.folder + "/state",
+        ]
+        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        return try await BuiltProgram(named: "pipeline").run(
+            arguments, environment: environment.merging(more) { $1 }, folder: bench.folder)
+    }
+
+    private func commands(in bench: ExampleBench) async throws -> [String] {
+        let help = try await run(["--help"], in: bench)
+        let lines = try #require(help.output.components(separatedBy: "SUBCOMMANDS:").last).components(separatedBy: "\n")
+        return lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.contains("See ") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+    }
+
+    @Test("every command's help has an example of that command")
+    func examples() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let commands = try await commands(in: bench)
+        #expect(commands.count > 15)
+        for command in commands {
+            let help = try await run(["help", command], in: bench)
+            #expect(help.output.contains("Example: pipeline \(command)"), "\(command)")
+        }
+    }
+
+    @Test("--version names the commit and the libraries that are loaded")
+    func version() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let version = try await run(["--version"], in: bench)
+        #expect(version.lines.count == 2)
+        #expect(version.lines.first?.wholeMatch(of: /pipeline \d+\.\d+\.\d+ \([0-9a-z_]+\)/) != nil, "\(version)")
+        let libraries = /libcurl \d+\.\d+\.\d+.*, SQLite \d+\.\d+\.\d+, zlib \d+\.\d+.*/
+        #expect(version.lines.last?.wholeMatch(of: libraries) != nil, "\(version)")
+    }
+
+    @Test("completions know jobs, their stages and the inputs of a file", arguments: ["bash", "zsh", "fish"])
+    func completions(shell: String) async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        try """
+        { "pipeline": 1, "name": "two", "inputs": { "size": { "type": "number", "default": 1 }, "name": { "type": "string", "default": "a" } },
+          "stages": [ { "id": "first", "kind": "write", "to": "a.txt", "text": "a" },
+                      { "id": "second", "kind": "write", "to": "b.txt", "text": "b" } ] }
+        """.write(toFile: bench.folder + "/two.json", atomically: true, encoding: .utf8)
+        #expect(try await run(["run", "two.json", "--key", "mine"], in: bench).cause == .exited(0))
+        let script = try await run(["--generate-completion-script", shell], in: bench)
+        #expect(script.cause == .exited(0) && script.output.contains("---completion"))
+        let jobs = try await complete(["pipeline", "show", ""], "show", "positional@0", shell, bench)
+        #expect(jobs.contains("last") && jobs.contains("mine"), "\(jobs)")
+        #expect(jobs.contains { $0.count == 26 })
+        let stages = try await complete(["pipeline", "retry", "mine", "--from", ""], "retry", "--from", shell, bench)
+        #expect(stages == ["first", "second"])
+        let inputs = try await complete(["pipeline", "run", "two.json", "-i", ""], "run", "-i", shell, bench)
+        #expect(inputs == ["size=", "name="])
+    }
+
+    /// What the shell's script asks the program (swift-argument-parser, "Customizing Completions").
+    private func complete(
+        _ words: [String], _ command: String, _ argument: String, _ shell: String, _ bench: ExampleBench
+    ) async throws -> [String] {
+        let position = shell == "fish" ? [] : [String(words.count - 1), "0"]
+        let end = try await run(
+            ["---completion", command, "--", argument] + position + words, in: bench,
+            environment: ["SAP_SHELL": shell])
+        return end.lines
+    }
+
+    @Test("each command has a manual page that man takes without a complaint")
+    func manual() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let end = try await run(["manual", "."], in: bench)
+        #expect(end.cause == .exited(0), "\(end)")
+        let pages = try FileManager.default.contentsOfDirectory(atPath: bench.folder).filter { $0.hasSuffix(".1") }
+        for command in try await commands(in: bench) { #expect(pages.contains("pipeline-\(command).1")) }
+        #expect(pages.contains("pipeline.1") && pages.contains("pipeline-plugins-test.1"))
+        let page = try String(contentsOfFile: bench.folder + "/pipeline-run.1", encoding: .utf8)
+        for mark in [".Sh SYNOPSIS", ".Sh EXAMPLES", "pipeline run selfie.json"] { #expect(page.contains(mark)) }
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/groff") else { return }
+        let groff = try await BuiltProgram(path: "/usr/bin/groff").run(
+            ["-mdoc", "-Tutf8", "-ww", "-z"] + pages.map { "\(bench.folder)/\($0)" },
+            environment: ["PATH": "/usr/bin:/bin"])
+        #expect(groff.errors.isEmpty, "\(groff)")
+    }
+
+    @Test("a setting comes from the flag, else the variable, else the configuration file")
+    func settings() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        try write(#"{ "stateDir": "/from/file", "callbackURL": "https://jobs.example.com" }"#, in: bench)
+        let file = try await state(bench, ["PIPELINE_STATE_DIR": ""])
+        #expect(file == ["value": "/from/file", "from": "configuration file"])
+        let variable = try await state(bench, ["PIPELINE_STATE_DIR": "/from/variable"])
+        #expect(variable == ["value": "/from/variable", "from": "PIPELINE_STATE_DIR"])
+        let flag = try await run(["config", "--json", "--state-dir", "/from/flag"], in: bench)
+        #expect(try JSON.parse(flag.output)["stateDir"] == ["value": "/from/flag", "from": "--state-dir"])
+        #expect(try JSON.parse(flag.output)["callbackURL"]?["value"] == "https://jobs.example.com")
+    }
+
+    private func state(_ bench: ExampleBench, _ more: [String: String]) async throws -> JSON? {
+        try JSON.parse(try await run(["config", "--json"], in: bench, environment: more).output)["stateDir"]
+    }
+
+    private func write(_ configuration: String, in bench: ExampleBench) throws {
+        let folder = bench.folder + "/.config/pipeline"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try configuration.write(toFile: folder + "/config.json", atomically: true, encoding: .utf8)
+    }
+
+    @Test("mistakes in the configuration file are told where they stand; its schema is printed")
+    func wrongConfiguration() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        try write("{\n  \"statDir\": \"/x\", \"secrets\": \"pass\" }", in: bench)
+        let end = try await run(["list"], in: bench)
+        #expect(end.cause == .exited(2), "\(end)")
+        #expect(end.errors.contains("config.json:2:3: error:") && end.errors.contains("did you mean 'stateDir'?"))
+        #expect(end.errors.contains("this must be an array"))
+        try write("{}", in: bench)
+        let schema = try JSON.parse(try await run(["config", "--schema"], in: bench).output)
+        #expect(schema["properties"]?["secrets"]?["type"] == "array")
+    }
+
+    @Test("the configuration's command gives secrets, after all other sources")
+    func secretsCommand() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let program = bench.folder + "/vault"
+        try "#!/bin/sh\n[ \"$1\" = get ] && [ \"$2\" = TOKEN ] && echo from-the-vault\n".write(
+            toFile: program, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+        try write(#"{ "secrets": ["\#(program)", "get"] }"#, in: bench)
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        for name in ["TOKEN", "OTHER"] {
+            try """
+            { "pipeline": 1, "name": "ask", "stages": [ { "id": "ask", "kind": "request",
+                "request": { "GET": "\(server.url)/", "headers": { "X-Token": "${{ secrets.\(name) }}" } } } ] }
+            """.write(toFile: "\(bench.folder)/\(name).json", atomically: true, encoding: .utf8)
+        }
+        #expect(try await run(["run", "TOKEN.json"], in: bench).cause == .exited(0))
+        #expect(server.requests.last?.header("X-Token") == "from-the-vault")
+        let own = try await run(["run", "TOKEN.json"], in: bench, environment: ["PIPELINE_SECRET_TOKEN": "own-value"])
+        #expect(own.cause == .exited(0))
+        #expect(server.requests.last?.header("X-Token") == "own-value")
+        #expect(try await run(["run", "OTHER.json"], in: bench).errors.contains("the secret OTHER is not set"))
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import JSONPath
+import PipelineCore
+import PipelineKit
+import PipelineTestKit
+import Testing
+
+/// What `logs --curl` and `logs --har` show of what went over the wire.
+@Suite("The exchanges of a job", .timeLimit(.minutes(2))) struct ExchangeLogTests {
+    private func run(
+        _ arguments: [String], in bench: ExampleBench, environment more: [String: String] = [:]
+    ) async throws -> ProgramEnd {
+        var environment = [
+            "HOME": bench.folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": bench.folder + "/state",
+        ]
+        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        return try await BuiltProgram(named: "pipeline").run(
+            arguments, environment: environment.merging(more) { $1 }, folder: bench.folder)
+    }
+
+    /// Runs a job that sends a secret in every way, and gets it back; then one answer is long and one is none.
+    private func job(in bench: ExampleBench, _ server: LoopbackServer) async throws {
+        try """
+        { "pipeline": 1, "name": "talk", "retry": { "attempts": 1, "for": "10ms" },
+          "services": { "s": { "url": "\(server.url)", "with": [ { "bearer": "${{ secrets.TOKEN }}" } ] } },
+          "stages": [
+            { "id": "post", "kind": "request", "service": "s",
+              "request": { "POST": "/echo", "query": { "k": "${{ secrets.TOKEN }}", "a": "it's" },
+                           "json": { "t": "${{ secrets.TOKEN }}", "n": 1 } } },
+            { "id": "get", "kind": "request", "request": { "GET": "\(server.url)/plain?x=y",
+                "headers": { "X-Note": "it's \\"quoted\\" $HOME", "Authorization": "Basic bm9ib2R5OmtlcHQ=" } } },
+            { "id": "long", "kind": "request", "request": { "GET": "\(server.url)/long" } },
+            { "id": "cut", "kind": "request", "request": { "GET": "\(server.url)/cut" } } ] }
+        """.write(toFile: bench.folder + "/talk.json", atomically: true, encoding: .utf8)
+        let end = try await run(
+            ["run", "talk.json"], in: bench, environment: ["PIPELINE_SECRET_TOKEN": "sesame-open-sesame"])
+        #expect(end.cause != .exited(0))
+    }
+
+    private func server() throws -> LoopbackServer {
+        try LoopbackServer { request in
+            switch request.path {
+            case "/echo":
+                ScriptedAnswer([
+                    .readBody,
+                    .then { request in
+                        let headers = [("Content-Type", "application/json"), ("Set-Cookie", "id=7")]
+                        return ScriptedAnswer([.send(201, headers, request.body)])
+                    },
+                ])
+            case "/long":
+                .status(200, headers: [("Content-Type", "text/plain")], body: String(repeating: "é", count: 60_000))
+            case "/cut": ScriptedAnswer([.readBody, .reset])
+            default: .json(#"{"ok":true}"#)
+            }
+        }
+    }
+
+    @Test("an archive has every member that HAR 1.2 demands, the times of libcurl, and no secret")
+    func archive() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let server = try server()
+        defer { server.stop() }
+        try await job(in: bench, server)
+        let end = try await run(["logs", "last", "--har", "out.har"], in: bench)
+        #expect(end.cause == .exited(0), "\(end)")
+        let text = try String(contentsOfFile: bench.folder + "/out.har", encoding: .utf8)
+        #expect(!text.contains("sesame") && !text.contains("bm9ib2R5") && !text.contains("id=7"))
+        let log = try #require(try JSON.parse(text)["log"])
+        #expect(log["version"] == "1.2" && log["creator"]?["name"] == "pipeline")
+        let entries = try #require(log["entries"]?.array)
+        #expect(entries.count >= 4)
+        for entry in entries { try Self.check(entry) }
+        #expect(
+            entries[0]["request"]?["url"]?.string?.hasPrefix("\(server.url)/echo?k=%E2%80%B9secret") == true
+                || entries[0]["request"]?["url"]?.string?.hasPrefix("\(server.url)/echo?k=‹secret:TOKEN›") == true)
+        #expect(entries[0]["request"]?["postData"]?["text"] == #"{"t":"‹secret:TOKEN›","n":1}"#)
+        #expect(entries[0]["response"]?["status"] == 201)
+        #expect(entries[0]["response"]?["content"]?["text"] == #"{"t":"‹secret:TOKEN›","n":1}"#)
+        #expect(entries[2]["response"]?["content"]?["size"] == 120_000)
+        #expect(entries[2]["response"]?["content"]?["text"]?.string?.utf8.count == 65_536)
+        #expect(entries[2]["response"]?["content"]?["comment"] == "the first of 120000 bytes")
+        #expect(entries[3]["response"]?["status"] == 0)
+        #expect(entries[3]["comment"]?.string?.hasPrefix("cut: ") == true)
+        let kept = try FileManager.default.contentsOfDirectory(atPath: bench.folder + "/state/exchanges")
+        #expect(kept.count == 1)
+    }
+
+    private static func check(_ entry: JSON) throws {
+        for name in ["startedDateTime", "time", "request", "response", "cache", "timings"] {
+            #expect(entry[name] != nil)
+        }
+        for name in ["method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize", "bodySize"] {
+            #expect(entry["request"]?[name] != nil, "\(name)")
+        }
+        for name in ["status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "bodySize"]
+        {
+            #expect(entry["response"]?[name] != nil, "\(name)")
+        }
+        let times = try #require(entry["timings"]?.object)
+        // `ssl` is a part of `connect`; -1 is what did not take place.
+        let sum = times.filter { $0.name != "ssl" }.reduce(0.0) { $0 + max(0, $1.value.number?.double ?? 0) }
+        let whole = try #require(entry["time"]?.number?.double)
+        #expect(abs(sum - whole) < 0.01, "\(times) are not \(whole)")
+        if entry["response"]?["status"] != 0 { #expect(whole > 0) }
+    }
+
+    @Test("a curl line sends the same request again")
+    func curl() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let server = try server()
+        defer { server.stop() }
+        try await job(in: bench, server)
+        let end = try await run(["logs", "last", "--curl"], in: bench)
+        #expect(end.cause == .exited(0), "\(end)")
+        #expect(!end.output.contains("sesame"))
+        let line = try #require(end.lines.first { $0.contains("/plain") && !$0.hasPrefix("#") })
+        #expect(line.contains("Authorization: Basic ‹redacted›"))
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/curl") else { return }
+        let before = try #require(server.requests.last { $0.path == "/plain" })
+        let again = try await BuiltProgram(path: "/bin/sh").run(
+            ["-c", line.replacing("‹redacted›", with: "again")], environment: ["PATH": "/usr/bin:/bin"])
+        #expect(again.output == #"{"ok":true}"#, "\(again)")
+        let after = try #require(server.requests.last { $0.path == "/plain" })
+        #expect(after.number > before.number && after.target == before.target && after.method == before.method)
+        #expect(after.header("X-Note") == before.header("X-Note"))
+    }
+
+    @Test("the last hundred of each stage are kept, and prune forgets them")
+    func kept() throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let files = ExchangeFiles(stateFolder: bench.folder)
+        let job = JobID(at: Timestamp(milliseconds: 0), random: (1, 2))
+        func append(_ stage: String, _ number: Int) {
+            files.append(
+                ExchangeRecord(
+                    step: StepKey(stage: stage), attempt: 1, started: Timestamp(milliseconds: 0), method: "GET",
+                    url: "http://h/\(number)", headers: [], body: nil), of: job)
+        }
+        for number in 0..<5 { append("rare", number) }
+        for number in 0..<1200 { append("often", number) }
+        let records = files.records(of: job)
+        #expect(records.filter { $0.step.stage == "rare" }.map(\.url).count == 5)
+        #expect(records.filter { $0.step.stage == "often" }.map(\.url) == (1100..<1200).map { "http://h/\($0)" })
+        let size = try #require(
+            FileManager.default.attributesOfItem(atPath: "\(bench.folder)/exchanges/\(job.text).jsonl")[.size] as? Int)
+        #expect(size < 600 * 300)
+        // Another process goes on in the same file.
+        #expect(ExchangeFiles(stateFolder: bench.folder).records(of: job) == records)
+        files.remove(job)
+        #expect(files.records(of: job).isEmpty)
+    }
+}

@@ -1,0 +1,141 @@
+import Testing
+
+@testable import PipelineCore
+
+/// Polls and estimates over simulated jobs, in virtual time.
+@Suite struct PollPlanTests {
+    /// How a service's jobs take their time: lognormal, drifting by 30 % over the run, with outliers of five times and
+    /// early failures, as the figures of the project are defined.
+    struct Model {
+        var median = 60.0
+        var spread = 0.5
+        var drift = 0.3
+        var random: TestRandomness
+
+        init(spread: Double, seed: UInt64) {
+            self.spread = spread
+            random = TestRandomness(seed: seed)
+        }
+
+        mutating func duration(at share: Double) -> Double {
+            let usual = median * (1 + drift * share) * exponential(spread * random.normal())
+            let chance = random.unit()
+            if chance < 0.02 { return usual * 5 }
+            return chance < 0.03 ? usual * random.unit() : usual
+        }
+    }
+
+    struct Result {
+        var polls = 0.0
+        var delay = 0.0
+    }
+
+    /// Watches jobs one after the other, each with what is known of those before: polls per job, and the mean delay
+    /// over the mean duration.
+    static func watch(jobs: Int, after warmUp: Int, model start: Model) -> Result {
+        var model = start
+        var samples: [StageSample] = []
+        var result = Result()
+        var total = 0.0
+        for job in 0..<(jobs + warmUp) {
+            let duration = model.duration(at: Double(job) / Double(jobs + warmUp))
+            let outlook = StageOutlook(samples: samples)
+            var elapsed = 0.0
+            var last = 0.0
+            var polls = 0
+            let plan = outlook.distribution.map { PollPlan($0) }
+            while elapsed < duration {
+                last = elapsed
+                elapsed += plan?.wait(after: elapsed) ?? max(0.2, elapsed * 0.4)
+                polls += 1
+            }
+            samples.append(
+                StageSample(pipeline: "p", stage: "s", ended: .at(0), seconds: elapsed, earliest: last, polls: polls))
+            if samples.count > 100 { samples.removeFirst() }
+            guard job >= warmUp else { continue }
+            result.polls += Double(polls) / Double(jobs)
+            result.delay += elapsed - duration
+            total += duration
+        }
+        result.delay /= total
+        return result
+    }
+
+    @Test("on a wide distribution at most 5.6 polls find the end after 8.5 % of the duration")
+    func wide() {
+        let result = Self.watch(jobs: 150, after: 30, model: Model(spread: 0.5, seed: 7))
+        #expect(result.polls <= 5.6, "\(result)")
+        #expect(result.delay <= 0.085, "\(result)")
+    }
+
+    @Test("on a narrow distribution at most 4.5 polls find the end after 4 % of the duration")
+    func narrow() {
+        let result = Self.watch(jobs: 150, after: 30, model: Model(spread: 0.1, seed: 7))
+        #expect(result.polls <= 4.5, "\(result)")
+        #expect(result.delay <= 0.04, "\(result)")
+    }
+
+    @Test("a job that takes ten times as long as all before it is still asked for, and one that ends at once is found")
+    func wrongEstimates() {
+        let outlook = StageOutlook(
+            samples: (0..<30).map { index in
+                StageSample(pipeline: "p", stage: "s", ended: .at(0), seconds: 60 + Double(index % 5))
+            })
+        guard let distribution = outlook.distribution else { return }
+        let plan = PollPlan(distribution)
+        #expect(plan.wait(after: 0) < 64)
+        var elapsed = 0.0
+        var polls = 0
+        while elapsed < 600 {
+            let wait = plan.wait(after: elapsed)
+            #expect(wait > 0 && wait <= max(64, elapsed))
+            elapsed += wait
+            polls += 1
+        }
+        #expect(polls < 50)
+    }
+
+    @Test("half of the jobs end before p50 and nine of ten before p90", arguments: [0.1, 0.5])
+    func calibration(spread: Double) {
+        var held50 = 0.0
+        var held90 = 0.0
+        var count = 0.0
+        for seed in 0..<20 as Range<UInt64> {
+            var model = Model(spread: spread, seed: 100 + seed)
+            model.drift = 0
+            var samples: [StageSample] = []
+            for job in 0..<90 {
+                let duration = model.duration(at: 0)
+                if job >= 50, let estimate = Estimate(StageOutlook(samples: samples), elapsed: 0) {
+                    held50 += duration <= estimate.quantile(0.5) ? 1 : 0
+                    held90 += duration <= estimate.quantile(0.9) ? 1 : 0
+                    count += 1
+                }
+                samples.append(StageSample(pipeline: "p", stage: "s", ended: .at(0), seconds: duration))
+            }
+        }
+        #expect((0.44...0.56).contains(held50 / count), "\(held50 / count)")
+        #expect((0.87...0.93).contains(held90 / count), "\(held90 / count)")
+    }
+
+    @Test("over the 30 jobs after the median has doubled p90 holds in 80 to 95 %", arguments: [0.1, 0.3, 0.5])
+    func doubled(spread: Double) {
+        var held = 0.0
+        var count = 0.0
+        for seed in 0..<20 as Range<UInt64> {
+            var model = Model(spread: spread, seed: 300 + seed)
+            model.drift = 0
+            var samples: [StageSample] = []
+            for job in 0..<80 {
+                if job == 50 { model.median = 120 }
+                let duration = model.duration(at: 0)
+                if job >= 50, let estimate = Estimate(StageOutlook(samples: samples), elapsed: 0) {
+                    held += duration <= estimate.quantile(0.9) ? 1 : 0
+                    count += 1
+                }
+                samples.append(StageSample(pipeline: "p", stage: "s", ended: .at(0), seconds: duration))
+            }
+        }
+        #expect((0.80...0.95).contains(held / count), "\(held / count)")
+    }
+}
