@@ -71,6 +71,7 @@ extension JobDriver {
         } catch {
             return try await fail(key, stage, error)
         }
+        if try await renewExpired(key, stage) { return }
         let now = ports.clock.now
         try await change(key, .started) { step in
             step.started = step.started ?? now
@@ -123,6 +124,7 @@ extension JobDriver {
         }
         let taken: [JournalChange] = (snapshot.pushes[key]?.waiting ?? 0) > 0 ? [.pushesTaken(key)] : []
         try await change(key, .woken, with: taken) { $0.resumes += counts }
+        if let stage = plan.stage(key.stage), try await failUnrenewed(key, stage) { return }
         // The last owner may have died between beginning a repeated stage and making its items.
         if plan.stage(key.stage)?.forEach != nil, key.item == nil { return try await expand(key) }
         launch(key, &group)
@@ -130,7 +132,7 @@ extension JobDriver {
 
     /// Takes in how a call of a stage ended.
     func handle(
-        _ result: Result<StageOutcome<[UInt8]>, StageFailure>, of key: StepKey
+        _ result: Result<StageOutcome<[UInt8]>, StageFailure>, of key: StepKey, began: Timestamp
     ) async throws(JournalFailure) {
         guard let stage = plan.stage(key.stage), case .running = snapshot.steps[key]?.state else { return }
         let counts = countsEnd(of: stage, result) && gotControl(key, .transferEnded) ? resumes.takeCount(of: key) : 0
@@ -161,8 +163,10 @@ extension JobDriver {
             } else if stop == nil {
                 // A stage that stopped by itself has ended no try: left running, it would hold the job for ever.
                 let failure = StepFailure("stage '\(key)' stopped by itself", place: stage.place)
-                try await handle(.failure(.failed(TryFailure(failure, kind: .silent))), of: key)
+                try await handle(.failure(.failed(TryFailure(failure, kind: .silent))), of: key, began: began)
             }
+        case .failure(.failed(let failed)) where mayRenew(key, stage, failed):
+            try await renew(key, stage, failed.failure, began: began)
         case .failure(.failed(let failed)):
             let random = ports.randomness.unit()
             let effects = try await change(key, .tryFailed(failed, policy(of: key, stage), random: random)) {

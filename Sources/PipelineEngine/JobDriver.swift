@@ -107,9 +107,9 @@ actor JobDriver {
     private func receive(_ message: DriverMessage) async throws(JournalFailure) {
         switch message {
         case .ended(let key, let result):
-            runs[key] = nil
+            let run = runs.removeValue(forKey: key)
             resumes.inside.remove(key)
-            try await handle(result, of: key)
+            try await handle(result, of: key, began: run?.began ?? ports.clock.now)
         case .tick(let time): armed.remove(time)
         case .inbox: try await readInbox()
         case .stop(let stop): begin(stop)
@@ -192,7 +192,7 @@ actor JobDriver {
         guard let stage = plan.stage(key.stage), let step = snapshot.steps[key] else { return }
         // A repeated stage does nothing itself: its items do.
         if stage.forEach != nil, key.item == nil { return }
-        let run = StepRun()
+        let run = StepRun(began: ports.clock.now)
         runs[key] = run
         noteLaunch(of: key, stage)
         let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)

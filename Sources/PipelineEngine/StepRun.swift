@@ -9,6 +9,10 @@ final class StepRun: Sendable {
     }
 
     private let state = Mutex(State())
+    /// When the call began.
+    let began: Timestamp
+
+    init(began: Timestamp) { self.began = began }
 
     /// Asks the call to stop; it ends by itself soon after. From any thread, any number of times.
     func stop() {

@@ -36,7 +36,7 @@ public enum ResumeReason: String, Sendable, Hashable, CaseIterable {
         self =
             switch wait {
             case .poll: .poll
-            case .retry, .refused, .noAnswer: .retry
+            case .retry, .refused, .noAnswer, .renewal: .retry
             case .time, .settle: .timer
             case .callback: .push
             case .interrupted, .secret: .restart

@@ -6,6 +6,6 @@ enum LaterKeys {
     static let document: Set<String> = []
     /// Of a stage of any kind.
     static let stage: Set<String> = [
-        "expires", "renew", "paginate",
+        "paginate",
     ]
 }

@@ -17,6 +17,10 @@ struct StageOptions {
     let estimate: Setting<Duration>?
     /// Whether it also waits for a good moment in the background; nil for what `background` says.
     let isDiscretionary: Bool?
+    /// Until when its captures are good.
+    let expires: ExpiryDefinition?
+    /// The stage that gives fresh captures, with its place.
+    let renew: Place?
 
     static let serviceField = Field("service", .string, "The service that its requests go to.")
     static let needsField = Field(
@@ -36,6 +40,12 @@ struct StageOptions {
     static let deadlineField = Field("deadline", .duration(), "The longest it may take, over restarts.")
     static let estimateField = Field("estimate", .duration(), "The author's guess of its duration.")
 
+    static let expiresField = Field(
+        "expires", ExpiryDefinition.type, examples: [["in": "15m"]],
+        "Until when its captures are good: then they are void, and a stage that needs them renews them or fails.")
+    static let renewField = Field(
+        "renew", FieldType<Place>.text, examples: ["link"],
+        "The stage to run again when its captures have expired or the answer is 401, 403, 404 or 410.")
     static let discretionaryField = Field(
         "discretionary", .boolean,
         "Whether it also waits for a good moment when no person waits; by default what \"background\" says.")
@@ -43,7 +53,7 @@ struct StageOptions {
     static let fields: [any AnyField] = [
         StageDefinition.idField, StageDefinition.kindField, serviceField, DecoratorDefinition.field, needsField,
         conditionField, forEachField, concurrencyField, warnField, continuesField, RetryDefinition.field, deadlineField,
-        estimateField, discretionaryField,
+        estimateField, discretionaryField, expiresField, renewField,
     ]
 
     static func read(_ reader: ObjectReader) -> StageOptions {
@@ -55,6 +65,7 @@ struct StageOptions {
             continuesOnFailure: reader.value(continuesField, default: .constant(false)),
             retry: reader.value(RetryDefinition.field, default: RetryDefinition()),
             deadline: reader.optional(deadlineField), estimate: reader.optional(estimateField),
-            isDiscretionary: reader.optional(discretionaryField))
+            isDiscretionary: reader.optional(discretionaryField),
+            expires: reader.optional(expiresField), renew: reader.optional(renewField))
     }
 }

@@ -43,13 +43,23 @@ public struct JobMachine: Sendable {
         let key = StepKey(stage: stage.id)
         guard let step = job.steps[key] else { return [] }
         let items = stage.forEach == nil ? [:] : job.items(of: stage.id)
-        let wakes = items.compactMap { wake($0.key, $0.value, isPushed: job.hasPush($0.key), at: time) }
+        let isHeld = isHeld(stage, job, mayBegin: mayBegin)
+        let wakes = isHeld ? [] : items.compactMap { wake($0.key, $0.value, isPushed: job.hasPush($0.key), at: time) }
         switch step.state {
         case .pending: return mayBegin ? beginning(stage, key, job).map { [$0] } ?? [] : []
+        case .waiting where isHeld: return wakes
         case .waiting: return (wake(key, step, isPushed: job.hasPush(key), at: time).map { [$0] } ?? []) + wakes
-        case .running where stage.forEach != nil: return wakes + next(of: items, stage, key, job, mayBegin)
+        case .running where stage.forEach != nil:
+            // Without fresh captures no item begins.
+            return wakes + (isHeld && mayBegin ? [] : next(of: items, stage, key, job, mayBegin))
         case .running, .unknown, .succeeded, .failed, .cancelled, .skipped: return wakes
         }
+    }
+
+    /// Whether a stage waits for fresh captures that are on their way.
+    private func isHeld(_ stage: PlannedStage, _ job: JobSnapshot, mayBegin: Bool) -> Bool {
+        guard let source = stage.renews, let state = job.steps[StepKey(stage: source)]?.state else { return false }
+        return state == .pending ? mayBegin : state.isActive || state.name == .unknown
     }
 
     private func wake(
@@ -98,8 +108,11 @@ public struct JobMachine: Sendable {
 
     /// When the next wait ends by itself.
     public func nextWake(of job: JobSnapshot) -> Timestamp? {
-        job.steps.values.compactMap { step in
-            if case .waiting(_, let wake, _) = step.state { wake.time } else { nil }
+        let mayBegin = job.failure == nil && !job.isCancelled
+        return job.steps.compactMap { key, step -> Timestamp? in
+            guard case .waiting(_, let wake, _) = step.state else { return nil }
+            let isHeld = plan.stage(key.stage).map { self.isHeld($0, job, mayBegin: mayBegin) } ?? false
+            return isHeld ? nil : wake.time
         }.min()
     }
 
@@ -114,9 +127,18 @@ public struct JobMachine: Sendable {
 
     /// How the job stands when nothing runs and nothing can be decided; nil while something is still to come.
     public func rest(of job: JobSnapshot) -> Rest? {
-        let states = job.steps.compactMap { key, step in
+        let mayBegin = job.failure == nil && !job.isCancelled
+        let states = job.steps.compactMap { key, step -> StepState? in
+            // What waits for another stage is as far as that one.
+            if step.state.name == .waiting, let stage = plan.stage(key.stage),
+                isHeld(stage, job, mayBegin: mayBegin),
+                job.steps[StepKey(stage: stage.renews ?? "")]?.state.name != .pending
+            {
+                return nil
+            }
             // A repeated stage is what its items are.
-            key.item == nil && plan.stage(key.stage)?.forEach != nil && step.state.name == .running ? nil : step.state
+            let isRepeated = key.item == nil && plan.stage(key.stage)?.forEach != nil
+            return isRepeated && step.state.name == .running ? nil : step.state
         }
         if states.contains(where: { if case .waiting(_, let wake, _) = $0 { wake != .resume } else { false } }) {
             return nil

@@ -71,6 +71,7 @@ extension WaitReason.Kind {
         case .settle: "it looks for its submit again"
         case .interrupted: "it was interrupted"
         case .noAnswer: "no answer came for as long as its retry policy allows"
+        case .renewal: "it waits for fresh captures"
         case .secret: "a secret is missing"
         }
     }

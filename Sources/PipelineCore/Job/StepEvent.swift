@@ -14,6 +14,8 @@ public enum StepEvent: Sendable, Hashable {
     case woken
     /// A try ended without a result; `random` is uniform in 0..<1 and spreads the delay.
     case tryFailed(TryFailure, RetryPolicy, random: Double)
+    /// What the try was made with is no longer good: it is tried again once another stage has given fresh captures.
+    case renewed(StepFailure)
     /// A submit's answer is lost and could not be settled.
     case lostTrack(UnknownSubmit)
     /// A person settled the unknown submit in the ledger; the stage goes on from there.

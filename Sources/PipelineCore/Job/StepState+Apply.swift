@@ -29,6 +29,10 @@ extension StepState {
             return Self.parked(tries, wake, reason)
         case (.running(let tries), .tryFailed(let failed, let policy, let random)):
             return Self.afterFailure(failed, policy, random, tries: tries, at: time)
+        case (.running(var tries), .renewed(let failure)):
+            tries.renewals += 1
+            let (state, effects) = Self.parked(tries, .at(time), WaitReason(.renewal, detail: failure.title))
+            return (state, [.publish(.attemptFailed, ["error": failure.json])] + effects)
         case (.running(let tries), .lostTrack(let submit)):
             let data: JSONObject = ["key": .string(submit.key), "since": .string(submit.since.description)]
             return (.unknown(tries, submit), [.publish(.stageUnknown, data)])
@@ -101,7 +105,7 @@ extension WaitReason.Kind {
     /// Whether what follows the wait is another try rather than the same one going on.
     var startsNewTry: Bool {
         switch self {
-        case .retry, .refused, .interrupted, .noAnswer, .secret: true
+        case .retry, .refused, .interrupted, .noAnswer, .secret, .renewal: true
         case .poll, .time, .callback, .settle: false
         }
     }
@@ -112,7 +116,7 @@ extension WaitReason.Kind {
     /// Retry-After and a time that the author gave are kept.
     var endsWithResume: Bool {
         switch self {
-        case .poll, .retry, .interrupted, .noAnswer, .secret, .callback: true
+        case .poll, .retry, .interrupted, .noAnswer, .secret, .callback, .renewal: true
         case .time, .settle, .refused: false
         }
     }
@@ -128,6 +132,7 @@ extension StepEvent {
         case .parked: "parked"
         case .woken: "woken"
         case .tryFailed: "tryFailed"
+        case .renewed: "renewed"
         case .lostTrack: "lostTrack"
         case .resolved: "resolved"
         case .abandoned: "abandoned"

@@ -54,13 +54,15 @@ extension Tries {
         [
             "number": .number(JSONNumber(number)), "failures": .number(JSONNumber(failures)),
             "silences": .number(JSONNumber(silences)), "failingSince": failingSince?.json ?? .null,
+            "renewals": .number(JSONNumber(renewals)),
         ]
     }
     init?(json: JSON?) {
         guard let number = json?["number"]?.number?.int else { return nil }
         self.init(
             number: number, failures: json?["failures"]?.number?.int ?? 0,
-            silences: json?["silences"]?.number?.int ?? 0, failingSince: Timestamp(json: json?["failingSince"]))
+            silences: json?["silences"]?.number?.int ?? 0, failingSince: Timestamp(json: json?["failingSince"]),
+            renewals: json?["renewals"]?.number?.int ?? 0)
     }
 }
 

@@ -8,8 +8,13 @@ public struct Tries: Sendable, Hashable {
     public var silences: Int
     /// When the first try failed since the last progress; the policy's `for` counts from here.
     public var failingSince: Timestamp?
+    /// How often fresh captures were asked for since the last progress: what is refused with them too is a failure.
+    public var renewals: Int
 
-    public init(number: Int = 1, failures: Int = 0, silences: Int = 0, failingSince: Timestamp? = nil) {
+    public init(
+        number: Int = 1, failures: Int = 0, silences: Int = 0, failingSince: Timestamp? = nil, renewals: Int = 0
+    ) {
+        self.renewals = renewals
         self.number = number
         self.failures = failures
         self.silences = silences
@@ -20,6 +25,7 @@ public struct Tries: Sendable, Hashable {
     public var progressed: Tries { Tries(number: number) }
     /// The next try.
     public var next: Tries {
-        Tries(number: number + 1, failures: failures, silences: silences, failingSince: failingSince)
+        Tries(
+            number: number + 1, failures: failures, silences: silences, failingSince: failingSince, renewals: renewals)
     }
 }

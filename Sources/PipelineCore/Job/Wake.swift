@@ -40,6 +40,8 @@ public struct WaitReason: Sendable, Hashable {
         case interrupted
         /// No answer came for as long as the retry policy allows; a resume tries again.
         case noAnswer
+        /// Another stage runs again for fresh captures.
+        case renewal
         /// A secret that the step needs can't be found.
         case secret
     }

@@ -66,6 +66,12 @@ public struct PlannedStage: Sendable {
     public let deadline: Setting<Duration>?
     public let keepsOwnDeadline: Bool
     public let estimate: Setting<Duration>?
+    /// Until when its captures are good.
+    public let expires: ExpiryDefinition?
+    /// The stage that is run again for fresh captures; one of `needs`.
+    public let renews: String?
+    /// Whether running it again for fresh captures asks after what it began, instead of beginning it anew.
+    public let keepsSubmit: Bool
     /// Whether it also waits for a good moment when no person waits.
     public let isDiscretionary: Bool
     /// The tokens that its requests fetch, each by the text of its configuration: a service answers with one before

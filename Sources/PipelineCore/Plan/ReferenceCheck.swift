@@ -31,6 +31,7 @@ final class ReferenceCheck {
             for use in draft.uses { check(use, in: draft) }
             checkNeeds(of: draft)
             checkFollowed(by: draft)
+            checkRenewal(by: draft)
         }
     }
 
@@ -43,6 +44,23 @@ final class ReferenceCheck {
             findings.report(
                 place, "stage '\(id)' has no forEach, so it has no items",
                 hint: "name a stage with forEach, or give an array: \"forEach\": \"stages.\(id).NAME\"")
+        }
+    }
+
+    private func checkRenewal(by draft: StageDraft) {
+        guard let place = draft.options?.renew, let id = place.text else { return }
+        if id == draft.definition.id {
+            return findings.report(place, "a stage cannot renew itself", hint: "name the stage whose captures it reads")
+        }
+        guard let position = positions[id], stages.contains(id) else {
+            return findings.report(place, "there is no stage called '\(id)'", hint: stageHint(for: id))
+        }
+        if draft.isFinal || drafts[position].isFinal {
+            findings.report(place, "a stage of 'finally' can't be run again", hint: "take 'renew' away")
+        } else if drafts[position].options?.forEach != nil {
+            findings.report(
+                place, "stage '\(id)' has forEach, and can't be run again for one of its items",
+                hint: "make the fresh captures in a stage without forEach")
         }
     }
 

@@ -27,9 +27,10 @@ struct StageDraft {
         let named = options?.needs?.compactMap(\.text) ?? previous.map { [$0] } ?? []
         if isFinal { return [] }
         let followed = options?.forEach?.followed.map { [$0] } ?? []
+        let renewed = options?.renew?.text.map { [$0] } ?? []
         let read = uses.compactMap { broken.contains($0.reference.range) ? nil : $0.sourceStage }
         var seen: Set<String> = []
-        return (named + followed + read).filter { $0 != definition.id && seen.insert($0).inserted }
+        return (named + followed + renewed + read).filter { $0 != definition.id && seen.insert($0).inserted }
     }
 
     /// Under a phone's budget a transfer that first starts in the background is so whatever the document says.
@@ -71,6 +72,7 @@ struct StageDraft {
             deadline: options.deadline ?? document.defaults.deadline
                 ?? kind.defaultDeadline.map(Setting.constant),
             keepsOwnDeadline: kind.keepsOwnDeadline, estimate: options.estimate,
+            expires: options.expires, renews: options.renew?.text, keepsSubmit: kind.keepsSubmit,
             isDiscretionary: isDiscretionary(options, in: document.background),
             tokens: tokens(options, in: document), captures: captures,
             source: document.source, offset: definition.place.node.range.start)

@@ -14,6 +14,9 @@ public struct StageKind: Sendable {
     public let defaultDeadline: Duration?
     /// Whether the stage itself ends by its deadline, for example because it asks once more before.
     public let keepsOwnDeadline: Bool
+    /// Whether a stage that is run again for fresh captures goes on from its checkpoint and its submit, such as one that
+    /// asks again for the result of its remote job.
+    public let keepsSubmit: Bool
     /// Whether the stage may have keys beyond its fields, which it checks itself.
     public let allowsOtherKeys: Bool
     /// Reads the configuration and makes the stage; nil after having reported mistakes.
@@ -21,7 +24,7 @@ public struct StageKind: Sendable {
 
     public init(
         name: String, summary: String, fields: [any AnyField], defaultDeadline: Duration? = nil,
-        keepsOwnDeadline: Bool = false, allowsOtherKeys: Bool = false,
+        keepsOwnDeadline: Bool = false, keepsSubmit: Bool = false, allowsOtherKeys: Bool = false,
         constraints: @autoclosure @escaping @Sendable () -> JSON? = nil,
         make: @escaping @Sendable (StageReading) -> AnyStage?
     ) {
@@ -30,6 +33,7 @@ public struct StageKind: Sendable {
         self.fields = fields
         self.defaultDeadline = defaultDeadline
         self.keepsOwnDeadline = keepsOwnDeadline
+        self.keepsSubmit = keepsSubmit
         self.allowsOtherKeys = allowsOtherKeys
         self.constraints = constraints
         self.make = make

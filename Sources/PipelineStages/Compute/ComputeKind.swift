@@ -8,7 +8,7 @@ enum ComputeKind {
         let fields = ComputeFields(decorators)
         return StageKind(
             name: "compute", summary: "Submits a job to a service and watches it until it ends.", fields: fields.all,
-            defaultDeadline: .seconds(7 * 86_400), keepsOwnDeadline: true
+            defaultDeadline: .seconds(7 * 86_400), keepsOwnDeadline: true, keepsSubmit: true
         ) { reading in
             let requests = StageRequests(reading: reading, network: network, decorators: decorators)
             let work = BackgroundWork.remoteJob(

@@ -78,7 +78,7 @@ import Testing
         for kind in WaitReason.Kind.allCases {
             let state = StepState.waiting(Tries(number: 4), .at(Samples.now), WaitReason(kind))
             let (woken, _) = try state.apply(.woken, at: Samples.now)
-            let isNew = [.retry, .refused, .interrupted, .noAnswer, .secret].contains(kind)
+            let isNew = [.retry, .refused, .interrupted, .noAnswer, .secret, .renewal].contains(kind)
             #expect(woken.tries?.number == (isNew ? 5 : 4), "\(kind)")
         }
     }

@@ -37,7 +37,7 @@ struct PipelineSchemaTests {
     @Test("keys that this version does not do are refused by it as well")
     func laterKeys() {
         #expect(schema["$defs"]?["waitStage"]?["properties"]?["forEach"] != nil)
-        #expect(schema["$defs"]?["waitStage"]?["properties"]?["renew"] == nil)
+        #expect(schema["$defs"]?["waitStage"]?["properties"]?["paginate"] == nil)
     }
 
     @Test(

@@ -1,0 +1,71 @@
+import JSONPath
+
+/// `expires`: until when the captures of a stage are good.
+public struct ExpiryDefinition: Sendable {
+    /// Counted from the stage's end: a duration, or a number of seconds, as services give it.
+    let duration: JSONTemplate?
+    /// A moment: RFC 3339, or seconds since 1970.
+    let moment: JSONTemplate?
+    let range: SourceRange
+
+    private static let inField = Field(
+        "in", FieldType<JSONTemplate>.json([.stages, .own, .secrets, .job]), examples: ["15m"],
+        "How long after the stage's end: a duration, or a number of seconds.")
+    private static let atField = Field(
+        "at", FieldType<JSONTemplate>.json([.stages, .own, .secrets, .job]), examples: ["${{ self.expires_at }}"],
+        "When: a time as in RFC 3339, or a number of seconds since 1970.")
+
+    static var type: FieldType<ExpiryDefinition> {
+        .object([inField, atField]) { reader in
+            let definition = ExpiryDefinition(
+                duration: reader.optional(inField), moment: reader.optional(atField), range: reader.place.node.range)
+            if (definition.duration == nil) == (definition.moment == nil) {
+                reader.findings.report(
+                    reader.place, "'expires' needs either \"in\" or \"at\"", hint: "write { \"in\": \"15m\" }")
+                return nil
+            }
+            return definition
+        }
+    }
+
+    /// The moment, for a stage that ended at `end`; nil when the service gave none. The scope's `self` is the stage's.
+    public func time(endedAt end: Timestamp, in scope: Scope) throws(EvaluationFailure) -> Timestamp? {
+        let length = try duration?.evaluate(in: scope)
+        let time = try moment?.evaluate(in: scope)
+        do throws(ValueSyntaxError) {
+            if let length { return try Self.duration(length).map { end + $0 } }
+            return try time.flatMap { value throws(ValueSyntaxError) in try Self.moment(value) }
+        } catch {
+            throw .wrong(message: "the value of \"expires\" is wrong: \(error.message)", hint: error.hint, range: range)
+        }
+    }
+
+    private static func duration(_ value: JSON) throws(ValueSyntaxError) -> Duration? {
+        switch value {
+        case .null: return nil
+        case .number(let number): return .milliseconds(Int64(clampingMilliseconds: number.double))
+        case .string(let text):
+            if let seconds = Double(text) { return .milliseconds(Int64(clampingMilliseconds: seconds)) }
+            return try DurationText.parse(text)
+        default: throw ValueSyntaxError("it is \(value.kindName)", hint: "give a duration or a number of seconds")
+        }
+    }
+
+    private static func moment(_ value: JSON) throws(ValueSyntaxError) -> Timestamp? {
+        switch value {
+        case .null: return nil
+        case .number(let number): return Timestamp(milliseconds: Int64(clampingMilliseconds: number.double))
+        case .string(let text):
+            if let seconds = Double(text) { return Timestamp(milliseconds: Int64(clampingMilliseconds: seconds)) }
+            return try Timestamp.parse(text)
+        default: throw ValueSyntaxError("it is \(value.kindName)", hint: "give a time as in RFC 3339")
+        }
+    }
+}
+
+extension Int64 {
+    /// Milliseconds of seconds that somebody else gave; what is out of all bounds stops at a century.
+    fileprivate init(clampingMilliseconds seconds: Double) {
+        self = seconds.isFinite ? Int64(Swift.min(Swift.max(seconds * 1000, -4e15), 4e15)) : 0
+    }
+}

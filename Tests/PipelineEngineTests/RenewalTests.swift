@@ -1,0 +1,125 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineTestKit
+import Testing
+
+/// Captures that expire, and stages that are run again for fresh ones, in virtual time.
+@Suite struct RenewalTests {
+    /// A stage that captures `url`, a new one each time.
+    private static func links(_ made: Mutexed<Int>) -> StageKind {
+        StageKind.scripted("link", captures: ["url"]) { _, _, _ async throws(StageFailure) in
+            made.change { $0 += 1 }
+            return .finished(["url": .string("u\(made.value)")])
+        }
+    }
+
+    /// A stage that reads a link, keeps a checkpoint, and is refused for as long as the links are among these.
+    private static func fetching(_ used: Mutexed<[String]>, refusing refused: Set<String>, status: Int = 403)
+        -> StageKind
+    {
+        StageKind.scripted("fetch") { reading, checkpoint, context async throws(StageFailure) in
+            let url = try await context.evaluate { scope throws(EvaluationFailure) in
+                try reading?.evaluate(in: scope) ?? .null
+            }
+            used.change { $0.append("\(checkpoint ?? "-") \(url.string ?? "")") }
+            try await context.commit("half")
+            guard refused.contains(url.string ?? "") else { return .finished([:]) }
+            throw .definite(StepFailure("refused", status: status))
+        }
+    }
+
+    private static func pause(_ length: Duration) -> StageKind {
+        StageKind.scripted("pause") { _, checkpoint, context async throws(StageFailure) in
+            if checkpoint != nil { return .finished([:]) }
+            return .waiting("1", until: .at(context.now + length), WaitReason(.time))
+        }
+    }
+
+    private static let fetch = #"{ "id": "b", "kind": "fetch", "reading": "${{ stages.a.url }}", "renew": "a" }"#
+
+    @Test(
+        "a link that is refused is made anew, and the stage goes on from its checkpoint",
+        arguments: [401, 403, 404, 410])
+    func refused(status: Int) {
+        let (made, used) = (Mutexed(0), Mutexed<[String]>([]))
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "link" }, "# + Self.fetch,
+            kinds: [Self.links(made), Self.fetching(used, refusing: ["u1"], status: status)])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(used.value == ["- u1", "half u2"])
+        #expect(bench.job()?.steps[StepKey(stage: "b")]?.attempts == 2)
+    }
+
+    @Test("what is refused with a fresh link too is a failure; other statuses are one at once")
+    func refusedAgain() {
+        let (made, used) = (Mutexed(0), Mutexed<[String]>([]))
+        let kinds = [Self.links(made), Self.fetching(used, refusing: ["u1", "u2"])]
+        let bench = EngineBench(#"{ "id": "a", "kind": "link" }, "# + Self.fetch, kinds: kinds)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))
+        #expect(used.value.count == 2)
+        let other = [Self.links(made), Self.fetching(used, refusing: ["u3"], status: 400)]
+        let second = EngineBench(#"{ "id": "a", "kind": "link" }, "# + Self.fetch, kinds: other)
+        #expect(second.end(of: second.live()) == .success(.ended(.failed)))
+        #expect(used.value.count == 3)
+    }
+
+    @Test("captures that have expired are made anew before the stage begins, and without renew that is said")
+    func expired() {
+        let (made, used) = (Mutexed(0), Mutexed<[String]>([]))
+        let link = #"{ "id": "a", "kind": "link", "expires": { "in": "60s" } }, { "id": "p", "kind": "pause" }, "#
+        let kinds = [Self.links(made), Self.pause(.seconds(100)), Self.fetching(used, refusing: [])]
+        let bench = EngineBench(
+            link + Self.fetch.replacing("\"renew\"", with: "\"needs\": [\"p\"], \"renew\""), kinds: kinds)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(used.value == ["- u2"])
+        let without = EngineBench(
+            link + Self.fetch.replacing("\"renew\": \"a\"", with: "\"needs\": [\"p\"]"), kinds: kinds)
+        #expect(without.end(of: without.live()) == .success(.ended(.failed)))
+        let failure = without.job()?.failure?.failure
+        #expect(failure?.title.hasPrefix("what stage 'a' captured expired at ") == true)
+        #expect(failure?.hint?.contains("\"renew\": \"a\"") == true)
+        #expect(used.value.count == 1)
+    }
+
+    @Test("captures that had expired when they came are not asked for again and again")
+    func useless() {
+        let (made, used) = (Mutexed(0), Mutexed<[String]>([]))
+        let kinds = [Self.links(made), Self.fetching(used, refusing: [])]
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "link", "expires": { "at": "2001-01-01T00:00:00Z" } }, "# + Self.fetch, kinds: kinds)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))
+        #expect(bench.job()?.failure?.failure.title.contains("had expired when it ended") == true)
+        #expect(made.value == 1)
+    }
+
+    @Test("a stage whose fresh captures do not come fails, and the job ends")
+    func sourceFails() {
+        let (made, used) = (Mutexed(0), Mutexed<[String]>([]))
+        let once = StageKind.scripted("link", captures: ["url"]) { _, _, _ async throws(StageFailure) in
+            made.change { $0 += 1 }
+            if made.value > 1 { throw .definite(StepFailure("gone")) }
+            return .finished(["url": "u1"])
+        }
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "link", "continueOnFailure": true }, "# + Self.fetch,
+            kinds: [once, Self.fetching(used, refusing: ["u1"])])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))
+        #expect(bench.job()?.failure?.failure.title.contains("did not succeed") == true)
+        #expect(used.value.count == 1)
+    }
+
+    @Test("a crash at any commit of a renewal changes nothing", arguments: 1..<16)
+    func crash(commits: Int) {
+        let (made, used) = (Mutexed(0), Mutexed<[String]>([]))
+        let bench = EngineBench(
+            #"{ "id": "a", "kind": "link" }, "# + Self.fetch,
+            kinds: [Self.links(made), Self.fetching(used, refusing: ["u1"])])
+        let first = bench.live()
+        bench.run { bench.diary.all.count { $0.hasPrefix("commit") } >= commits }
+        first.process.kill()
+        bench.memory.lose(first.process.owner)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(used.value.last?.hasSuffix("u1") == false)
+    }
+}
