@@ -45,8 +45,11 @@ struct ContentDigestTests {
             #"{ "id": "move", "kind": "upload", "service": "api", "file": "a.bin", "protocol": "tus", "request": { "POST": "/files/" }, "with": [ { "digest": {} } ] }"#,
             url: service.url, folder: folder.path)
         #expect(await bench.resume().finished != nil)
-        #expect(service.requests[0].header("Content-Digest") == nil)
-        #expect(service.requests[1].header("Content-Digest")?.hasPrefix("sha-256=:") == true)
-        #expect(service.requests[1].header("Repr-Digest") == nil)
+        for request in service.requests where request.method != "PATCH" {
+            #expect(request.header("Content-Digest") == nil)
+        }
+        let append = try #require(service.requests.first { $0.method == "PATCH" })
+        #expect(append.header("Content-Digest")?.hasPrefix("sha-256=:") == true)
+        #expect(append.header("Repr-Digest") == nil)
     }
 }
