@@ -139,7 +139,9 @@ final class World: Sendable {
             let isKnown = recorder.job(record.id) != nil
             let drive: Engine.OwnedDrive =
                 if isKnown {
-                    try await engine.resume(record.id, plan: plan, mode: .attached, again: again)
+                    try await engine.resume(
+                        record.id, plan: plan, mode: .attached, again: again, overwrites: restart.withLock { $0 } != nil
+                    )
                 } else {
                     try await engine.start(record, plan: plan, mode: .attached)
                 }
