@@ -40,6 +40,10 @@ torture: dependencies ## Kill the program at every crash point TIMES times (100)
 simulate: dependencies ## Simulate SEEDS (200000) schedules with crashes in virtual time
 	SEEDS=$${SEEDS:-200000} swift test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
+.PHONY: fuzz
+fuzz: dependencies ## Feed readers with mutated input for FUZZ_SECONDS (30) each, from FUZZ_SEED
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-30} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} swift test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --no-parallel --filter FuzzTests
+
 .PHONY: lint
 lint: ## Check the format of the sources
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

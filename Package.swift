@@ -52,16 +52,19 @@ let package = Package(
         .target(
             name: "PipelineStages",
             dependencies: [
-                "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes, structuredFields,
-                subprocess, system,
+                "COpenSSL", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes,
+                structuredFields, subprocess, system,
             ],
             swiftSettings: settings),
         .target(
-            name: "PipelineHTTP", dependencies: ["CCurl", "NetworkTasks", crypto, httpTypes], swiftSettings: settings),
+            name: "PipelineHTTP", dependencies: ["CCurl", "CZlib", "NetworkTasks", crypto, httpTypes],
+            swiftSettings: settings),
         .target(name: "NetworkTasks", swiftSettings: settings),
         .target(
             name: "PipelineJournal", dependencies: ["PipelineCore", "JSONPath", grdb, sqlite], swiftSettings: settings),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Put together.
         .target(
@@ -89,6 +92,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(name: "pipeline-daemon", dependencies: ["PipelineDaemon"], swiftSettings: settings),
+        // An executable of one's own, with stages of one's own: what the guides show.
+        .executableTarget(
+            name: "example-pipeline", dependencies: ["PipelineCommands", "PipelineKit", httpTypes],
+            swiftSettings: settings),
 
         // The demonstration service.
         .target(
@@ -108,8 +115,9 @@ let package = Package(
         .executableTarget(
             name: "pipeline-bench",
             dependencies: [
-                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "JSONPath", argumentParser,
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineStages", "JSONPath",
+                argumentParser, .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings),
@@ -126,7 +134,7 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "PipelineKit", "PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath", "SelfieStudio",
-                "pipeline",
+                "pipeline", "example-pipeline",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,12 +1,13 @@
 import ArgumentParser
 import Glibc
-public import PipelineCore
-import PipelineKit
+import PipelineCore
+public import PipelineKit
 
 /// All commands of the program over a catalogue: what an executable of one's own is made of, in three lines.
 public enum PipelineCommands {
-    /// Runs the command that the arguments name, and exits with its status. `extend` adds kinds of stage.
-    public static func main(extend: @escaping @Sendable (inout Catalogue) -> Void = { _ in }) async -> Never {
+    /// Runs the command that the arguments name, and exits with its status. `extend` adds kinds of stage, decorators and
+    /// notification sinks.
+    public static func main(extend: @escaping @Sendable (inout Extensions) -> Void = { _ in }) async -> Never {
         ExternalCommand.replaceProcess(arguments: CommandLine.arguments, environment: ProcessEnvironment.all)
         do {
             let command = try RootCommand.parseAsRoot()
@@ -23,7 +24,7 @@ public enum PipelineCommands {
     }
 
     private static func status(
-        of command: any WorkspaceCommand, console: Console, extend: @escaping @Sendable (inout Catalogue) -> Void
+        of command: any WorkspaceCommand, console: Console, extend: @escaping @Sendable (inout Extensions) -> Void
     ) async -> ExitStatus {
         let settings = Settings(
             stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,
@@ -101,7 +102,7 @@ struct RootCommand: ParsableCommand {
         subcommands: [
             RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, LogsCommand.self,
             CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, ValidateCommand.self,
-            SchemaCommand.self,
+            PlanCommand.self, SchemaCommand.self, InitCommand.self,
             BudgetCommand.self, StatsCommand.self,
             WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
             DaemonCommand.self, SignalCommand.self,

@@ -57,13 +57,16 @@ final class Daemon: Sendable {
         let receiver = try await startReceiver()
         let control = ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) })
         control.start()
-        let signals = DaemonSignals()
+        for number in [SIGPIPE, SIGHUP] { signal(number, SIG_IGN) }
+        let (wishes, wish) = AsyncStream<Void>.makeStream()
+        let signals = StopSignals { wish.yield() }
+        defer { withExtendedLifetime(signals) {} }
         sayReady()
         await withDiscardingTaskGroup { group in
             group.addTask { for await job in requests { self.scheduler.knock(job) } }
             group.addTask { await self.searchJournal() }
             group.addTask { await self.endWhenIdle() }
-            group.addTask { for await _ in signals.wishes { self.stop() } }
+            group.addTask { for await _ in wishes { self.stop() } }
             await scheduler.run()
             group.cancelAll()
         }

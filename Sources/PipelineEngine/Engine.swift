@@ -52,7 +52,11 @@ public struct Engine: Sendable {
         _ record: JobRecord, plan: Plan, mode: JobMode, secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> OwnedDrive {
         let steps = (plan.stages + plan.finally).map { stage in
-            (StepKey(stage: stage.id), StepRecord(toleratesFailure: stage.continuesOnFailure || stage.isFinal))
+            (
+                StepKey(stage: stage.id),
+                StepRecord(
+                    toleratesFailure: stage.continuesOnFailure.constant == true || stage.isFinal)
+            )
         }
         var snapshot = JobSnapshot(record: record, steps: Dictionary(uniqueKeysWithValues: steps), mode: mode)
         let event = JobEvent(

@@ -133,11 +133,30 @@ extension JobDriver {
                 return "the secret \(name) is not set"
             }
         }
-        redactor = Redactor(secrets)
-        for input in secretInputs {
-            redactor = redactor.adding(input.value.string ?? input.value.text, named: input.name)
-        }
+        redactor.add(secrets.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        redactor.add(secretInputs.map { ($0.name, $0.value.string ?? $0.value.text) })
+        for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) { conceal(step.captures, of: key) }
         return nil
+    }
+
+    /// Looks the secrets up again; true when one is another than in those that were used.
+    func renewSecrets(since used: [String: String]) async -> Bool {
+        for name in plan.secrets {
+            guard let value = await ports.secrets.secret(name), value != secrets[name] else { continue }
+            secrets[name] = value
+            redactor.add([(name, value)])
+        }
+        return plan.secrets.contains { secrets[$0] != used[$0] }
+    }
+
+    /// Values of captures that are secret are hidden from now on wherever something is shown.
+    func conceal(_ captures: JSONObject, of key: StepKey) {
+        guard let stage = plan.stage(key.stage) else { return }
+        for declared in stage.captures where declared.isSecret {
+            guard let value = captures[declared.name], value != .null else { continue }
+            let values = value.array ?? [value]
+            redactor.add(values.map { ("\(key.stage).\(declared.name)", $0.string ?? $0.text) })
+        }
     }
 }
 

@@ -5,6 +5,13 @@ extension JobDriver {
     /// Makes the steps of a repeated stage's items that have none yet.
     func expand(_ key: StepKey) async throws(JournalFailure) {
         guard let stage = plan.stage(key.stage), let forEach = stage.forEach else { return }
+        do throws(StageFailure) {
+            rooms[stage.id] = try await context(for: key, stage).evaluate { scope throws(EvaluationFailure) in
+                try stage.concurrency?.value(in: scope)
+            }
+        } catch {
+            return try await fail(key, stage, error)
+        }
         let values: [(Int, JSON)]
         switch forEach {
         case .items(let followed, _):
@@ -25,6 +32,7 @@ extension JobDriver {
             for (item, _) in snapshot.items(of: key.stage) where (item.item ?? 0) >= values.count {
                 if var step = snapshot.steps[item], step.state == .pending {
                     step.state = .skipped
+                    step.value = nil
                     step.version += 1
                     changes.append(.step(item, step))
                 }
@@ -33,10 +41,15 @@ extension JobDriver {
         if !changes.isEmpty { try await commit(changes) }
     }
 
+    /// Whether the others go on when an item of the stage fails, as it was found when the stage began.
+    private func tolerates(_ stage: PlannedStage) -> Bool {
+        snapshot.steps[StepKey(stage: stage.id)]?.toleratesFailure == true
+    }
+
     /// The change that makes an item's step, or gives one that has not begun its new value; nil for no change.
     private func step(of key: StepKey, _ value: JSON, _ stage: PlannedStage) -> JournalChange? {
         guard var step = snapshot.steps[key] else {
-            return .step(key, StepRecord(toleratesFailure: stage.continuesOnFailure, value: value))
+            return .step(key, StepRecord(toleratesFailure: tolerates(stage), value: value))
         }
         guard step.state == .pending, step.value != value else { return nil }
         step.value = value
@@ -60,11 +73,13 @@ extension JobDriver {
     /// Ends a repeated stage whose items have ended: its captures are the items' in order.
     func gather(_ key: StepKey) async throws(JournalFailure) {
         guard let stage = plan.stage(key.stage) else { return }
-        let items = snapshot.items(of: key.stage).filter { $0.value.state != .skipped }.sorted { $0.key < $1.key }
+        // An item that its `when` skipped keeps its place, with null for its captures.
+        let items = snapshot.items(of: key.stage)
+            .filter { $0.value.state != .skipped || $0.value.value != nil }.sorted { $0.key < $1.key }
         let failed = items.compactMap { item, step -> (StepKey, StepFailure)? in
             if case .failed(let failure) = step.state { (item, failure) } else { nil }
         }
-        if let (item, failure) = failed.first, !stage.continuesOnFailure {
+        if let (item, failure) = failed.first, !tolerates(stage) {
             var failure = failure
             failure.title = "item \(item.item ?? 0): \(failure.title)"
             return try await fail(key, stage, .definite(failure))
@@ -91,7 +106,8 @@ extension JobDriver {
         }
     }
 
-    private func fail(_ key: StepKey, _ stage: PlannedStage, _ failure: StageFailure) async throws(JournalFailure) {
+    /// Fails a step for good.
+    func fail(_ key: StepKey, _ stage: PlannedStage, _ failure: StageFailure) async throws(JournalFailure) {
         switch failure {
         case .failed(let failed):
             let definite = TryFailure(failed.failure, kind: .definite)

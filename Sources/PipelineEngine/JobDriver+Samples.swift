@@ -25,7 +25,9 @@ extension JobDriver {
 
     /// Foretells how long a step will take that begins, and how long the job still will.
     func foretell(_ key: StepKey, _ stage: PlannedStage) {
-        guard resumes.forecasts[key] == nil, isWorthTelling(key, stage), snapshot.steps[key]?.attempts ?? 0 <= 1 else { return }
+        guard resumes.forecasts[key] == nil, isWorthTelling(key, stage), snapshot.steps[key]?.attempts ?? 0 <= 1 else {
+            return
+        }
         let elapsed = (ports.clock.now - (snapshot.steps[key]?.started ?? ports.clock.now)).seconds
         guard let estimate = Estimate(outlook(of: key, stage), elapsed: elapsed) else { return }
         if elapsed < 1 { resumes.forecasts[key] = (estimate.quantile(0.5), estimate.quantile(0.9)) }

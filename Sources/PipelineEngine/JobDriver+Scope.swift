@@ -18,7 +18,7 @@ extension JobDriver {
             job: snapshot.record.id, jobKey: snapshot.record.key, pipeline: snapshot.record.pipeline, step: key,
             attempt: step.state.tries?.number ?? 1, started: step.started ?? ports.clock.now,
             deadline: deadline(of: key), folders: snapshot.record.folders, overwrites: overwrites,
-            retry: stage.retry, outlook: outlook(of: key, stage), place: stage.place)
+            retry: policy(of: key, stage), outlook: outlook(of: key, stage), place: stage.place)
     }
 
     /// Keeps a stage's checkpoint and captures. New bytes forget earlier failures.
@@ -27,6 +27,7 @@ extension JobDriver {
     ) async throws(JournalFailure) {
         guard var step = snapshot.steps[key] else { return }
         step.checkpoint = checkpoint ?? step.checkpoint
+        conceal(captures ?? [:], of: key)
         for member in captures ?? [:] { step.captures[member.name] = member.value }
         step.bytesSent += moved.sent
         step.bytesReceived += moved.received
@@ -44,6 +45,7 @@ extension JobDriver {
         let counts = isAnswered && isRemoteJob(key) && gotControl(key, .submitAnswered) ? resumes.takeCount(of: key) : 0
         if isAnswered { resumes.inside.insert(key) }
         if var step = snapshot.steps[key], captures != nil || counts > 0 {
+            if let captures { conceal(captures, of: key) }
             for member in captures ?? [:] { step.captures[member.name] = member.value }
             step.resumes += counts
             step.version += 1

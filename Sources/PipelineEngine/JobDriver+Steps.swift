@@ -59,24 +59,40 @@ extension JobDriver {
     /// Evaluates the step's `when`; starts or skips it.
     func beginStep(_ key: StepKey, _ group: inout TaskGroup<Void>) async throws(JournalFailure) {
         guard let stage = plan.stage(key.stage) else { return }
+        let tolerates: Bool
         do throws(StageFailure) {
-            if key.item == nil, let condition = stage.condition, try await !isTrue(condition, key) {
+            if let condition = stage.condition, (key.item != nil) == stage.conditionReadsItem,
+                try await !isTrue(condition, key)
+            {
                 try await wrapped { () async throws(JournalFailure) in _ = try await self.change(key, .skipped) }
                 return
             }
+            tolerates = try await settings(of: key, stage)
         } catch {
-            switch error {
-            case .failed(let failed):
-                let definite = TryFailure(failed.failure, kind: .definite)
-                try await change(key, .tryFailed(definite, stage.retry, random: 0))
-            case .stopped: break
-            case .journal(let failure): throw failure
-            }
-            return
+            return try await fail(key, stage, error)
         }
         let now = ports.clock.now
-        try await change(key, .started) { $0.started = $0.started ?? now }
+        try await change(key, .started) { step in
+            step.started = step.started ?? now
+            step.toleratesFailure = tolerates
+        }
         if stage.forEach != nil, key.item == nil { try await expand(key) } else { launch(key, &group) }
+    }
+
+    /// Evaluates what the document says around the stage's own work, so that a value that is wrong fails it at once;
+    /// true when its failure is to be tolerated.
+    private func settings(of key: StepKey, _ stage: PlannedStage) async throws(StageFailure) -> Bool {
+        try await context(for: key, stage).evaluate { scope throws(EvaluationFailure) in
+            _ = try stage.retries.policy(in: scope)
+            _ = try stage.deadline?.value(in: scope)
+            let tolerates = try stage.continuesOnFailure.value(in: scope)
+            return stage.isFinal || tolerates
+        }
+    }
+
+    /// When a failed try of the step is repeated.
+    func policy(of key: StepKey, _ stage: PlannedStage) -> RetryPolicy {
+        (try? stage.retries.policy(in: scope(for: key))) ?? stage.retry
     }
 
     private func wrapped(_ work: () async throws(JournalFailure) -> Void) async throws(StageFailure) {
@@ -121,6 +137,7 @@ extension JobDriver {
         switch result {
         case .success(.finished(let captures)):
             let all = merged(snapshot.steps[key]?.captures ?? [:], captures)
+            conceal(captures, of: key)
             let warnings = await warnings(of: stage, key, all)
             try await change(key, .finished(all), warnings: warnings, isStaged: true) {
                 $0.captures = all
@@ -148,7 +165,7 @@ extension JobDriver {
             }
         case .failure(.failed(let failed)):
             let random = ports.randomness.unit()
-            let effects = try await change(key, .tryFailed(failed, stage.retry, random: random)) {
+            let effects = try await change(key, .tryFailed(failed, policy(of: key, stage), random: random)) {
                 $0.resumes += counts
             }
             for case .suspendJob(let cause) in effects where stop == nil { mailbox.post(.stop(.suspend(cause))) }

@@ -26,9 +26,11 @@ actor JobDriver {
     var stop: DriverStop?
     /// Whether the job was cancelled and its `finally` runs.
     var isFinishing = false
+    /// How many items of a repeated stage may run at a time, where the document says it.
+    var rooms: [String: Int] = [:]
     var lane = CommitLane()
     var secrets: [String: String] = [:]
-    var redactor = Redactor()
+    nonisolated let redactor = SharedRedactor()
     var environment: [String: String?] = [:]
     /// What is known of the job's getting control back.
     var resumes: ResumeWatch
@@ -89,7 +91,10 @@ actor JobDriver {
             if runs.isEmpty, stop != nil || !isHeldBack {
                 if let end = try await end() { return end }
                 // What was cancelled may have made way for `finally`.
-                if isFinishing, stop == nil { try await decide(&group) }
+                if isFinishing, stop == nil {
+                    try await decide(&group)
+                    if runs.isEmpty, let end = try await end() { return end }
+                }
             }
             try await keepStaged()
             resumes.settle()
@@ -112,8 +117,8 @@ actor JobDriver {
     }
 
     private func decide(_ group: inout TaskGroup<Void>) async throws(JournalFailure) {
-        let machine = JobMachine(plan: plan)
-        var decisions = try await released(machine.decisions(for: snapshot, at: ports.clock.now))
+        var decisions = try await released(
+            JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: ports.clock.now))
         while !decisions.isEmpty, stop == nil {
             for decision in decisions {
                 switch decision {
@@ -124,7 +129,8 @@ actor JobDriver {
                 case .gather(let key): try await gather(key)
                 }
             }
-            decisions = try await released(machine.decisions(for: snapshot, at: ports.clock.now))
+            decisions = try await released(
+                JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: ports.clock.now))
         }
     }
 
@@ -133,7 +139,7 @@ actor JobDriver {
         switch stop {
         case .suspend(let cause): return try await letGo(cause, detail: nil)
         case .leave: return try await letGo(.interrupted, detail: nil, isLeft: true)
-        case .cancel: if let end = try await cancelAll() { return end }
+        case .cancel: return try await cancelAll()
         case nil: break
         }
         switch JobMachine(plan: plan).rest(of: snapshot) {

@@ -7,10 +7,10 @@ final class StepHost: StageHost {
     let facts: StageFacts
     private let driver: JobDriver
     private let ports: EnginePorts
-    private let redactor: Redactor
+    private let redactor: SharedRedactor
     private let meter = Mutex(ProgressMeter())
 
-    init(driver: JobDriver, facts: StageFacts, ports: EnginePorts, redactor: Redactor) {
+    init(driver: JobDriver, facts: StageFacts, ports: EnginePorts, redactor: SharedRedactor) {
         self.driver = driver
         self.facts = facts
         self.ports = ports
@@ -88,4 +88,8 @@ final class StepHost: StageHost {
     func digest(_ bytes: [UInt8]) -> String { ports.keyedHash(bytes) }
 
     func redact(_ text: String) -> String { redactor.redact(text) }
+
+    func conceal(_ secret: String, as name: String) { redactor.add([(name, secret)]) }
+
+    func renewSecrets(since used: [String: String]) async -> Bool { await driver.renewSecrets(since: used) }
 }

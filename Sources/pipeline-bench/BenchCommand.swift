@@ -4,5 +4,7 @@ import ArgumentParser
 @main struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pipeline-bench", abstract: "Measures pipeline; ratios count, not seconds.",
-        subcommands: [CompareCommand.self, JobsCommand.self, WaitingCommand.self, ServeCommand.self])
+        subcommands: [
+            CompareCommand.self, JobsCommand.self, WaitingCommand.self, PluginsCommand.self, ServeCommand.self,
+        ])
 }

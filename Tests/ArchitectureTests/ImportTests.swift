@@ -8,10 +8,10 @@ import Testing
         ("JSONPath", []),
         ("NetworkTasks", []),
         ("PipelineCore", ["JSONPath"]),
-        ("PipelineHTTP", ["CCurl", "NetworkTasks"]),
+        ("PipelineHTTP", ["CCurl", "CZlib", "NetworkTasks"]),
         ("PipelineEngine", ["JSONPath", "PipelineCore"]),
         ("PipelineJournal", ["JSONPath", "PipelineCore"]),
-        ("PipelineStages", ["JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]),
+        ("PipelineStages", ["COpenSSL", "JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]),
         (
             "PipelineKit",
             ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal", "PipelineStages"]
@@ -20,10 +20,11 @@ import Testing
         ("pipeline", ["PipelineCommands"]),
         ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit"]),
         ("pipeline-daemon", ["PipelineDaemon"]),
+        ("example-pipeline", ["PipelineCommands", "PipelineKit"]),
         ("SelfieStudio", []),
     ]
 
-    static let ours = Set(allowed.map(\.target) + ["CCurl", "PipelineTestKit"])
+    static let ours = Set(allowed.map(\.target) + ["CCurl", "CZlib", "COpenSSL", "PipelineTestKit"])
 
     @Test("a target imports only what stands behind it", arguments: allowed)
     func imports(target: String, modules: Set<String>) throws {
@@ -49,6 +50,28 @@ import Testing
             for line in file.code where !line.contains("examples:") {
                 for name in names {
                     #expect(!line.contains("== \(name)") && !line.contains("case \(name)"), "\(file.path): \(line)")
+                }
+            }
+        }
+    }
+
+    @Test("No code chooses by a kind's name: kinds are registered, and found by their names")
+    func noSwitchOverKinds() throws {
+        let kinds = ["upload", "compute", "download", "request", "write", "wait"]
+        let decorators = ["headers", "bearer", "basic", "apiKey", "sigv4", "multipart", "idempotencyKey", "prefer"]
+        for (target, _) in Self.allowed where target.hasPrefix("Pipeline") {
+            for file in try SourceTree.files(of: target) {
+                for (number, line) in file.code.enumerated() {
+                    let place = "\(file.path):\(number + 1): \(line)"
+                    #expect(!line.contains("switch kind.name") && !line.contains("switch stage.kind"), "\(place)")
+                    for name in kinds + decorators {
+                        #expect(!line.contains("kind == \"\(name)\""), "\(place)")
+                        #expect(!line.contains("kind.name == \"\(name)\""), "\(place)")
+                        #expect(!line.contains("kinds[\"\(name)\"]"), "\(place)")
+                    }
+                    // A case that lists two kinds is a switch over them, whatever it is called.
+                    let chosen = kinds.filter { line.contains("\"\($0)\"") }
+                    #expect(!(line.contains("case ") && chosen.count > 1), "\(place)")
                 }
             }
         }

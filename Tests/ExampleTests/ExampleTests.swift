@@ -78,9 +78,11 @@ struct ExampleBench {
     }
 
     /// Runs a document of the folder against a studio of its own; the paths of the files it wrote.
-    func run(_ name: String, inputs: [(name: String, value: String)]) async throws -> [String] {
+    func run(
+        _ name: String, inputs: [(name: String, value: String)], variable: String = "SELFIE_URL"
+    ) async throws -> [String] {
         try await StudioServer.run(StudioSettings(dataFolder: folder + "/studio")) { server in
-            let environment = ["SELFIE_URL": server.url]
+            let environment = [variable: server.url]
             let workspace = Self.workspace(environment: environment, state: folder + "/state")
             let draft = try JobDraft(
                 path: "\(folder)/\(name)", catalogue: workspace.catalogue, given: GivenInputs(assignments: inputs),

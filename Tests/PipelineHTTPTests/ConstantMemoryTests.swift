@@ -42,6 +42,31 @@ struct ConstantMemoryTests {
         }
     }
 
+    @Test("a million lines are sent as one JSON array in constant memory")
+    func lines() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let line =
+                #"{"custom_id":"request","body":{"model":"m","messages":[{"role":"user","content":"hello there"}]}}"#
+            let block = Array(String(repeating: line + "\r\n\n", count: 10_000).utf8)
+            let file = fopen(folder.file("lines"), "w")
+            for _ in 0..<100 { fwrite(block, 1, block.count, file) }
+            fclose(file)
+            let length = Int64(line.utf8.count + 1) * 1_000_000 - 1
+            let server = try LoopbackServer(keptBodyBytes: 0) { .status(200, body: "\($0.bodyCount)") }
+            let memory = MemoryWatch()
+            let body = RequestBody.pieces([
+                .bytes([UInt8(ascii: "[")]), .lines(path: folder.file("lines"), length: length),
+                .bytes([UInt8(ascii: "]")]),
+            ])
+            let answer = try await Network(transport: CurlTransport()).exchange(
+                RequestDescription(method: .post, url: server.url, body: body),
+                options: ExchangeOptions(onProgress: { _ in memory.sample() }))
+            #expect(answer.body == Array("\(length + 2)".utf8))
+            #expect(memory.growth < 20 << 20)
+        }
+    }
+
     @Test("thirty-two transfers at once leave nothing behind")
     func afterMany() async {
         await #expect(processExitsWith: .success) {

@@ -156,7 +156,8 @@ struct RequestRenderingTests {
         #expect(options.tls.ca == "/docs/ca.pem")
         #expect(options.tls.minimumVersion == .tls13)
         #expect(options.tls.pinnedPublicKeys == ["sha256//abc"])
-        #expect(options.maximumSendRate == 500_000)
+        #expect(options.limits?.sendRate == 500_000)
+        #expect(options.limits?.service == "api https://api.test")
     }
 
     // MARK: Credentials

@@ -22,7 +22,9 @@ struct PluginsCommand: WorkspaceCommand {
         }
         for report in reports { show(report, on: console) }
         if reports.isEmpty {
-            console.note("no plugins; programs called \(PluginHost.stagePrefix)NAME are looked for in:")
+            console.note(
+                "no plugins; programs called pipeline-stage-NAME, pipeline-decorator-NAME and pipeline-sink-NAME are looked for in:"
+            )
             for path in workspace.plugins.folders.paths { console.note("  \(path)") }
         }
         return .succeeded
@@ -31,7 +33,9 @@ struct PluginsCommand: WorkspaceCommand {
     private func show(_ report: PluginReport, on console: Console) {
         let mark = report.isUsable ? " " : "!"
         let version = report.description?.version ?? "-"
-        console.data(SafeText.line("\(mark) \(report.program.name) \(version)  \(report.program.path)"))
+        console.data(
+            SafeText.line(
+                "\(mark) \(report.program.role.rawValue) \(report.program.name) \(version)  \(report.program.path)"))
         if let summary = report.description?.summary { console.data(SafeText.line("    \(summary)")) }
         for problem in report.problems { console.data(SafeText.line("    problem: \(problem)")) }
     }

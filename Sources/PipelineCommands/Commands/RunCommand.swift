@@ -20,13 +20,7 @@ struct RunCommand: WorkspaceCommand {
     @Argument(help: "The pipeline file.")
     var file: String
 
-    @Option(
-        name: [.customShort("i"), .customLong("input")],
-        help: ArgumentHelp("The value of an input; @PATH reads a file, @- standard input.", valueName: "name=value"))
-    var input: [String] = []
-
-    @Option(help: ArgumentHelp("A JSON object with the values of inputs.", valueName: "file"))
-    var inputs: String?
+    @OptionGroup var given: InputOptions
 
     @Option(help: ArgumentHelp("Where results are written; the working directory by default.", valueName: "dir"))
     var output: String?
@@ -55,7 +49,7 @@ struct RunCommand: WorkspaceCommand {
         }
         let draft = try JobDraft(
             path: file, catalogue: await workspace.catalogue(for: try JobDraft.source(at: file)),
-            given: try givenInputs(),
+            given: try given.values(),
             environment: workspace.settings.environment, standardInput: StandardInput.text)
         let journal = try workspace.openJournal()
         if let key, let earlier = try await journal.jobs(JobQuery(key: key)).first {
@@ -67,34 +61,6 @@ struct RunCommand: WorkspaceCommand {
 
     private var sessionOptions: JobSession.Options {
         JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite)
-    }
-
-    private func givenInputs() throws -> GivenInputs {
-        let assignments = try input.map { text -> (name: String, value: String) in
-            guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
-                throw CommandError(.usage, "'-i \(text)' has no NAME= before its value", hint: "write -i NAME=VALUE")
-            }
-            return (String(text[..<equals]), String(text[text.index(after: equals)...]))
-        }
-        return GivenInputs(assignments: assignments, document: try inputsDocument())
-    }
-
-    private func inputsDocument() throws -> JSONObject {
-        guard let inputs else { return [:] }
-        guard let bytes = FileContent.bytes(inputs) else {
-            throw CommandError(.invalid, "cannot read \(inputs): \(FileContent.reason)")
-        }
-        do throws(JSONSyntaxError) {
-            guard let object = try JSON.parse(bytes).object else {
-                throw JSONSyntaxError(
-                    range: SourceRange(start: 0, end: 1), message: "this must be an object of inputs by name")
-            }
-            return object
-        } catch {
-            let place = SourceText(name: inputs, bytes: bytes).position(at: error.offset)
-            throw CommandError(
-                .invalid, "\(inputs):\(place.line):\(place.column): \(error.message)", hint: error.hint)
-        }
     }
 
     private func start(

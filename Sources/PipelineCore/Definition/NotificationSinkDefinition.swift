@@ -11,6 +11,8 @@ public enum NotificationSinkDefinition: Sendable {
     /// A program with its arguments; it gets the event as JSON on its standard input.
     case command([Template])
     case email(EmailDefinition)
+    /// A sink that the catalogue has beyond those of the format.
+    case other(NotificationSinkTemplate)
 
     static let desktopField = Field("desktop", .yes, "A message on the desktop.")
     static let terminalField = Field("terminal", .yes, "A line on this user's terminals.")
@@ -28,9 +30,12 @@ public enum NotificationSinkDefinition: Sendable {
         desktopField, terminalField, webhookField, ntfyField, commandField, emailField,
     ]
 
+    /// The keys of an entry of `notify` that are the format's own: no sink of a catalogue can be called so.
+    public static var reservedNames: Set<String> { Set(NotifyDefinition.fields.map(\.name)) }
+
     /// Reads the one sink of an entry; nil after having reported that there is none, or more than one, or a wrong one.
-    static func read(_ reader: ObjectReader) -> NotificationSinkDefinition? {
-        let names = fields.map(\.name)
+    static func read(_ reader: ObjectReader, _ others: [NotificationSinkKind]) -> NotificationSinkDefinition? {
+        let names = fields.map(\.name) + others.map(\.name)
         let present = names.filter { reader.has($0) }
         if present.isEmpty, !reader.hasUnknownKeys {
             reader.findings.report(
@@ -43,7 +48,10 @@ public enum NotificationSinkDefinition: Sendable {
                 second, "a notification goes to one sink, and this one has \(present.count)",
                 hint: "make an entry of its own for each of " + present.joined(separator: ", "))
         }
-        return present.compactMap { sink(named: $0, reader) }.first
+        return present.compactMap { name -> NotificationSinkDefinition? in
+            guard let other = others.first(where: { $0.name == name }) else { return sink(named: name, reader) }
+            return reader.optional(other.field).map { NotificationSinkDefinition.other($0) }
+        }.first
     }
 
     private static func sink(named name: String, _ reader: ObjectReader) -> NotificationSinkDefinition? {

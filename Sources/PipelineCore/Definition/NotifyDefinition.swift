@@ -31,11 +31,13 @@ public struct NotifyDefinition: Sendable {
     static var fields: [any AnyField] { [eventsField, quantileField] + NotificationSinkDefinition.fields }
 
     static var type: FieldType<NotifyDefinition> {
-        FieldType(lazily: schema) { place, findings in
-            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
+        FieldType(lazily: schema(with: [])) { place, findings in
+            let others = findings.sinks
+            let known = fields + others.map(\.field)
+            guard let reader = ObjectReader(place, fields: known, findings: findings) else { return nil }
             let events = reader.required(eventsField)
             let quantile = reader.optional(quantileField)
-            let sink = NotificationSinkDefinition.read(reader)
+            let sink = NotificationSinkDefinition.read(reader, others)
             if let place = reader.place(of: "at"), let events, !events.contains(.estimated) {
                 findings.report(
                     place, "'at' has a meaning only for the event 'estimated'",
@@ -46,9 +48,12 @@ public struct NotifyDefinition: Sendable {
         }
     }
 
-    private static var schema: JSON {
-        var schema = fields.objectSchema.object ?? [:]
-        schema["oneOf"] = .array(NotificationSinkDefinition.fields.map { ["required": [.string($0.name)]] })
+    /// The schema of an entry, with the sinks that a catalogue has beyond those of the format.
+    static func schema(with others: [NotificationSinkKind]) -> JSON {
+        let sinks: [any AnyField] = NotificationSinkDefinition.fields + others.map(\.field)
+        var schema = ([eventsField, quantileField] + sinks).objectSchema.object ?? [:]
+        schema["title"] = "notification"
+        schema["oneOf"] = .array(sinks.map { ["required": [.string($0.name)]] })
         return .object(schema)
     }
 }

@@ -58,7 +58,8 @@ extension PipelineDefinition {
 
     static let fields: [any AnyField] = [
         version, nameField, summaryField, inputsField, servicesField, stagesField, finallyField,
-        DecoratorDefinition.field, RetryDefinition.field, deadlineField, concurrencyField, backgroundField, notifyField,
+        DecoratorDefinition.field, RetryDefinition.documentField, deadlineField, concurrencyField, backgroundField,
+        notifyField,
     ]
 
     /// Reads a document in spite of its mistakes, which are in the findings, those of its syntax too; nil when nothing
@@ -86,7 +87,7 @@ extension PipelineDefinition {
         let finally = reader.value(finallyField, default: [])
         let defaults = StageDefaults(
             decorators: reader.value(DecoratorDefinition.field, default: []),
-            retry: reader.value(RetryDefinition.field, default: RetryDefinition()),
+            retry: reader.value(RetryDefinition.documentField, default: RetryDefinition()),
             deadline: reader.optional(deadlineField), concurrency: reader.optional(concurrencyField))
         let background = reader.value(backgroundField, default: .standard)
         let notifications = reader.value(notifyField, default: [])

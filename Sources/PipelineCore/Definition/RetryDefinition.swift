@@ -2,55 +2,96 @@ import JSONPath
 
 /// The document's `retry`: what it says replaces the same key of the outer one, the rest stays.
 public struct RetryDefinition: Sendable {
-    public var attempts: Int?
-    public var duration: Duration?
-    public var delay: Duration?
-    public var factor: Double?
-    public var maximum: Duration?
+    public var attempts: Setting<Int>?
+    public var duration: Setting<Duration>?
+    public var delay: Setting<Duration>?
+    public var factor: Setting<Double>?
+    public var maximum: Setting<Duration>?
     public var jitter: RetryPolicy.Jitter?
-    public var statuses: [Int]?
+    public var statuses: [Setting<Int>]?
 
     /// A definition that says nothing.
     public init() {}
 
-    public static let field = Field("retry", type.named("retry"), "When a failed try is repeated.")
+    /// Of a stage, whose templates may read what its requests may.
+    static let field = RetryFields(.request).field
+    /// Of the whole document.
+    static let documentField = RetryFields(.service).field
 
-    static let attemptsField = Field(
-        "attempts", .integer(1...1_000_000), default: 5, "How many answers may fail since the last progress.")
-    static let durationField = Field("for", .plainDuration, default: "24h", "How long tries may go on failing.")
-    static let delayField = Field("delay", .plainDuration, default: "1s", "The first delay.")
-    static let factorField = Field("factor", .number(1...100), default: 2, "By what the delay grows.")
-    static let maximumField = Field("max", .plainDuration, default: "5m", "The longest delay.")
-    static let jitterField = Field(
-        "jitter", FieldType<RetryPolicy.Jitter>.word("jitter"), default: "full", "How delays are spread.")
-    static let statusesField = Field(
-        "statuses", .array(of: FieldType<Int>.integer(100...599)), default: [408, 425, 429, 500, 502, 503, 504],
-        "Statuses that are worth another try.")
-
-    static var type: FieldType<RetryDefinition> {
-        let fields: [any AnyField] = [
-            attemptsField, durationField, delayField, factorField, maximumField, jitterField, statusesField,
-        ]
-        return .object(fields) { reader in
-            var retry = RetryDefinition()
-            retry.attempts = reader.optional(attemptsField)
-            retry.duration = reader.optional(durationField)
-            retry.delay = reader.optional(delayField)
-            retry.factor = reader.optional(factorField)
-            retry.maximum = reader.optional(maximumField)
-            retry.jitter = reader.optional(jitterField)
-            retry.statuses = reader.optional(statusesField)
-            return retry
-        }
+    /// The same with what the outer one says where this says nothing.
+    func over(_ outer: RetryDefinition) -> RetryDefinition {
+        var all = self
+        all.attempts = attempts ?? outer.attempts
+        all.duration = duration ?? outer.duration
+        all.delay = delay ?? outer.delay
+        all.factor = factor ?? outer.factor
+        all.maximum = maximum ?? outer.maximum
+        all.jitter = jitter ?? outer.jitter
+        all.statuses = statuses ?? outer.statuses
+        return all
     }
 
-    /// The policy of a stage: its own keys, then the pipeline's, then the defaults.
-    func policy(over outer: RetryDefinition) -> RetryPolicy {
+    /// The policy with the values of a scope; what is not said has its default.
+    public func policy(in scope: Scope) throws(EvaluationFailure) -> RetryPolicy {
+        let plain = RetryPolicy()
+        var codes: [Int] = []
+        for status in statuses ?? [] { codes.append(try status.value(in: scope)) }
+        return RetryPolicy(
+            attempts: try attempts?.value(in: scope) ?? plain.attempts,
+            duration: try duration?.value(in: scope) ?? plain.duration,
+            delay: try delay?.value(in: scope) ?? plain.delay, factor: try factor?.value(in: scope) ?? plain.factor,
+            maximum: try maximum?.value(in: scope) ?? plain.maximum, jitter: jitter ?? plain.jitter,
+            statuses: statuses == nil ? plain.statuses : codes)
+    }
+
+    /// The policy when no value is known: what needs one has its default.
+    public var constants: RetryPolicy {
         let plain = RetryPolicy()
         return RetryPolicy(
-            attempts: attempts ?? outer.attempts ?? plain.attempts,
-            duration: duration ?? outer.duration ?? plain.duration, delay: delay ?? outer.delay ?? plain.delay,
-            factor: factor ?? outer.factor ?? plain.factor, maximum: maximum ?? outer.maximum ?? plain.maximum,
-            jitter: jitter ?? outer.jitter ?? plain.jitter, statuses: statuses ?? outer.statuses ?? plain.statuses)
+            attempts: attempts?.constant ?? plain.attempts, duration: duration?.constant ?? plain.duration,
+            delay: delay?.constant ?? plain.delay, factor: factor?.constant ?? plain.factor,
+            maximum: maximum?.constant ?? plain.maximum, jitter: jitter ?? plain.jitter,
+            statuses: statuses?.compactMap(\.constant) ?? plain.statuses)
+    }
+}
+
+/// The table of the fields of `retry`.
+private struct RetryFields: Sendable {
+    let attempts: Field<Setting<Int>>
+    let duration: Field<Setting<Duration>>
+    let delay: Field<Setting<Duration>>
+    let factor: Field<Setting<Double>>
+    let maximum: Field<Setting<Duration>>
+    let jitter = Field(
+        "jitter", FieldType<RetryPolicy.Jitter>.word("jitter"), default: "full", "How delays are spread.")
+    let statuses: Field<[Setting<Int>]>
+
+    init(_ roots: AllowedRoots) {
+        attempts = Field(
+            "attempts", .count(1...1_000_000, roots: roots), default: 5,
+            "How many answers may fail since the last progress.")
+        duration = Field("for", .duration(roots), default: "24h", "How long tries may go on failing.")
+        delay = Field("delay", .duration(roots), default: "1s", "The first delay.")
+        factor = Field("factor", .quantity(1...100, roots: roots), default: 2, "By what the delay grows.")
+        maximum = Field("max", .duration(roots), default: "5m", "The longest delay.")
+        statuses = Field(
+            "statuses", .array(of: FieldType<Setting<Int>>.count(100...599, roots: roots)),
+            default: [408, 425, 429, 500, 502, 503, 504], "Statuses that are worth another try.")
+    }
+
+    var field: Field<RetryDefinition> { Field("retry", type.named("retry"), "When a failed try is repeated.") }
+
+    private var type: FieldType<RetryDefinition> {
+        .object([attempts, duration, delay, factor, maximum, jitter, statuses]) { reader in
+            var retry = RetryDefinition()
+            retry.attempts = reader.optional(attempts)
+            retry.duration = reader.optional(duration)
+            retry.delay = reader.optional(delay)
+            retry.factor = reader.optional(factor)
+            retry.maximum = reader.optional(maximum)
+            retry.jitter = reader.optional(jitter)
+            retry.statuses = reader.optional(statuses)
+            return retry
+        }
     }
 }

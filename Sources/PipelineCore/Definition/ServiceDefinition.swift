@@ -97,17 +97,37 @@ public struct LimitsDefinition: Sendable {
     /// Bytes per second.
     public let send: Int64?
     public let receive: Int64?
+    /// When a transfer counts as stalled, and is cut so that the next try goes on; nil for what holds without it.
+    public let stall: Stall?
+
+    /// Fewer bytes per second than `below` for `time`.
+    public struct Stall: Sendable, Equatable {
+        public let below: Int64
+        public let time: Duration
+    }
 
     static let connectionsField = Field("connections", .integer(1...1024), "Connections per origin.")
     static let requestsField = Field("requestsPerSecond", .number(0.001...100_000), "Requests begun per second.")
     static let sendField = Field("send", .rate, "Bytes per second sent, for example 500KB/s.")
     static let receiveField = Field("receive", .rate, "Bytes per second received.")
 
+    static let belowField = Field("below", .rate, default: "1KiB/s", "The rate below which a transfer is stalled.")
+    static let stallTimeField = Field(
+        "for", .plainDuration, default: "60s", "How long it must have been that slow.")
+    static let stallField = Field(
+        "stall",
+        FieldType<Stall>.object([belowField, stallTimeField]) { reader in
+            Stall(
+                below: reader.value(belowField, default: 1 << 10),
+                time: reader.value(stallTimeField, default: .seconds(60)))
+        }, "When a transfer is cut as stalled and goes on with another try.")
+
     static var type: FieldType<LimitsDefinition> {
-        .object([connectionsField, requestsField, sendField, receiveField]) { reader in
+        .object([connectionsField, requestsField, sendField, receiveField, stallField]) { reader in
             LimitsDefinition(
                 connections: reader.optional(connectionsField), requestsPerSecond: reader.optional(requestsField),
-                send: reader.optional(sendField), receive: reader.optional(receiveField))
+                send: reader.optional(sendField), receive: reader.optional(receiveField),
+                stall: reader.optional(stallField))
         }
     }
 }

@@ -10,7 +10,7 @@ struct StageOptions {
     let forEach: ForEachDefinition?
     let concurrency: Setting<Int>?
     let warnings: [WarnDefinition]
-    let continuesOnFailure: Bool
+    let continuesOnFailure: Setting<Bool>
     let retry: RetryDefinition
     let deadline: Setting<Duration>?
     /// The author's guess of its duration.
@@ -24,7 +24,7 @@ struct StageOptions {
         "Stages that must have ended; the one before it by default, [] for none.")
     static let conditionField = Field(
         "when", .expression([.stages, .job, .secrets]), examples: ["size(inputs.video) > 1000"],
-        "An expression; false skips the stage.")
+        "An expression; false skips the stage, or with forEach, when it reads 'item', that item.")
     static let forEachField = Field(
         "forEach", ForEachDefinition.type, examples: ["inputs.files"],
         "An expression that gives an array, or { \"stage\": ID }: the stage runs once for each item.")
@@ -32,7 +32,7 @@ struct StageOptions {
         "concurrency", .count(1...1024), default: 4, "How many items run at a time.")
     static let warnField = Field("warn", .array(of: WarnDefinition.type), "What to warn of when it has succeeded.")
     static let continuesField = Field(
-        "continueOnFailure", .boolean, default: false, "Whether the others go on when it has failed.")
+        "continueOnFailure", .flag(), default: false, "Whether the others go on when it has failed.")
     static let deadlineField = Field("deadline", .duration(), "The longest it may take, over restarts.")
     static let estimateField = Field("estimate", .duration(), "The author's guess of its duration.")
 
@@ -52,7 +52,7 @@ struct StageOptions {
             needs: reader.optional(needsField), condition: reader.optional(conditionField),
             forEach: reader.optional(forEachField), concurrency: reader.optional(concurrencyField),
             warnings: reader.value(warnField, default: []),
-            continuesOnFailure: reader.value(continuesField, default: false),
+            continuesOnFailure: reader.value(continuesField, default: .constant(false)),
             retry: reader.value(RetryDefinition.field, default: RetryDefinition()),
             deadline: reader.optional(deadlineField), estimate: reader.optional(estimateField),
             isDiscretionary: reader.optional(discretionaryField))

@@ -1,8 +1,13 @@
 /// Chooses what a job does next: a pure function of its plan, what is known of it, and the time.
 public struct JobMachine: Sendable {
     private let plan: Plan
+    private let rooms: [String: Int]
 
-    public init(plan: Plan) { self.plan = plan }
+    /// - Parameter rooms: how many items of a repeated stage may run at a time, where an expression says it.
+    public init(plan: Plan, rooms: [String: Int] = [:]) {
+        self.plan = plan
+        self.rooms = rooms
+    }
 
     /// One thing to do next.
     public enum Decision: Sendable, Hashable {
@@ -76,7 +81,7 @@ public struct JobMachine: Sendable {
         if mayBegin, hasNewItems(stage, items, job) { return [.expand(key)] }
         let active = items.count { $0.value.state.isActive }
         let pending = items.filter { $0.value.state.name == .pending }.map(\.key).sorted()
-        let room = max(0, (stage.concurrency?.constant ?? 4) - active)
+        let room = max(0, (rooms[stage.id] ?? stage.concurrency?.constant ?? 4) - active)
         if mayBegin, !pending.isEmpty { return pending.prefix(room).map(Decision.begin) }
         let isUnknown = items.contains { $0.value.state.name == .unknown }
         let isComplete = stage.forEach?.followed.map { job.steps[StepKey(stage: $0)]?.state.isEnded == true } ?? true

@@ -60,8 +60,9 @@ public struct PlannedStage: Sendable {
     public let warnings: [WarnDefinition]
     /// Whether it runs when the job has ended: it may read every capture, and its failure changes nothing.
     public let isFinal: Bool
-    public let continuesOnFailure: Bool
-    public let retry: RetryPolicy
+    public let continuesOnFailure: Setting<Bool>
+    /// Its own `retry` over the document's.
+    public let retries: RetryDefinition
     public let deadline: Setting<Duration>?
     public let keepsOwnDeadline: Bool
     public let estimate: Setting<Duration>?
@@ -74,6 +75,14 @@ public struct PlannedStage: Sendable {
     public let captures: [CaptureDeclaration]
     let source: SourceText
     let offset: Int
+
+    /// When a failed try is repeated, as far as that is known without values of expressions.
+    public var retry: RetryPolicy { retries.constants }
+
+    /// Whether `when` speaks of one item of a `forEach`; else it is judged once, for the whole stage.
+    public var conditionReadsItem: Bool {
+        forEach != nil && condition?.references.contains { $0.root == .item || $0.root == .index } == true
+    }
 
     /// Where it stands in the document: `FILE:LINE:COLUMN`. Found when it is asked for, which is rare.
     public var place: String {

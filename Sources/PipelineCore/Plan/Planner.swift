@@ -8,7 +8,7 @@ public struct Planner {
 
     /// The plan; throws all mistakes of the document at once, those of its syntax among them.
     public func plan(_ source: SourceText) throws(DefinitionError) -> Plan {
-        let findings = Findings(source: source)
+        let findings = Findings(source: source, sinks: catalogue.sinks)
         let definition = PipelineDefinition.read(source, findings: findings)
         guard let definition else { throw DefinitionError(source: source, diagnostics: findings.diagnostics) }
         checkDecorators(of: definition, findings)

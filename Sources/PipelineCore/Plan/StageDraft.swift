@@ -11,7 +11,7 @@ struct StageDraft {
     var kind: StageKind?
     /// Nil when it has mistakes; then what it captures isn't known for sure.
     var stage: AnyStage?
-    var retry = RetryPolicy()
+    var retry = RetryDefinition()
     /// References of `when` and the other common keys.
     var conditionUses: [ReferenceUse] = []
     /// References of its own configuration.
@@ -67,7 +67,7 @@ struct StageDraft {
             reads: isFinal ? [] : Set(bodyUses.filter { !$0.reference.toleratesNull }.compactMap(\.sourceStage)),
             condition: options.condition, forEach: options.forEach,
             concurrency: options.concurrency ?? document.defaults.concurrency, warnings: options.warnings,
-            isFinal: isFinal, continuesOnFailure: options.continuesOnFailure, retry: retry,
+            isFinal: isFinal, continuesOnFailure: options.continuesOnFailure, retries: retry,
             deadline: options.deadline ?? document.defaults.deadline
                 ?? kind.defaultDeadline.map(Setting.constant),
             keepsOwnDeadline: kind.keepsOwnDeadline, estimate: options.estimate,

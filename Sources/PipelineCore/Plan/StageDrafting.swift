@@ -43,14 +43,14 @@ struct StageDrafting {
         let options = StageOptions.read(reader)
         draft.options = options
         draft.conditionUses = findings.takeStageFindings().uses
-        draft.retry = options.retry.policy(over: definition.defaults.retry)
+        draft.retry = options.retry.over(definition.defaults.retry)
         guard let kind else {
             // Which other keys it may have nobody knows.
             reader.reportLater()
             return draft
         }
         draft.kind = kind
-        draft.stage = make(stage, kind, options, draft.retry, reader)
+        draft.stage = make(stage, kind, options, draft.retry.constants, reader)
         let found = findings.takeStageFindings()
         draft.bodyUses = found.uses
         draft.captures = found.captures

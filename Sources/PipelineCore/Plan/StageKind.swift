@@ -68,6 +68,8 @@ public struct StageReading {
 /// All kinds of stage that a program knows. Built-in kinds are registered like any other.
 public struct Catalogue: Sendable {
     public private(set) var kinds: [String: StageKind]
+    /// Sinks of notifications beyond those of the format, in order of the alphabet.
+    public private(set) var sinks: [NotificationSinkKind] = []
     let decoratorSchema: @Sendable () -> JSON
     /// Reports the mistakes of `with` lists that no stage reads.
     public let checkDecorators: @Sendable ([DecoratorDefinition], Findings) -> Void
@@ -85,4 +87,9 @@ public struct Catalogue: Sendable {
 
     /// Adds a kind; one of the same name is replaced.
     public mutating func register(_ kind: StageKind) { kinds[kind.name] = kind }
+
+    /// Adds a sink; one of the same name is replaced.
+    public mutating func register(_ sink: NotificationSinkKind) {
+        sinks = (sinks.filter { $0.name != sink.name } + [sink]).sorted { $0.name < $1.name }
+    }
 }

@@ -6,6 +6,8 @@ public import JSONPath
 public final class Findings {
     /// The document's bytes, to find the character of an escaped string that a mistake is at.
     public let source: SourceText
+    /// The sinks that entries of `notify` may name beyond those of the format.
+    let sinks: [NotificationSinkKind]
     /// The mistakes so far.
     public private(set) var diagnostics: [Diagnostic] = []
     /// Every expression read so far, with the roots that its place allows.
@@ -16,7 +18,12 @@ public final class Findings {
     private var known: Set<Diagnostic> = []
     private var capturePositions: [String: Int] = [:]
 
-    public init(source: SourceText) { self.source = source }
+    public convenience init(source: SourceText) { self.init(source: source, sinks: []) }
+
+    init(source: SourceText, sinks: [NotificationSinkKind]) {
+        self.source = source
+        self.sinks = sinks
+    }
 
     /// Notes a mistake at a place. Of an array or object of several lines only the opening bracket is marked.
     public func report(_ place: Place, _ message: String, hint: String? = nil) {

@@ -69,12 +69,40 @@ extension FieldType {
     ) -> FieldType where Value == Setting<Int> {
         setting(schema: .countOrTemplate(bounds), roots: roots) { json throws(ValueSyntaxError) in
             guard let value = json.number?.int, bounds.contains(value) else {
-                let isQuoted = json.string.flatMap { Int($0) } != nil
+                let quoted = json.string.flatMap { Int($0) }
                 throw ValueSyntaxError(
                     "this must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
-                    hint: isQuoted ? "write it without quotes" : nil)
+                    hint: quoted.map { "write \($0) without quotes" })
             }
             return value
+        }
+    }
+}
+
+extension FieldType {
+    /// A number within bounds, or a template.
+    public static func quantity(
+        _ bounds: ClosedRange<Double>, roots: AllowedRoots = .request
+    ) -> FieldType where Value == Setting<Double> {
+        setting(schema: .quantityOrTemplate(bounds), roots: roots) { json throws(ValueSyntaxError) in
+            if let value = json.number?.double, bounds.contains(value) { return value }
+            let (least, most) = (JSONNumber(bounds.lowerBound).literal, JSONNumber(bounds.upperBound).literal)
+            let quoted = json.string.flatMap { Double($0) == nil ? nil : $0 }
+            throw ValueSyntaxError(
+                "this must be a number from \(least) to \(most)", hint: quoted.map { "write \($0) without quotes" })
+        }
+    }
+
+    /// `true` or `false`, or a template.
+    public static func flag(_ roots: AllowedRoots = .request) -> FieldType where Value == Setting<Bool> {
+        setting(
+            schema: ["anyOf": [["type": "boolean"], .anyTemplate]], roots: roots
+        ) { json throws(ValueSyntaxError) in
+            if let flag = json.bool { return flag }
+            let isQuoted = ["true", "false"].contains(json.string)
+            throw ValueSyntaxError(
+                "this must be true or false, not \(json.kindName)",
+                hint: isQuoted ? "write \(json.string ?? "true") without quotes" : nil)
         }
     }
 }
@@ -137,6 +165,17 @@ extension JSON {
 
     fileprivate static func countOrTemplate(_ bounds: ClosedRange<Int>) -> JSON {
         ["anyOf": [.integer(bounds), anyTemplate]]
+    }
+
+    fileprivate static func quantityOrTemplate(_ bounds: ClosedRange<Double>) -> JSON {
+        [
+            "anyOf": [
+                [
+                    "type": "number", "minimum": .number(JSONNumber(bounds.lowerBound)),
+                    "maximum": .number(JSONNumber(bounds.upperBound)),
+                ], anyTemplate,
+            ]
+        ]
     }
 
     /// The schema of a string with an expression in it.

@@ -13,7 +13,10 @@ public struct PipelineSchema: Sendable {
     /// The whole schema; the same catalogue always gives the same.
     public var json: JSON {
         var sharing = SchemaSharing(
-            replacing: ["stage": stage, "decorator": catalogue.decoratorSchema()])
+            replacing: [
+                "stage": stage, "decorator": catalogue.decoratorSchema(),
+                "notification": NotifyDefinition.schema(with: catalogue.sinks),
+            ])
         let (root, definitions) = sharing.share(PipelineDefinition.fields.objectSchema(later: LaterKeys.document))
         var schema: JSONObject = [
             "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:pipeline:document:1",

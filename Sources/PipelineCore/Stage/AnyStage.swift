@@ -6,6 +6,8 @@ public struct AnyStage: Sendable {
     public let resume: @Sendable ([UInt8]?, any StageHost) async -> Result<StageOutcome<[UInt8]>, StageFailure>
     /// Calls ``Stage/cancel(from:in:)`` likewise.
     public let cancel: @Sendable ([UInt8]?, any StageHost) async -> StageFailure?
+    /// Calls ``Stage/preview(in:)``.
+    public let preview: @Sendable (PreviewScope) async -> StagePreview
 
     /// What it leaves to the outside.
     public let work: BackgroundWork
@@ -22,6 +24,7 @@ public struct AnyStage: Sendable {
         let call = StageCall(stage: stage, coding: coding)
         resume = { bytes, host in await call.resume(bytes, host) }
         cancel = { bytes, host in await call.cancel(bytes, host) }
+        preview = { scope in await stage.preview(in: scope) }
     }
 }
 

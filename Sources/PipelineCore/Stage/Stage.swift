@@ -15,11 +15,16 @@ public protocol Stage: Sendable {
         from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> StageOutcome<Checkpoint>
 
+    /// What a plan shows of the stage. Nothing is sent and no file is read for it.
+    func preview(in scope: PreviewScope) async -> StagePreview
+
     /// Undoes at the service what the stage has begun there. Called when the job is cancelled, also when nothing runs.
     func cancel(from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>) async throws(StageFailure)
 }
 
 extension Stage {
+    public func preview(in scope: PreviewScope) async -> StagePreview { StagePreview() }
+
     public func cancel(from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>) async throws(StageFailure) {}
 }
 

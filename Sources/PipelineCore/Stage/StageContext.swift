@@ -70,6 +70,12 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Replaces the secrets in a text by their names: for everything of an exchange that is shown or kept.
     public func redact(_ text: String) -> String { host.redact(text) }
 
+    /// From now on the text is a secret too: a token that a service gave.
+    public func conceal(_ secret: String, as name: String) { host.conceal(secret, as: name) }
+
+    /// Looks the secrets up again, for credentials that a service refused; true when one is another by now.
+    public func renewSecrets(since used: [String: String]) async -> Bool { await host.renewSecrets(since: used) }
+
     /// A failure that points at the stage in the document.
     public func failure(of error: EvaluationFailure) -> StageFailure {
         switch error {

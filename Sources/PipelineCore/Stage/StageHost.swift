@@ -31,6 +31,10 @@ public protocol StageHost: Sendable {
     func digest(_ bytes: [UInt8]) -> String
     /// Replaces the secrets in a text by their names.
     func redact(_ text: String) -> String
+    /// From now on the text is a secret too, shown under the name: a token that a service gave.
+    func conceal(_ secret: String, as name: String)
+    /// Looks the secrets of the job up again; true when one is another than in those that were used.
+    func renewSecrets(since used: [String: String]) async -> Bool
 }
 
 extension StageHost {

@@ -2,8 +2,11 @@
 public struct RequestFailure: Error, Sendable, Equatable {
     /// What is wrong, in plain English, without secrets.
     public let message: String
+    /// Whether the same request may fare better later, for example when what a decorator asks is away.
+    public let isRetryable: Bool
 
-    public init(_ message: String) {
+    public init(_ message: String, isRetryable: Bool = false) {
         self.message = message
+        self.isRetryable = isRetryable
     }
 }

@@ -71,15 +71,28 @@ extension CurlExchange {
 
     private func write(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         touch()
+        if let throttle, count > 0, !throttle.accepts(self, count: count) { return Int(CURL_WRITEFUNC_PAUSE) }
         return receiver.receive(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
     }
 
     private func read(_ buffer: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-        reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count)) ?? Int(CURL_READFUNC_ABORT)
+        var most = count
+        if let throttle {
+            guard let allowed = throttle.allowance(self, wanted: count) else { return Int(CURL_READFUNC_PAUSE) }
+            most = allowed
+        }
+        let done = reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: most))
+        guard let done else { return Int(CURL_READFUNC_ABORT) }
+        throttle?.sent(done)
+        options.onBody?(UnsafeRawBufferPointer(start: buffer, count: done), bodyPosition)
+        bodyPosition += Int64(done)
+        return done
     }
 
     private func seek(_ offset: curl_off_t, origin: Int32) -> Int32 {
-        origin == 0 && reader.seek(to: Int64(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+        guard origin == 0, reader.seek(to: Int64(offset)) else { return CURL_SEEKFUNC_FAIL }
+        bodyPosition = Int64(offset)
+        return CURL_SEEKFUNC_OK
     }
 
     private func moved(receiveTotal: curl_off_t, received: curl_off_t, sent: curl_off_t) -> Int32 {

@@ -32,6 +32,7 @@ extension CurlExchange {
         parser = ResponseHeadParser()
         receiver = ResponseReceiver(options.receive, maximumBodyBytes: options.maximumBodyBytes)
         reader = BodyReader(request.body.segments)
+        bodyPosition = 0
         progress.sendTotal = request.body.length
         return .follow
     }

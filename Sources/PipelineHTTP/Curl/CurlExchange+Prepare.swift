@@ -34,9 +34,17 @@ extension CurlExchange {
         if let proxy = options.proxy { easy.set(CURLOPT_PROXY, proxy) }
         if let rate = options.maximumSendRate { easy.set(CURLOPT_MAX_SEND_SPEED_LARGE, offset: rate) }
         if let rate = options.maximumReceiveRate { easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, offset: rate) }
-        if case .file = options.receive { easy.set(CURLOPT_BUFFERSIZE, configuration.receiveBufferBytes) }
+        if case .file = options.receive {
+            easy.set(CURLOPT_BUFFERSIZE, receiveBuffer(configuration.receiveBufferBytes))
+        }
         ccurl_set_close_on_exec(easy.pointer)
         ccurl_set_pointer(easy.pointer, CURLOPT_ERRORBUFFER, easy.errorText)
+    }
+
+    /// A piece that has come is taken whole: with a rate it is small, so that the rate is even.
+    private func receiveBuffer(_ usual: Int) -> Int {
+        guard let rate = options.limits?.receiveRate else { return usual }
+        return max(1024, min(usual, Int(min(rate / 10, 1 << 20))))
     }
 
     private func setTimeouts(_ easy: EasyHandle) {
@@ -64,6 +72,7 @@ extension CurlExchange {
     }
 
     private func setSmallBody(_ bytes: [UInt8], _ easy: EasyHandle) {
+        throttle?.sent(bytes.count)
         easy.set(CURLOPT_POST, 1)
         easy.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: Int64(bytes.count))
         if bytes.isEmpty {

@@ -29,10 +29,18 @@ final class CurlExchange: @unchecked Sendable {
     var parser = ResponseHeadParser()
     var receiver: ResponseReceiver
     var reader: BodyReader
+    /// How far the body was read.
+    var bodyPosition: Int64 = 0
     var headerList: UnsafeMutablePointer<curl_slist>?
     /// Why a callback ended the exchange.
     var stopReason: ExchangeFailure.Reason?
     var progress = TransferProgress()
+    /// What the service's rates leave it; nil without any.
+    var throttle: ServiceThrottle?
+    /// The directions in which a rate of the service holds it back.
+    var heldDirections: Set<ServiceThrottle.Direction> = []
+    /// Since when, and at which number of bytes, a stall is looked for.
+    var stallWindow: (start: Duration, moved: Int64)?
 
     init(
         _ request: RequestDescription, options: ExchangeOptions,
@@ -57,6 +65,8 @@ final class CurlExchange: @unchecked Sendable {
         curl_slist_free_all(headerList)
         headerList = nil
         receiver.finish()
+        throttle?.forget(self)
+        throttle = nil
         reader = BodyReader([])
     }
 
@@ -79,7 +89,7 @@ final class CurlExchange: @unchecked Sendable {
             message: FailureText.message(reason, host: URLParts(request.url)?.authority ?? "", detail: detail),
             connectionMade: connectionMade,
             requestBytesSent: max(progress.sent, easy?.offset(CURLINFO_SIZE_UPLOAD_T) ?? 0),
-            gotAnswer: head != nil
+            requestBodyLength: request.body.isNone ? nil : request.body.length, gotAnswer: head != nil
         )
     }
 }

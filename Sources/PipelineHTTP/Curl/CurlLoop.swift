@@ -14,9 +14,12 @@ final class CurlLoop {
     /// Those whose turn has come since the last round.
     private var turns: [CurlExchange] = []
     private var idleWatch = IdleWatch()
+    private var throttles: [String: ServiceThrottle] = [:]
     private var isStopping = false
 
     private static let maximumSpareHandles = 64
+    /// Sleeps no longer than this when nothing is due.
+    private static let longestSleep: Duration = .seconds(3600)
 
     init(_ configuration: CurlConfiguration, mailbox: Mailbox<CurlLetter>) {
         self.configuration = configuration
@@ -46,10 +49,29 @@ final class CurlLoop {
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             handleMessages()
-            let wait = idleWatch.milliseconds(until: exchanges.values) { end($0, reason: .timedOut(.idle)) }
+            let wait = workUntilSleep()
             curl_multi_poll(multi, nil, 0, turns.isEmpty ? wait : 0, nil)
         }
         stop()
+    }
+
+    /// Does what time has made due, and says for how many milliseconds the thread may sleep.
+    private func workUntilSleep() -> Int32 {
+        let now = MachineClock.monotonic()
+        var due = idleWatch.check(exchanges.values, at: now) { end($0, reason: .timedOut($1)) }
+        for throttle in throttles.values {
+            if let next = throttle.release(at: now) { due = min(due ?? next, next) }
+        }
+        takeTurns(at: now)
+        if let next = queue.nextTurn { due = min(due ?? next, next) }
+        let sleep = min(Self.longestSleep, max(.zero, (due ?? now + Self.longestSleep) - now))
+        return Int32(sleep.wholeMilliseconds + 1)
+    }
+
+    private func takeTurns(at now: Duration) {
+        while let id = queue.next(at: now) {
+            if let exchange = exchanges[id] { turns.append(exchange) }
+        }
     }
 
     private func open(_ letter: CurlLetter) {
@@ -68,7 +90,10 @@ final class CurlLoop {
         }
         exchange.startedAt = MachineClock.monotonic()
         exchanges[exchange.id] = exchange
-        if queue.enter(exchange.id, origin: URLParts(exchange.request.url)?.origin ?? "") { begin(exchange) }
+        let mayGo = queue.enter(
+            exchange.id, origin: URLParts(exchange.request.url)?.origin ?? "", limits: exchange.options.limits,
+            at: exchange.startedAt)
+        if mayGo { begin(exchange) }
     }
 
     private func beginTurns() {
@@ -84,7 +109,20 @@ final class CurlLoop {
             return release(exchange, .failure(exchange.failure(.other(code: 27, text: "out of memory"))))
         }
         exchange.easy = easy
+        // Waiting for a turn uses up no time of the exchange's own.
+        exchange.startedAt = MachineClock.monotonic()
+        if let limits = exchange.options.limits { exchange.throttle = throttle(for: limits) }
         send(exchange)
+    }
+
+    /// What the exchanges of a service share, from its first one on; nil for one without rates.
+    private func throttle(for limits: ServiceLimits) -> ServiceThrottle? {
+        let known = throttles[limits.service]
+        known?.adopt(limits)
+        guard known == nil, limits.sendRate != nil || limits.receiveRate != nil else { return known }
+        let throttle = ServiceThrottle(limits)
+        throttles[limits.service] = throttle
+        return throttle
     }
 
     /// Puts the exchange's current hop on its way.
@@ -94,7 +132,8 @@ final class CurlLoop {
         }
         guard let easy = exchange.easy else { return }
         curl_multi_add_handle(multi, easy.pointer)
-        idleWatch.add(exchange.options.idleTimeout)
+        exchange.stallWindow = nil
+        idleWatch.add(exchange.options)
     }
 
     private func handleMessages() {
@@ -113,7 +152,9 @@ final class CurlLoop {
 
     private func finish(_ exchange: CurlExchange, code: CURLcode) {
         switch exchange.conclude(code) {
-        case .follow: send(exchange)
+        case .follow:
+            queue.countFurtherRequest(exchange.options.limits?.service, at: MachineClock.monotonic())
+            send(exchange)
         case .end(let result): release(exchange, result)
         }
     }
@@ -133,7 +174,8 @@ final class CurlLoop {
         exchange.easy = nil
         exchange.releaseResources()
         exchange.completion.finish(result)
-        if let next = queue.leave(exchange.id).flatMap({ exchanges[$0] }) { turns.append(next) }
+        queue.leave(exchange.id)
+        takeTurns(at: MachineClock.monotonic())
     }
 
     private func stop() {

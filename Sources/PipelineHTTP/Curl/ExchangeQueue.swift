@@ -1,12 +1,27 @@
-/// Lets as many exchanges through as the limits allow; the others wait for their turn in order.
+/// Lets as many exchanges through as the limits allow, and as often as their services' pace does; the others wait for
+/// their turn in order.
 ///
 /// libcurl has limits of its own, but an exchange that waits inside of it uses up its time to connect.
 struct ExchangeQueue {
+    /// Where an exchange stands in line: with those of its service to the same origin.
+    struct Lane: Hashable {
+        var service = ""
+        var origin = ""
+    }
+
+    private struct Line {
+        var limit = 0
+        var running = 0
+        var waiting: [(id: UInt64, number: UInt64)] = []
+    }
+
     private let limit: Int
     private let limitPerOrigin: Int
-    private var running: [UInt64: String] = [:]
-    private var runningPerOrigin: [String: Int] = [:]
-    private var waiting: [(id: UInt64, origin: String)] = []
+    private var lines: [Lane: Line] = [:]
+    private var paces: [String: RequestPace] = [:]
+    private var running: [UInt64: Lane] = [:]
+    private var lanes: [UInt64: Lane] = [:]
+    private var lastNumber: UInt64 = 0
 
     init(_ configuration: CurlConfiguration) {
         limit = configuration.maximumConnections
@@ -14,38 +29,96 @@ struct ExchangeQueue {
     }
 
     /// True when the exchange may go now; otherwise it waits.
-    mutating func enter(_ id: UInt64, origin: @autoclosure () -> String) -> Bool {
+    mutating func enter(
+        _ id: UInt64, origin: @autoclosure () -> String, limits: ServiceLimits?, at now: Duration
+    ) -> Bool {
         // Origins cost time to make out: without a limit they are all the same.
-        let origin = limitPerOrigin > 0 ? origin() : ""
-        guard hasRoom(origin) else {
-            waiting.append((id, origin))
-            return false
+        let most = [limits?.connections, limitPerOrigin > 0 ? limitPerOrigin : nil].compactMap(\.self).min() ?? 0
+        let lane = Lane(service: limits?.service ?? "", origin: most > 0 ? origin() : "")
+        var line = lines.removeValue(forKey: lane) ?? Line()
+        line.limit = most
+        note(limits)
+        let mayGo = line.waiting.isEmpty && running.count < limit && hasRoom(line) && isOpen(lane, at: now)
+        if mayGo {
+            line.running += 1
+            running[id] = lane
+            paces[lane.service]?.begin(at: now)
+        } else {
+            lastNumber += 1
+            line.waiting.append((id, lastNumber))
+            lanes[id] = lane
         }
-        admit(id, origin)
-        return true
+        lines[lane] = line
+        return mayGo
     }
 
-    /// Takes an exchange out, wherever it stands, and names the one whose turn it is now.
-    mutating func leave(_ id: UInt64) -> UInt64? {
-        guard let origin = running.removeValue(forKey: id) else {
-            waiting.removeAll { $0.id == id }
-            return nil
+    /// Takes an exchange out, wherever it stands.
+    mutating func leave(_ id: UInt64) {
+        if let lane = running.removeValue(forKey: id) {
+            lines[lane]?.running -= 1
+            clean(lane)
+        } else if let lane = lanes.removeValue(forKey: id) {
+            lines[lane]?.waiting.removeAll { $0.id == id }
+            clean(lane)
         }
-        runningPerOrigin[origin, default: 1] -= 1
-        if runningPerOrigin[origin] == 0 { runningPerOrigin[origin] = nil }
-        guard let next = waiting.firstIndex(where: { hasRoom($0.origin) }) else { return nil }
-        let (nextID, nextOrigin) = waiting.remove(at: next)
-        admit(nextID, nextOrigin)
-        return nextID
     }
 
-    private func hasRoom(_ origin: String) -> Bool {
-        guard running.count < limit else { return false }
-        return limitPerOrigin == 0 || runningPerOrigin[origin, default: 0] < limitPerOrigin
+    /// Counts a request that an exchange sends beside its first: a redirect that is followed.
+    mutating func countFurtherRequest(_ service: String?, at now: Duration) {
+        if let service { paces[service]?.begin(at: now) }
     }
 
-    private mutating func admit(_ id: UInt64, _ origin: String) {
-        running[id] = origin
-        runningPerOrigin[origin, default: 0] += 1
+    /// The one whose turn it is, if anyone's is.
+    mutating func next(at now: Duration) -> UInt64? {
+        guard !lanes.isEmpty, running.count < limit else { return nil }
+        var chosen: (lane: Lane, number: UInt64)?
+        for (lane, line) in lines {
+            guard let first = line.waiting.first, hasRoom(line), first.number < chosen?.number ?? .max,
+                isOpen(lane, at: now)
+            else { continue }
+            chosen = (lane, first.number)
+        }
+        guard let lane = chosen?.lane, var line = lines.removeValue(forKey: lane) else { return nil }
+        let id = line.waiting.removeFirst().id
+        line.running += 1
+        lines[lane] = line
+        lanes[id] = nil
+        running[id] = lane
+        paces[lane.service]?.begin(at: now)
+        return id
     }
+
+    /// When somebody's turn may come without anyone leaving; nil when nobody waits for a pace alone.
+    var nextTurn: Duration? {
+        guard !lanes.isEmpty, running.count < limit else { return nil }
+        return lines.filter { !$0.value.waiting.isEmpty && hasRoom($0.value) }.compactMap {
+            paces[$0.key.service]?.nextAt
+        }.min()
+    }
+
+    private func hasRoom(_ line: Line) -> Bool { line.limit == 0 || line.running < line.limit }
+
+    private func isOpen(_ lane: Lane, at now: Duration) -> Bool { paces[lane.service].map { $0.nextAt <= now } ?? true }
+
+    private mutating func note(_ limits: ServiceLimits?) {
+        guard let limits else { return }
+        guard let rate = limits.requestsPerSecond, rate > 0 else {
+            paces[limits.service] = nil
+            return
+        }
+        paces[limits.service, default: RequestPace()].interval = .seconds(1 / rate)
+    }
+
+    private mutating func clean(_ lane: Lane) {
+        if let line = lines[lane], line.running == 0, line.waiting.isEmpty { lines[lane] = nil }
+    }
+}
+
+/// How often requests to one service may begin.
+struct RequestPace {
+    var interval: Duration = .zero
+    /// When the next one may begin.
+    private(set) var nextAt: Duration = .zero
+
+    mutating func begin(at now: Duration) { nextAt = max(nextAt, now) + interval }
 }

@@ -24,6 +24,7 @@ enum FailureText {
         case .timedOut(.connect): "Connecting to \(host) took too long"
         case .timedOut(.total): "The exchange with \(host) took too long"
         case .timedOut(.idle): "Nothing moved to or from \(host) for too long"
+        case .timedOut(.stall): "The transfer with \(host) had become too slow and was cut"
         case .connectionReset: "The connection to \(host) was lost"
         case .closedEarly: "\(host) closed the connection before its answer was complete"
         case .protocolError: "\(host) answered with something that is not valid HTTP"
@@ -34,6 +35,7 @@ enum FailureText {
         case .bodyTooLarge: "The answer of \(host) is too large to be kept in memory"
         case .tooManyRedirects: "\(host) redirected too many times"
         case .invalidRequest(let text): "The request is not valid: \(text)"
+        case .tokenRefused(let status): "The token endpoint for \(host) gave no token (\(status))"
         case .other: "The exchange with \(host) failed"
         }
     }

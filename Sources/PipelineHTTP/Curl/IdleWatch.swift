@@ -1,38 +1,31 @@
-/// Finds exchanges on which nothing moves: libcurl's own low-speed limit knows whole seconds only.
+/// Finds exchanges on which nothing moves, or too little: libcurl's own low-speed limit knows whole seconds only, and
+/// takes a service that thinks about its answer for one that has stalled.
 struct IdleWatch {
     private var nextCheck: Duration?
 
-    /// Sleeps no longer than this when nothing is due.
-    private static let longestSleep: Int32 = 3_600_000
-
-    mutating func add(_ timeout: Duration?) {
-        guard let timeout else { return }
-        let due = MachineClock.monotonic() + timeout
+    mutating func add(_ options: ExchangeOptions) {
+        let times = [options.idleTimeout, options.stall?.time].compactMap(\.self)
+        guard let shortest = times.min() else { return }
+        let due = MachineClock.monotonic() + shortest
         nextCheck = min(nextCheck ?? due, due)
     }
 
-    /// Ends what has been idle too long, and says how long the thread may sleep.
-    mutating func milliseconds(
-        until exchanges: some Collection<CurlExchange>, end: (CurlExchange) -> Void
-    ) -> Int32 {
-        guard let due = nextCheck else { return Self.longestSleep }
-        let now = MachineClock.monotonic()
-        if now < due { return Self.rounded(due - now) }
+    /// Ends what has been idle or slow too long, and says when to look again.
+    mutating func check(
+        _ exchanges: some Collection<CurlExchange>, at now: Duration,
+        end: (CurlExchange, ExchangeFailure.Timeout) -> Void
+    ) -> Duration? {
+        guard let due = nextCheck else { return nil }
+        if now < due { return due }
         nextCheck = nil
         for exchange in Array(exchanges) {
-            guard let limit = exchange.options.idleTimeout else { continue }
-            let deadline = (exchange.isConnected ? exchange.lastMove : now) + limit
-            if deadline <= now {
-                end(exchange)
-            } else {
-                nextCheck = min(nextCheck ?? deadline, deadline)
+            let deadlines = exchange.deadlines(at: now)
+            if let passed = deadlines.first(where: { $0.time <= now }) {
+                end(exchange, passed.limit)
+            } else if let next = deadlines.map(\.time).min() {
+                nextCheck = min(nextCheck ?? next, next)
             }
         }
-        return nextCheck.map { Self.rounded($0 - now) } ?? Self.longestSleep
-    }
-
-    private static func rounded(_ duration: Duration) -> Int32 {
-        let (seconds, attoseconds) = duration.components
-        return Int32(min(Int64(longestSleep), seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
+        return nextCheck
     }
 }

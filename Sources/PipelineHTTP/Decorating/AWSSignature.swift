@@ -61,16 +61,10 @@ public struct AWSSignature: RequestDecorator {
     private func payload(of request: RequestDescription, isEncrypted: Bool) throws(RequestFailure) -> String {
         if isStorage, let given = request.headers[HTTPField.Name("X-Amz-Content-Sha256")!] { return given }
         let segments = request.body.segments
-        let readsFiles = segments.contains { if case .file = $0 { true } else { false } }
+        let readsFiles = segments.contains { if case .bytes = $0 { false } else { true } }
         if isStorage, isEncrypted, readsFiles { return "UNSIGNED-PAYLOAD" }
         var hasher = SHA256()
-        for segment in segments {
-            switch segment {
-            case .bytes(let bytes): hasher.update(data: bytes)
-            case .file(let path, let offset, let length):
-                try FileStretch(path: path, offset: offset, length: length).read { hasher.update(bufferPointer: $0) }
-            }
-        }
+        try BodyReader(segments).forEach { hasher.update(bufferPointer: $0) }
         return AWSCanonical.hex(hasher.finalize())
     }
 

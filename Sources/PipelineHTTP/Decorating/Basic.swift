@@ -16,6 +16,9 @@ public struct Basic: RequestDecorator {
         try request.setCredentialHeader("Authorization", to: Self.value(user: user, password: password))
     }
 
+    /// The field's value for people who want to see what goes into it.
+    public var described: String { "Basic ‹base64 of \(user):\(password)›" }
+
     static func value(user: String, password: String) -> String {
         "Basic \(base64(Array("\(user):\(password)".utf8)))"
     }

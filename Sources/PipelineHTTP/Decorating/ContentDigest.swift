@@ -27,8 +27,8 @@ public struct ContentDigest: RequestDecorator {
         guard !missing.isEmpty else { return }
         let digest =
             switch algorithm {
-            case .sha256: try Self.digest(SHA256.self, of: request.body)
-            case .sha512: try Self.digest(SHA512.self, of: request.body)
+            case .sha256: try request.body.digest(SHA256.self)
+            case .sha512: try request.body.digest(SHA512.self)
             }
         for name in missing { request.headers[name] = "\(algorithm.rawValue)=:\(Basic.base64(digest)):" }
     }
@@ -36,18 +36,4 @@ public struct ContentDigest: RequestDecorator {
     private static let content = HTTPField.Name("Content-Digest")!
     private static let representation = HTTPField.Name("Repr-Digest")!
     private static let partFields = [.contentRange, .contentEncoding, HTTPField.Name("Upload-Offset")!]
-
-    private static func digest<Hash: HashFunction>(
-        _ hash: Hash.Type, of body: RequestBody
-    ) throws(RequestFailure) -> [UInt8] {
-        var hasher = hash.init()
-        for segment in body.segments {
-            switch segment {
-            case .bytes(let bytes): hasher.update(data: bytes)
-            case .file(let path, let offset, let length):
-                try FileStretch(path: path, offset: offset, length: length).read { hasher.update(bufferPointer: $0) }
-            }
-        }
-        return Array(hasher.finalize())
-    }
 }

@@ -5,6 +5,10 @@ public enum RequestBody: Sendable {
     /// A range of a local file, read while it is sent. A file that ends early fails the exchange as `sourceChanged`.
     case file(path: String, offset: Int64, length: Int64)
     case multipart(MultipartBody)
+    /// Anything, compressed while it is sent.
+    case gzip(GzipContent)
+    /// Pieces that follow each other.
+    case pieces([BodySegment])
 
     /// The UTF-8 bytes of a text.
     public static func text(_ text: String) -> RequestBody { .bytes(Array(text.utf8)) }
@@ -26,20 +30,27 @@ public enum RequestBody: Sendable {
         case .bytes(let bytes): [.bytes(bytes)]
         case .file(let path, let offset, let length): [.file(path: path, offset: offset, length: length)]
         case .multipart(let body): body.segments
+        case .gzip(let content): [.gzip(content)]
+        case .pieces(let pieces): pieces
         }
     }
 }
 
-/// A piece of a body: bytes in memory, or a range of a file.
+/// A piece of a body: bytes in memory, a range of a file, or its lines.
 public enum BodySegment: Sendable, Equatable {
     case bytes([UInt8])
     case file(path: String, offset: Int64, length: Int64)
+    case gzip(GzipContent)
+    /// The lines of a file that ``LineReader`` gives, with commas between them, of this length in all: the inside of a
+    /// JSON array. A file that gives another length fails the exchange as `sourceChanged`.
+    case lines(path: String, length: Int64)
 
     /// Length in bytes.
     public var length: Int64 {
         switch self {
         case .bytes(let bytes): Int64(bytes.count)
-        case .file(_, _, let length): length
+        case .file(_, _, let length), .lines(_, let length): length
+        case .gzip(let content): content.length
         }
     }
 }

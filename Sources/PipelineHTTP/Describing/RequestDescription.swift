@@ -17,6 +17,10 @@ public struct RequestDescription: Sendable {
     ///
     /// `Authorization`, `Cookie`, `Proxy-Authorization` and the usual API key fields count without standing here.
     public var credentialFields: Set<HTTPField.Name>
+    /// What an access token is to be asked for, before the request is sent; nil for requests that need none.
+    public var tokenGrant: TokenGrant?
+    /// When a kept answer may stand for a new one; nil for never.
+    public var cachePolicy: CachePolicy?
     /// True once a decorator has put credentials in: of several only the innermost applies.
     public private(set) var hasCredentials = false
 

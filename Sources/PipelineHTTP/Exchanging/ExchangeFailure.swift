@@ -7,6 +7,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
     public var connectionMade: Bool
     /// Bytes of the body that were handed to the network.
     public var requestBytesSent: Int64
+    /// Length of the body as it was sent, which decorators may have changed; nil when none was put together.
+    public var requestBodyLength: Int64?
     /// True when the head of the final answer had come.
     public var gotAnswer: Bool
 
@@ -32,12 +34,16 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case tooManyRedirects
         /// The request could not be put together; nothing was sent.
         case invalidRequest(String)
+        /// The token endpoint gave no access token, and would not the next time; nothing was sent to the service.
+        case tokenRefused(status: Int)
         case other(code: Int, text: String)
     }
 
     /// Which limit ended the exchange.
     public enum Timeout: Sendable, Equatable {
         case connect, total, idle
+        /// Less than the rate of the exchange's ``StallRule`` for its time.
+        case stall
     }
 
     /// Why there is no TLS connection.
@@ -53,18 +59,22 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         message: String,
         connectionMade: Bool = false,
         requestBytesSent: Int64 = 0,
+        requestBodyLength: Int64? = nil,
         gotAnswer: Bool = false
     ) {
         self.reason = reason
         self.message = message
         self.connectionMade = connectionMade
         self.requestBytesSent = requestBytesSent
+        self.requestBodyLength = requestBodyLength
         self.gotAnswer = gotAnswer
     }
 
-    /// A request that can't be sent at all.
+    /// A request that can't be sent at all, or not now.
     public init(_ failure: RequestFailure) {
-        self.init(.invalidRequest(failure.message), message: failure.message)
+        self.init(
+            failure.isRetryable ? .other(code: 0, text: failure.message) : .invalidRequest(failure.message),
+            message: failure.message)
     }
 
     /// An exchange that was called off.
@@ -78,7 +88,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case .nameNotResolved, .connectionRefused, .unreachable, .timedOut, .connectionReset, .closedEarly: true
         case .tls(let failure): failure == .other
         case .cancelled, .protocolError, .localRead, .sourceChanged, .localWrite, .bodyTooLarge, .tooManyRedirects,
-            .invalidRequest, .other:
+            .invalidRequest, .tokenRefused, .other:
             false
         }
     }

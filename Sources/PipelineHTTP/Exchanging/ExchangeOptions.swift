@@ -25,6 +25,10 @@ public struct ExchangeOptions: Sendable {
     public var acceptsCompression: Bool
     /// Where the body of the answer goes.
     public var receive: ResponseSink
+    /// Ends a transfer that is slower than this, so that another try can go on; nil for no limit.
+    public var stall: StallRule?
+    /// What the service may be asked at a time, shared with all exchanges that name the same one.
+    public var limits: ServiceLimits?
     /// Bytes per second, nil for no limit. While sending is held back, answers (104 too) are read late.
     public var maximumSendRate: Int64?
     /// Bytes per second, nil for no limit.
@@ -33,11 +37,18 @@ public struct ExchangeOptions: Sendable {
     public var onInformational: (@Sendable (Int, HTTPFields) -> Void)?
     /// Called when bytes moved, on the transport's thread: it must be quick.
     public var onProgress: (@Sendable (TransferProgress) -> Void)?
+    /// Sees each piece of a body that is read from files as it is read for sending, with its place in the body, on the
+    /// transport's thread. Pieces come again when libcurl goes back to the start.
+    public var onBody: (@Sendable (UnsafeRawBufferPointer, Int64) -> Void)?
     /// Called once, when the whole request, body included, has been handed to the kernel; on the transport's thread.
     public var onSent: (@Sendable () -> Void)?
     /// Asked when the connection stands, just before the first byte goes out, on the transport's thread: it must be
     /// quick. False holds the request back: the exchange ends as cancelled, and nothing of it was sent.
     public var mayBegin: (@Sendable () -> Bool)?
+    /// Called with an access token that is put into the request, before it is sent: whoever shows exchanges hides it.
+    public var onToken: (@Sendable (String) -> Void)?
+    /// The origin of the request that a token is asked for.
+    var requestOrigin: String?
     public var tls: TLSOptions
     /// URL of a proxy; nil for what the environment names (`https_proxy`, `no_proxy` …), empty for none.
     public var proxy: String?
@@ -48,6 +59,8 @@ public struct ExchangeOptions: Sendable {
         totalTimeout: Duration? = nil,
         connectTimeout: Duration? = .seconds(30),
         idleTimeout: Duration? = nil,
+        stall: StallRule? = nil,
+        limits: ServiceLimits? = nil,
         redirects: Int? = nil,
         redirectKeepsCredentials: Bool = false,
         freshConnection: Bool = false,
@@ -58,6 +71,7 @@ public struct ExchangeOptions: Sendable {
         maximumReceiveRate: Int64? = nil,
         onInformational: (@Sendable (Int, HTTPFields) -> Void)? = nil,
         onProgress: (@Sendable (TransferProgress) -> Void)? = nil,
+        onBody: (@Sendable (UnsafeRawBufferPointer, Int64) -> Void)? = nil,
         onSent: (@Sendable () -> Void)? = nil,
         mayBegin: (@Sendable () -> Bool)? = nil,
         tls: TLSOptions = TLSOptions(),
@@ -67,6 +81,8 @@ public struct ExchangeOptions: Sendable {
         self.totalTimeout = totalTimeout
         self.connectTimeout = connectTimeout
         self.idleTimeout = idleTimeout
+        self.stall = stall
+        self.limits = limits
         self.redirects = redirects
         self.redirectKeepsCredentials = redirectKeepsCredentials
         self.freshConnection = freshConnection
@@ -77,6 +93,7 @@ public struct ExchangeOptions: Sendable {
         self.maximumReceiveRate = maximumReceiveRate
         self.onInformational = onInformational
         self.onProgress = onProgress
+        self.onBody = onBody
         self.onSent = onSent
         self.mayBegin = mayBegin
         self.tls = tls

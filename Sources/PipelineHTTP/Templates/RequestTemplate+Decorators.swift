@@ -16,6 +16,16 @@ extension RequestTemplate {
         decorated(by: APIKey(place, value: value))
     }
 
+    /// Wants an access token; the network's transport must be an ``AuthorizingTransport``.
+    public func oauth2(_ grant: TokenGrant) -> Decorated<Self> {
+        decorated(by: OAuth2(grant))
+    }
+
+    /// Lets a kept answer stand for a new one; the network's transport must be a ``CachingTransport``.
+    public func cached(_ policy: CachePolicy = CachePolicy()) -> Decorated<Self> {
+        decorated(by: Cache(policy))
+    }
+
     public func headers(_ fields: [(name: String, value: String)]) -> Decorated<Self> {
         decorated(by: Headers(fields))
     }

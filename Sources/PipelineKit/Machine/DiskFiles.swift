@@ -2,15 +2,23 @@ import Crypto
 import Glibc
 public import JSONPath
 public import PipelineCore
+public import PipelineStages
 
 /// What expressions ask of files, from the disk.
 public struct DiskFiles: FileFacts {
-    public init() {}
+    private let digests: KnownDigests
+
+    /// - Parameter digests: what transfers have made out already; other files are read.
+    public init(digests: KnownDigests = KnownDigests()) {
+        self.digests = digests
+    }
 
     public func value(of fact: Fact) async throws(StepFailure) -> JSON {
         switch fact {
         case .size(let path): return .number(JSONNumber(try Self.size(path)))
-        case .digest(let path): return .string(try await Self.digest(path))
+        case .digest(let path):
+            if let known = digests.sha256(ofFileAt: path) { return .string(known.hex) }
+            return .string(try await Self.digest(path))
         case .text(let path): return .string(try Self.text(path))
         case .jsonLines(let path): return try Self.lines(path)
         case .now, .uuid: return .null

@@ -5,18 +5,24 @@ public import PipelineCore
 /// folder (systemd.exec(5), `LoadCredential=`), the environment.
 public struct SecretSources: SecretSource {
     private let file: [String: String]
+    /// Read again each time, so that a value that was renewed is found; what it said first stays good without it.
+    private let path: String?
     private let credentialsFolder: String?
     private let environment: [String: String]
 
-    /// - Parameter file: what ``read(_:)`` gave, or nothing.
-    public init(file: [String: String], environment: [String: String]) {
+    /// - Parameters:
+    ///   - file: what ``read(_:)`` gave, or nothing.
+    ///   - path: the file that it was read from.
+    public init(file: [String: String], path: String? = nil, environment: [String: String]) {
         self.file = file
+        self.path = path
         self.environment = environment
         credentialsFolder = environment["CREDENTIALS_DIRECTORY"]
     }
 
     public func secret(_ name: String) async -> String? {
-        file[name] ?? credential(name) ?? environment["PIPELINE_SECRET_\(name)"]
+        let current = path.flatMap { path in try? Self.read(path) }
+        return current?[name] ?? file[name] ?? credential(name) ?? environment["PIPELINE_SECRET_\(name)"]
     }
 
     private func credential(_ name: String) -> String? {

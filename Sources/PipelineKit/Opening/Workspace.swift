@@ -15,31 +15,34 @@ public final class Workspace: Sendable {
     public let catalogue: Catalogue
     /// The plugins of the folders that the settings name.
     public let plugins: PluginHost
-    private let transport: CurlTransport
+    private let extensions: Extensions
+    /// Digests of files that uploads of this process have made out.
+    private let digests = KnownDigests()
 
-    /// A workspace that knows the built-in kinds, and those that `extend` adds.
-    public init(settings: Settings, extend: @Sendable (inout Catalogue) -> Void = { _ in }) {
+    /// A workspace that knows what is built in, and what `extend` adds.
+    public init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
         self.settings = settings
-        transport = CurlTransport()
-        let network = Network(transport: transport)
-        let decorators = DecoratorCatalogue.standard
-        var catalogue = Catalogue(
-            kinds: StandardStages.kinds(network: network, decorators: decorators),
-            decoratorSchema: decorators.entrySchema, checkDecorators: { decorators.check($0, findings: $1) })
-        extend(&catalogue)
-        self.catalogue = catalogue
+        let cache = FolderResponseCache(folder: "\(settings.stateFolder)/cache")
+        let transport = CachingTransport(AuthorizingTransport(CurlTransport()), cache: cache)
+        var extensions = Extensions(network: Network(transport: transport), digests: digests)
+        extend(&extensions)
+        self.extensions = extensions
+        catalogue = extensions.catalogue()
         plugins = PluginHost(
             folders: settings.pluginFolders, settings: PluginSettings(environment: settings.environment),
-            reserved: Set(catalogue.kinds.keys))
+            reserved: [
+                .stage: Set(catalogue.kinds.keys), .decorator: Set(extensions.decoratorNames),
+                .sink: NotificationSinkDefinition.reservedNames.union(catalogue.sinks.map(\.name)),
+            ])
     }
 
     /// The catalogue with the plugins that a document may mean; only they are started.
     public func catalogue(for source: SourceText) async -> Catalogue {
-        catalogue.adding(await plugins.kinds(namedIn: source))
+        extensions.catalogue(with: await plugins.plugins(namedIn: source))
     }
 
     /// The catalogue with all plugins.
-    public func wholeCatalogue() async -> Catalogue { catalogue.adding(await plugins.kinds()) }
+    public func wholeCatalogue() async -> Catalogue { extensions.catalogue(with: await plugins.plugins()) }
 
     /// The journal of the state folder; made when it is not there.
     public func openJournal() throws(JournalFailure) -> Journal {
@@ -63,7 +66,7 @@ public final class Workspace: Sendable {
         let key = try HashKey(folder: settings.stateFolder)
         var ports = EnginePorts(
             journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
-            files: DiskFiles(),
+            files: DiskFiles(digests: digests),
             crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
             owner: journal.owner, keyedHash: { key.hash($0) }, gate: gate(journal: journal), history: journal,
             observe: observe)
@@ -81,7 +84,7 @@ public final class Workspace: Sendable {
     /// The sources of secrets that hold for this program.
     public func secrets() throws(StepFailure) -> SecretSources {
         let file = try settings.secretsFile.map { path throws(StepFailure) in try SecretSources.read(path) } ?? [:]
-        return SecretSources(file: file, environment: settings.environment)
+        return SecretSources(file: file, path: settings.secretsFile, environment: settings.environment)
     }
 
     /// The plan of a job, from the document that it started with.
@@ -95,13 +98,5 @@ public final class Workspace: Sendable {
         let random = SystemRandomness()
         return JobID(
             at: SystemClock().now, random: (UInt16(truncatingIfNeeded: random.bits()), random.bits()))
-    }
-}
-
-extension Catalogue {
-    fileprivate func adding(_ kinds: [StageKind]) -> Catalogue {
-        var catalogue = self
-        for kind in kinds { catalogue.register(kind) }
-        return catalogue
     }
 }

@@ -26,19 +26,22 @@ public struct InputValues {
     private let folders: (document: String, working: String)
     private let scope: Scope
     private let standardInput: () -> String?
+    private let allowsMissing: Bool
 
     /// - Parameters:
     ///   - folders: the document's, which defaults are relative to, and the working directory, for the rest.
     ///   - scope: the environment that defaults may read.
     ///   - standardInput: what `@-` stands for.
+    ///   - allowsMissing: leaves out inputs that have no value, for a plan.
     public init(
         definition: PipelineDefinition, folders: (document: String, working: String), scope: Scope,
-        standardInput: @escaping () -> String?
+        standardInput: @escaping () -> String?, allowsMissing: Bool = false
     ) {
         self.definition = definition
         self.folders = folders
         self.scope = scope
         self.standardInput = standardInput
+        self.allowsMissing = allowsMissing
     }
 
     /// All values; throws everything that is wrong with them.
@@ -77,6 +80,7 @@ public struct InputValues {
             return try checked(value, for: input, relativeTo: folders.working)
         }
         guard let fallback = input.fallback else {
+            if allowsMissing { return nil }
             throw StepFailure(
                 "the input '\(input.name)' is missing" + (input.summary.map { " (\($0))" } ?? ""),
                 hint: "add -i \(input.name)=\(input.kind.example)")

@@ -14,10 +14,10 @@ public struct JobDraft: Sendable {
     /// The environment variables that the document names, null for one that is not set.
     public let environment: JSONObject
 
-    /// Reads, plans and fills in; throws `DefinitionError`, `InputsError` or a `StepFailure` for the file itself.
+    /// Reads, plans and fills in, for a plan without the inputs that have no value; throws `DefinitionError`, `InputsError` or a `StepFailure` for the file itself.
     public init(
         path: String, catalogue: Catalogue, given: GivenInputs, environment variables: [String: String],
-        standardInput: @escaping () -> String?
+        standardInput: @escaping () -> String?, allowsMissingInputs: Bool = false
     ) throws {
         let working = AbsolutePath.workingDirectory
         self.path = AbsolutePath.of(path, in: working)
@@ -29,7 +29,8 @@ public struct JobDraft: Sendable {
         let scope = Scope(
             env: Dictionary(uniqueKeysWithValues: plan.environment.map { ($0, variables[$0]) }), baseFolder: folder)
         inputs = try InputValues(
-            definition: plan.definition, folders: (folder, working), scope: scope, standardInput: standardInput
+            definition: plan.definition, folders: (folder, working), scope: scope, standardInput: standardInput,
+            allowsMissing: allowsMissingInputs
         ).values(from: given)
     }
 
@@ -46,6 +47,12 @@ public struct JobDraft: Sendable {
     public var secretInputs: JSONObject {
         let names = plan.definition.inputs.filter(\.isSecret).map(\.name)
         return JSONObject(inputs.filter { names.contains($0.name) }.map { ($0.name, $0.value) })
+    }
+
+    /// The values that anybody may see.
+    var shownInputs: JSONObject {
+        let secret = secretInputs
+        return JSONObject(inputs.filter { secret[$0.name] == nil }.map { ($0.name, $0.value) })
     }
 
     /// What is journaled when the job starts.

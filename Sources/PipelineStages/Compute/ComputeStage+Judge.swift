@@ -18,6 +18,9 @@ extension ComputeStage {
         case .unexpected(let failure):
             // A server in trouble says nothing about the job, whatever its page looks like.
             if Self.isTransient(response.status) { return .failedPoll(detail: failure.title, floor: floor) }
+            if await requests.hasNewCredentials(for: response.status, of: rendered, in: context) {
+                return .failedPoll(detail: failure.title, floor: floor)
+            }
             return try await rules(of: poll, answer, rendered, floor, onlyByStatus: true, in: context)
                 ?? .failed(failure)
         case .expected:

@@ -52,6 +52,9 @@ extension ComputeStage {
         case .expected: return answer.status == 202 ? .running(answer, floor: floor) : .ended(answer)
         case .unexpected(let failure) where Self.isTransient(response.status):
             return .failedPoll(detail: failure.title, floor: floor)
+        case .unexpected(let failure)
+        where await requests.hasNewCredentials(for: response.status, of: rendered, in: context):
+            return .failedPoll(detail: failure.title, floor: floor)
         case .unexpected(let failure), .ruledOut(let failure, _): return .failed(failure)
         }
     }

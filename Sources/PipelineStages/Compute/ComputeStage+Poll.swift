@@ -7,7 +7,8 @@ extension ComputeStage {
     func watch(_ saved: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
         var checkpoint = saved
         let isOverdue = context.facts.deadline.map { context.now >= $0 } ?? false
-        for (position, poll) in polls.enumerated() {
+        for (position, definition) in polls.enumerated() {
+            let poll = try await definition.settled(in: context)
             let rendered = try await requests.render(poll.request, in: context, role: "poll")
             let finding = try await ask(poll, rendered, in: context)
             switch finding {
@@ -53,7 +54,7 @@ extension ComputeStage {
     ) throws(StageFailure) -> LostPoll {
         guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
         switch failure.reason {
-        case .invalidRequest, .localRead, .localWrite, .sourceChanged, .bodyTooLarge, .tls(.localFile):
+        case .invalidRequest, .tokenRefused, .localRead, .localWrite, .sourceChanged, .bodyTooLarge, .tls(.localFile):
             return LostPoll(failure: failed.failure, isDefinite: true)
         default: return LostPoll(failure: failed.failure, isDefinite: false)
         }
@@ -63,7 +64,8 @@ extension ComputeStage {
     func firstPoll(_ receipt: SubmitReceipt, in context: Context) async throws(StageFailure) -> JSONObject? {
         guard let submit else { return nil }
         let rendered = RenderedRequest(sent: submit, to: receipt.answer.url)
-        for poll in polls {
+        for definition in polls {
+            let poll = try await definition.settled(in: context)
             if let until = poll.until, (try? await holds(until, receipt.answer, in: context)) == true {
                 return try captures(of: poll, receipt.answer, rendered, in: context)
             }

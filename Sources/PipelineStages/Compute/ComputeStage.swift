@@ -158,25 +158,21 @@ struct ComputeStage: Stage {
             return try PollPace(given, in: scope)
         }
         let elapsed = (context.now - context.facts.started).seconds
+        let isPushed = callback == nil ? false : try await isPushExpected(in: context)
         var wait = pace.wait(
             in: PollPace.Situation(
-                polls: checkpoint.polls, elapsed: elapsed, outlook: context.facts.outlook, words: words, floor: floor))
+                polls: checkpoint.polls, elapsed: elapsed, outlook: context.facts.outlook, words: words, floor: floor,
+                isPushed: isPushed))
         if checkpoint.failures > 0 {
             // Nobody waits for the spread of one poller's delays, so the whole delay is taken.
             let grown = context.facts.retry.delay(afterFailures: checkpoint.failures, floor: floor, random: 1)
             wait = max(wait, grown)
         }
-        // Where a push is expected polls are only there for the one that never comes.
-        if callback != nil, pace.isAdaptive, try await isPushExpected(in: context) { wait = wait * Self.sparseness }
-        wait = max(wait, floor ?? .zero)
         var time = context.now + wait
         if let deadline = context.facts.deadline, deadline > context.now { time = min(time, deadline) }
         let wake: Wake = callback == nil ? .at(time) : .callback(orAt: time)
         return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail))
     }
-
-    /// By what polls are sparser while a push is expected.
-    private static let sparseness = 4
 
     private func isPushExpected(in context: Context) async throws(StageFailure) -> Bool {
         try await context.evaluate { scope throws(EvaluationFailure) in scope.callbackURL != nil }

@@ -27,7 +27,9 @@ private struct PollFields: Sendable {
     let lists: [(meaning: StatusLists.Meaning, field: Field<[JSON]>)] = StatusLists.Meaning.allCases.map { meaning in
         (meaning, Field(meaning.rawValue, .states, "States that mean: \(meaning.rawValue)."))
     }
-    let ignoreCase = Field("ignoreCase", FieldType<Bool>.boolean, default: false, "Whether states differ by case.")
+    let ignoreCase = Field(
+        "ignoreCase", FieldType<Setting<Bool>>.flag(), default: false,
+        "Whether states that differ by case are the same.")
     let unknownStatus = Field(
         "unknownStatus", FieldType<PollDefinition.UnknownStatus>.word("meaning of an unknown state"),
         default: "running",
@@ -60,6 +62,7 @@ private struct PollFields: Sendable {
         var poll = PollDefinition(request: definition ?? RequestDefinition(captured: ""))
         poll.status = statusSelector
         poll.lists = lists
+        poll.ignoreCase = reader.value(ignoreCase, default: .constant(false))
         poll.unknownStatus = reader.value(unknownStatus, default: .running)
         poll.until = reader.optional(until)
         poll.failWhen = reader.optional(failWhen)
@@ -87,7 +90,6 @@ private struct PollFields: Sendable {
                     hint: "add \"status\": \"$.state\"")
             }
         }
-        result.ignoresCase = reader.value(ignoreCase, default: false)
         return result
     }
 }

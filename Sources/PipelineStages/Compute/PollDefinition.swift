@@ -16,6 +16,8 @@ struct PollDefinition: Sendable {
     let request: RequestDefinition
     var status: Selector?
     var lists = StatusLists()
+    /// Whether states that differ by case alone are the same.
+    var ignoreCase = Setting.constant(false)
     var unknownStatus = UnknownStatus.running
     var until: Expression?
     var failWhen: Expression?
@@ -26,6 +28,15 @@ struct PollDefinition: Sendable {
     var remaining: Selector?
     var message: Selector?
     var pace = PollPaceDefinition()
+
+    /// The same with what expressions say of it put in.
+    func settled<Checkpoint>(in context: StageContext<Checkpoint>) async throws(StageFailure) -> PollDefinition {
+        var poll = self
+        poll.lists.ignoresCase = try await context.evaluate { scope throws(EvaluationFailure) in
+            try ignoreCase.value(in: scope)
+        }
+        return poll
+    }
 
     /// Whether it can tell that the job has succeeded.
     var knowsSuccess: Bool { until != nil || !lists.succeeded.isEmpty }

@@ -4,21 +4,24 @@ public import PipelineCore
 /// All decorators that a program knows. Built-in ones are registered like any other.
 public struct DecoratorCatalogue: Sendable {
     private var kinds: [String: DecoratorKind] = [:]
-    /// Names of the format that are not available, so that they are not taken for mistyped ones.
-    private static let later = ["oauth2", "gzip", "cache"]
 
     /// A catalogue of these kinds alone.
     public init(_ kinds: [DecoratorKind]) {
         for kind in kinds { register(kind) }
     }
 
-    /// `headers`, `query`, `prefer`, `multipart`, `idempotencyKey`, `bearer`, `basic`, `apiKey`, `sigv4` and `digest`.
+    /// `headers`, `query`, `prefer`, `multipart`, `idempotencyKey`, `bearer`, `basic`, `apiKey`, `oauth2`, `sigv4`,
+    /// `digest`, `gzip` and `cache`.
     public static let standard = DecoratorCatalogue([
-        .headers, .query, .prefer, .multipart, .idempotencyKey, .bearer, .basic, .apiKey, .sigv4, .digest,
+        .headers, .query, .prefer, .multipart, .idempotencyKey, .bearer, .basic, .apiKey, .oauth2, .sigv4, .digest,
+        .gzip, .cache,
     ])
 
     /// Adds a kind; one of the same name is replaced.
     public mutating func register(_ kind: DecoratorKind) { kinds[kind.name] = kind }
+
+    /// Every name that is taken.
+    public var reservedNames: Set<String> { Set(names) }
 
     /// The names in order of the alphabet.
     public var names: [String] { kinds.keys.sorted() }
@@ -28,15 +31,11 @@ public struct DecoratorCatalogue: Sendable {
         _ definition: DecoratorDefinition, roots: AllowedRoots, findings: Findings
     ) -> DecoratorTemplate? {
         if let kind = kinds[definition.name] { return kind.read(definition.configuration, roots, findings) }
-        let isLater = Self.later.contains(definition.name)
-        let guess = Suggestion.nearest(to: definition.name, among: names + Self.later)
+        let guess = Suggestion.nearest(to: definition.name, among: names)
         findings.report(
             range: definition.nameRange, pointer: definition.configuration.pointer,
-            isLater
-                ? "the decorator '\(definition.name)' is not available in this version"
-                : "there is no decorator called '\(definition.name)'",
-            hint: isLater
-                ? nil : guess.map { "did you mean '\($0)'?" } ?? "known decorators: " + names.joined(separator: ", "))
+            "there is no decorator called '\(definition.name)'",
+            hint: guess.map { "did you mean '\($0)'?" } ?? "known decorators: " + names.joined(separator: ", "))
         return nil
     }
 

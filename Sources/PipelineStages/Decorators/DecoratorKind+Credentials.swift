@@ -54,16 +54,17 @@ extension DecoratorKind {
     /// `"idempotencyKey": { "header": NAME, "quoted": true }`; put on requests that change something.
     static let idempotencyKey = DecoratorKind(
         "idempotencyKey", "A key by which the service knows a repetition, the same over retries and restarts."
-    ) { _ in
+    ) { roots in
         let header = Field(
             "header", FieldType<String>.headerName, default: "Idempotency-Key", "The header that carries it.")
-        let quoted = Field("quoted", FieldType<Bool>.boolean, default: false, "Whether it is sent in quotes.")
+        let quoted = Field(
+            "quoted", FieldType<Setting<Bool>>.flag(roots), default: false, "Whether it is sent in quotes.")
         return .object([header, quoted]) { reader in
             let header = reader.value(header, default: "Idempotency-Key")
-            let isQuoted = reader.value(quoted, default: false)
-            return DecoratorTemplate { context in
+            let isQuoted = reader.value(quoted, default: .constant(false))
+            return DecoratorTemplate { context throws(EvaluationFailure) in
                 let changes = [.post, .put, .patch, .delete].contains(context.method)
-                return changes ? IdempotencyKey(header: header, quoted: isQuoted) : nil
+                return changes ? IdempotencyKey(header: header, quoted: try isQuoted.value(in: context.scope)) : nil
             }
         }
     }

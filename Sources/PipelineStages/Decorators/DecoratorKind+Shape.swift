@@ -33,6 +33,18 @@ extension DecoratorKind {
         }
     }
 
+    /// `"gzip": { "minimumSize": "1KiB" }`
+    static let gzip = DecoratorKind("gzip", "Compresses the body, and says so in Content-Encoding.") { roots in
+        let least = Field(
+            "minimumSize", FieldType<Setting<Int64>>.size(roots), default: "1KiB", "Shorter bodies stay as they are.")
+        return .object([least]) { reader in
+            let least = reader.value(least, default: .constant(1 << 10))
+            return DecoratorTemplate { context throws(EvaluationFailure) in
+                Gzip(minimumSize: try least.value(in: context.scope))
+            }
+        }
+    }
+
     /// `"multipart": { "fields": {…}, "files": [ {…} ] }`: fields in their order, files after them
     static let multipart = DecoratorKind("multipart", "Makes the body a form with files (RFC 7578).") { roots in
         let fields = Field("fields", FieldType<ValueTable>.table(roots), "The fields, in their order.")

@@ -26,7 +26,8 @@ public struct DecoratorKind: Sendable {
     init(
         _ name: String, _ summary: String, type: @escaping @Sendable (AllowedRoots) -> FieldType<DecoratorTemplate>
     ) {
-        self.init(name: name, summary: summary, schema: type(.request).schema) { place, roots, findings in
+        self.init(name: name, summary: summary, schema: type(AllowedRoots.request.union(.part)).schema) {
+            place, roots, findings in
             let (template, secrets) = findings.countingSecrets { type(roots).read(place, findings) }
             guard var template else { return nil }
             template.isCredential = template.isCredential || secrets > 0

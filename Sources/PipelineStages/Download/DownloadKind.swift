@@ -24,7 +24,8 @@ private struct DownloadFields: Sendable {
         "to", FieldType<Template>.template(), required: true,
         "The file to write, or with a final / the folder: the name then comes from the answer.")
     let verify = Field("verify", VerifyDefinition.type, "What the file must be.")
-    let overwrite = Field("overwrite", FieldType<Bool>.boolean, default: false, "Whether an existing file is replaced.")
+    let overwrite = Field(
+        "overwrite", FieldType<Setting<Bool>>.flag(), default: false, "Whether an existing file is replaced.")
     let capture = Field(
         "capture", FieldType<CaptureSet>.captures(),
         "Values from the answer, beside path, bytes and sha256; of its body when it has at most 1 MiB.")
@@ -53,7 +54,7 @@ private struct DownloadFields: Sendable {
         var definition = reader.required(request)
         let place = reader.required(to)
         let wanted = reader.value(verify, default: VerifyDefinition())
-        let replaces = reader.value(overwrite, default: false)
+        let replaces = reader.value(overwrite, default: .constant(false))
         let captures = reader.value(capture, default: CaptureSet())
         for field in later { _ = reader.optional(field) }
         let streams = reader.value(parallel, default: .constant(1))

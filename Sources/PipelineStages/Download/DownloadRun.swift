@@ -21,6 +21,8 @@ struct DownloadRun {
     let place: OutputPath
     var checkpoint: DownloadCheckpoint
     let wanted: VerifyDefinition.Values
+    /// Whether an existing file may be replaced.
+    let replaces: Bool
     /// How many ranges may come at a time.
     let streams: Int
     /// Whether the next request asks for the first bytes alone, to find out whether there are ranges.
@@ -32,17 +34,17 @@ struct DownloadRun {
     private var committed: DownloadCheckpoint?
 
     var requests: StageRequests { stage.requests }
-    var replaces: Bool { stage.overwrites || context.facts.overwrites }
 
     init(
         stage: DownloadStage, context: StageContext<DownloadCheckpoint>, place: OutputPath,
-        checkpoint: DownloadCheckpoint, wanted: VerifyDefinition.Values, streams: Int = 1
+        checkpoint: DownloadCheckpoint, wanted: VerifyDefinition.Values, replaces: Bool, streams: Int = 1
     ) {
         self.stage = stage
         self.context = context
         self.place = place
         self.checkpoint = checkpoint
         self.wanted = wanted
+        self.replaces = replaces
         self.streams = streams
         probes = streams > 1
     }

@@ -27,7 +27,7 @@ extension DownloadStage {
         let own = try requests.captures(definition.capture, from: answer, of: rendered, in: context)
         let name = DownloadName.make(headers: response.headers, url: response.url)
         let written = try await ResultFile.write(
-            bytes, to: place.path(named: name), replaces: overwrites || context.facts.overwrites, in: context)
+            bytes, to: place.path(named: name), replaces: try await replaces(in: context), in: context)
         var captures: JSONObject = [
             "path": .string(written.path), "bytes": .number(JSONNumber(bytes.count)),
             "sha256": .string(SHA256.hash(data: bytes).hex),

@@ -10,7 +10,7 @@ struct DownloadStage: Stage {
     let to: Template
     let verify: VerifyDefinition
     /// Whether an existing file may be replaced, by the document.
-    let overwrites: Bool
+    let overwrites: Setting<Bool>
     /// How many ranges may come at a time.
     var parallel = Setting.constant(1)
     /// Nil to write the body; otherwise only what it finds in it.
@@ -30,10 +30,17 @@ struct DownloadStage: Stage {
         var run = DownloadRun(
             stage: self, context: context, place: place, checkpoint: checkpoint,
             wanted: try await verify.values(in: context),
+            replaces: try await replaces(in: context),
             streams: try await context.evaluate { scope throws(EvaluationFailure) in try parallel.value(in: scope) })
         // The transport may hold the file a moment longer than the try lasts; the next try must find it free.
         defer { run.part?.unlock() }
         return try await run.perform()
+    }
+
+    /// Whether an existing file may be replaced, by the document or by the person.
+    func replaces(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> Bool {
+        let isWanted = try await context.evaluate { scope throws(EvaluationFailure) in try overwrites.value(in: scope) }
+        return isWanted || context.facts.overwrites
     }
 
     private func place(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> OutputPath {

@@ -16,6 +16,26 @@ struct SourceFingerprint: Codable, Sendable, Hashable {
     var inode: UInt64
 }
 
+/// One state of a file, told apart from others without reading it, and from those of programs that set its time back.
+struct SourceVersion: Sendable, Hashable {
+    let fingerprint: SourceFingerprint
+    /// When anything of the file last changed (ctime), in nanoseconds since 1970: names and rights count as well.
+    let changed: Int64
+
+    /// The file at a path as it is now; nil when it can't be looked at.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        fingerprint = SourceFingerprint(status)
+        #if canImport(Darwin)
+            let time = status.st_ctimespec
+        #else
+            let time = status.st_ctim
+        #endif
+        changed = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+}
+
 /// A local file that is sent.
 struct SourceFile: Sendable, Hashable {
     var path: String

@@ -1,5 +1,6 @@
 import JSONPath
 import PipelineCore
+import PipelineHTTP
 
 /// `once`: how a submit whose answer was lost is settled without a second one.
 struct OnceDefinition: Sendable {
@@ -7,11 +8,23 @@ struct OnceDefinition: Sendable {
     struct Key: Sendable {
         /// The header that carries it; nil when the author puts `${{ self.key }}` somewhere.
         let header: String?
-        let isQuoted: Bool
+        let isQuoted: Setting<Bool>
         /// How long the service remembers it.
         let validity: Setting<Duration>
         /// Where `key` stands in the document.
         let place: Place
+
+        /// What puts a key into the header; nil when the author puts it somewhere.
+        func decorator<Checkpoint>(
+            for record: SubmitRecord, in context: StageContext<Checkpoint>
+        ) async throws(StageFailure) -> IdempotencyKey? {
+            guard let header else { return nil }
+            let setting = isQuoted
+            let quotes = try await context.evaluate { scope throws(EvaluationFailure) -> Bool in
+                try setting.value(in: scope)
+            }
+            return IdempotencyKey(record.key, header: header, quoted: quotes)
+        }
     }
 
     /// How the submit is looked for.
@@ -25,7 +38,7 @@ struct OnceDefinition: Sendable {
     let key: Key?
     let lookUp: LookUp?
     /// Whether a second one costs nothing.
-    let resends: Bool
+    let resends: Setting<Bool>
     /// How long after a look-up that found nothing the next one is made.
     let settle: Setting<Duration>
 }
@@ -58,18 +71,20 @@ extension OnceDefinition {
 /// The table of the fields of `once`.
 private struct OnceFields: Sendable {
     let key: Field<String?>
-    let quoted = Field("quoted", FieldType<Bool>.boolean, default: false, "Whether the key is sent in quotes.")
+    let quoted: Field<Setting<Bool>>
     let valid: Field<Setting<Duration>>
     let name: Field<RequestDefinition>
     let ours: Field<Expression>
     let missing: Field<Expression>
     let match: Field<OnceDefinition.LookUp>
-    let resend = Field("resend", FieldType<Bool>.boolean, default: false, "Whether a second one costs nothing.")
+    let resend: Field<Setting<Bool>>
     let settle: Field<Setting<Duration>>
 
     init(_ roots: AllowedRoots, decorators: DecoratorCatalogue, keyType: FieldType<String?>) {
         let options = RequestDefinition.Options(declaresCaptures: false)
         key = Field("key", keyType, "The header by which the service knows a repetition, or true.")
+        quoted = Field("quoted", .flag(roots), default: false, "Whether the key is sent in quotes.")
+        resend = Field("resend", .flag(roots), default: false, "Whether a second one costs nothing.")
         valid = Field("valid", .duration(roots), default: "24h", "How long the service remembers a key.")
         name = Field(
             "name", RequestDefinition.type(roots, decorators: decorators, options: options),
@@ -86,12 +101,12 @@ private struct OnceFields: Sendable {
 
     func read(_ reader: ObjectReader) -> OnceDefinition? {
         let header = reader.optional(key)
-        let isQuoted = reader.value(quoted, default: false)
+        let isQuoted = reader.value(quoted, default: .constant(false))
         let validity = reader.value(valid, default: .constant(.seconds(86_400)))
         let lookUp = readLookUp(reader)
-        let resends = reader.value(resend, default: false)
+        let resends = reader.value(resend, default: .constant(false))
         let pause = reader.value(settle, default: .constant(.seconds(10)))
-        check(reader, resends: resends)
+        check(reader)
         let keyPlace = reader.place(of: "key")
         return OnceDefinition(
             key: header.flatMap { header in
@@ -114,7 +129,7 @@ private struct OnceFields: Sendable {
         return .name(request, ours: ours, missing: missing)
     }
 
-    private func check(_ reader: ObjectReader, resends: Bool) {
+    private func check(_ reader: ObjectReader) {
         let ways = ["key", "name", "match", "resend"].filter { reader.has($0) }
         if ways.isEmpty {
             reader.findings.report(

@@ -11,6 +11,8 @@ struct RenderedRequest: Sendable {
     /// The idempotency key for decorators that want one.
     var key: String
     let definition: RequestDefinition
+    /// The secrets that it was made with.
+    var secrets: [String: String] = [:]
 
     init(
         description: RequestDescription, decorators: [any RequestDecorator], options: ExchangeOptions, key: String,
@@ -46,6 +48,8 @@ struct RenderedRequest: Sendable {
             switch segment {
             case .bytes(let content): bytes += content
             case .file(let path, let offset, let length): bytes += Array("\(path) \(offset) \(length)\n".utf8)
+            case .gzip(let content): bytes += Array("\(content.source) \(content.length)\n".utf8)
+            case .lines(let path, let length): bytes += Array("\(path) lines \(length)\n".utf8)
             }
         }
         return bytes

@@ -55,7 +55,7 @@ private struct RequestStageFields: Sendable {
         _ findings: Findings
     ) {
         pages.check(against: definition, findings)
-        if let once = definition.once, !once.resends, let place = definition.place {
+        if let once = definition.once, once.resends.constant != true, let place = definition.place {
             findings.report(
                 place, "'once' has no meaning beside 'paginate'",
                 hint: "pages are read, and each is asked for again when its answer is lost; leave \"once\" out")

@@ -20,7 +20,7 @@ struct RequestRendering {
         var description = RequestDescription(method: definition.method, url: url)
         description.query = try table(definition.query, reach).pairs(in: scope)
         try addHeaders(to: &description, reach)
-        try addBody(to: &description)
+        let type = try addBody(to: &description)
         var decorators: [any RequestDecorator] = []
         let context = DecorationScope(scope: scope, method: definition.method, part: part)
         for template in reach.allowed(definition.decorators, outerDecorators) {
@@ -30,9 +30,13 @@ struct RequestRendering {
                 description.credentialFields.insert(name)
             }
         }
-        return RenderedRequest(
+        // The outermost of all: whatever the author says of it, in a decorator too, wins.
+        if let type { decorators.append(Headers([("Content-Type", type)])) }
+        var rendered = RenderedRequest(
             description: description, decorators: decorators, options: try options(),
             key: [scope.ownKey, role].compactMap(\.self).joined(separator: "-"), definition: definition)
+        rendered.secrets = scope.secrets
+        return rendered
     }
 
     private func absoluteURL(_ base: ServiceURL?) throws(EvaluationFailure) -> String {
@@ -76,37 +80,35 @@ struct RequestRendering {
         }
     }
 
-    private func addBody(to description: inout RequestDescription) throws(EvaluationFailure) {
-        let type: String
+    /// Makes the body; its type unless the author says another.
+    private func addBody(to description: inout RequestDescription) throws(EvaluationFailure) -> String? {
         switch definition.body {
-        case .none: return
+        case .none: return nil
         case .json(let template):
-            var bytes: [UInt8] = []
-            try template.evaluate(in: scope).write(into: &bytes)
-            description.body = .bytes(bytes)
-            type = "application/json"
+            description.body = try JSONBody.make(template, in: scope, at: definition.url.range)
+            return "application/json"
         case .form(let table):
             description.body = .text(PipelineHTTP.PercentEncoding.query(try table.pairs(in: scope)))
-            type = "application/x-www-form-urlencoded"
+            return "application/x-www-form-urlencoded"
         case .text(let template):
             description.body = .text(try template.evaluateText(in: scope))
-            type = "text/plain; charset=utf-8"
+            return "text/plain; charset=utf-8"
         case .file(let template, let range):
             let source = try LocalSource(template, at: range, in: scope)
             description.body = .file(path: source.path, offset: 0, length: source.size)
-            type = "application/octet-stream"
+            return "application/octet-stream"
         case .part:
             description.body = try partBody()
-            type = "application/octet-stream"
+            return "application/octet-stream"
         }
-        if description.headers[.contentType] == nil { description.headers[.contentType] = type }
     }
 
     private func partBody() throws(EvaluationFailure) -> RequestBody {
         switch part {
         case .bytes(let bytes): return .bytes(bytes)
         case .file(let path, let offset, let length): return .file(path: path, offset: offset, length: length)
-        case nil: throw .wrong(message: "there is no part to send here", hint: nil, range: definition.url.range)
+        case .gzip(let content): return .gzip(content)
+        case .lines, nil: throw .wrong(message: "there is no part to send here", hint: nil, range: definition.url.range)
         }
     }
 
@@ -118,11 +120,17 @@ struct RequestRendering {
             // Nothing else ends an exchange whose other side has gone silent.
             options.idleTimeout = .seconds(300)
         }
+        if options.stall == nil { options.stall = StallRule(bytesPerSecond: 1 << 10, time: .seconds(60)) }
         options.redirects = definition.redirects
         options.redirectKeepsCredentials = definition.credentials == .anyOrigin
         guard let service else { return options }
-        options.maximumSendRate = service.limits?.send ?? options.maximumSendRate
-        options.maximumReceiveRate = service.limits?.receive ?? options.maximumReceiveRate
+        if let limits = service.limits {
+            // Under its name and its URL: another document may call another service by the same name.
+            options.limits = ServiceLimits(
+                service: "\(service.name) \(try ServiceURL(service, in: scope).text)", connections: limits.connections,
+                requestsPerSecond: limits.requestsPerSecond, sendRate: limits.send, receiveRate: limits.receive)
+            options.stall = limits.stall.map { StallRule(bytesPerSecond: $0.below, time: $0.time) } ?? options.stall
+        }
         if let proxy = service.proxy { options.proxy = try proxy.evaluateText(in: scope) }
         if let tls = service.tls { options.tls = try self.options(of: tls) }
         return options

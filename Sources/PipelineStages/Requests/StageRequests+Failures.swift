@@ -57,6 +57,7 @@ extension StageRequests {
         case .timedOut(.total): return "a longer \"timeout\" may help"
         case .bodyTooLarge: return "a 'download' stage takes bodies of any size"
         case .tooManyRedirects: return "a larger number in \"redirects\" may help"
+        case .tokenRefused: return "check tokenURL, clientID and clientSecret of \"oauth2\""
         case .protocolError: return "check the port and scheme in \(owner)"
         default: return nil
         }
@@ -82,7 +83,7 @@ extension ExchangeFailure {
     /// Whether it happened on this machine, before or beside the network.
     fileprivate var isLocal: Bool {
         switch reason {
-        case .localRead, .localWrite, .sourceChanged, .invalidRequest, .tls(.localFile): true
+        case .localRead, .localWrite, .sourceChanged, .invalidRequest, .tokenRefused, .tls(.localFile): true
         default: false
         }
     }

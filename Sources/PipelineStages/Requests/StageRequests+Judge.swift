@@ -35,7 +35,11 @@ extension StageRequests {
                 TryFailure(
                     failure, kind: allowsRetry ? .answered : .definite,
                     retryAfter: allowsRetry ? response.retryAfter(now: context.now) : nil))
-        case .unexpected(let failure): throw .failed(tryFailure(failure, of: response, in: context))
+        case .unexpected(let failure):
+            if await hasNewCredentials(for: response.status, of: rendered, in: context) {
+                throw .failed(TryFailure(failure, kind: .answered))
+            }
+            throw .failed(tryFailure(failure, of: response, in: context))
         }
     }
 
@@ -49,13 +53,16 @@ extension StageRequests {
             let message = try await context.evaluate(with: { scope in
                 adjust(&scope)
                 scope.response = answer.responseValue
-            }) { scope throws(EvaluationFailure) -> String? in
+            }) { scope throws(EvaluationFailure) -> (text: String, allowsRetry: Bool)? in
                 guard try rule.condition.evaluateCondition(in: scope) else { return nil }
-                return try rule.message?.evaluateText(in: scope)
+                let text =
+                    try rule.message?.evaluateText(in: scope)
                     ?? "\(name(of: rendered.description.url)) gave an answer for which \(rule.condition.text)"
+                return (text, try rule.allowsRetry.value(in: scope))
             }
             if let message {
-                return .ruledOut(failure(message, answer, of: rendered, in: context), allowsRetry: rule.allowsRetry)
+                return .ruledOut(
+                    failure(message.text, answer, of: rendered, in: context), allowsRetry: message.allowsRetry)
             }
         }
         if (definition.expect ?? expected).contains(answer.status) { return .expected }

@@ -67,6 +67,7 @@ struct StageRequests: Sendable {
     ) async -> Result<HTTPExchangeResponse, ExchangeFailure> {
         var options = rendered.options
         adjust(&options)
+        options.onToken = { context.conceal($0, as: "oauth2") }
         var decoration = network.context
         decoration.key = rendered.key
         decoration.attempt = context.facts.attempt
@@ -75,8 +76,26 @@ struct StageRequests: Sendable {
                 try await network.exchange(
                     rendered.description, decorators: rendered.decorators, context: decoration, options: options))
         } catch {
-            return .failure(error)
+            return .failure(await renewed(error, rendered, in: context))
         }
+    }
+
+    /// A token that was refused to a client whose secret is another by now is worth another try.
+    private func renewed<Checkpoint>(
+        _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) async -> ExchangeFailure {
+        guard case .tokenRefused = failure.reason, await context.renewSecrets(since: rendered.secrets) else {
+            return failure
+        }
+        return ExchangeFailure(.unreachable, message: failure.message)
+    }
+
+    /// Whether a refusal was of credentials that are others by now, so that another try may fare better.
+    func hasNewCredentials<Checkpoint>(
+        for status: Int, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) async -> Bool {
+        guard status == 401 || status == 403 else { return false }
+        return await context.renewSecrets(since: rendered.secrets)
     }
 
     /// Renders, sends and judges a request for which another try is harmless.

@@ -43,8 +43,8 @@ struct GuardedSubmit: Sendable {
             return .notSent(TryFailure(Self.tooLate(context), kind: .definite))
         }
         var request = rendered
-        if let key = definition.once?.key, let header = key.header {
-            request.decorators.insert(IdempotencyKey(record.key, header: header, quoted: key.isQuoted), at: 0)
+        if let key = try await definition.once?.key?.decorator(for: record, in: context) {
+            request.decorators.insert(key, at: 0)
         }
         let sent = await requests.send(request, in: context) { options in
             // libcurl repeats a request by itself when a kept connection turns out to be gone.
@@ -92,6 +92,9 @@ struct GuardedSubmit: Sendable {
             switch response.status {
             case 429, 503: return .notAccepted(requests.tryFailure(failure, of: response, in: context))
             case 408, 409, 425: return .uncertain(failure, retryAfter: retryAfter)
+            case 401, 403:
+                let isRenewed = await requests.hasNewCredentials(for: response.status, of: rendered, in: context)
+                return isRenewed ? .notAccepted(TryFailure(failure, kind: .answered)) : .refused(failure)
             case 400..<500: return .refused(failure)
             default: return .uncertain(failure, retryAfter: retryAfter)
             }

@@ -13,7 +13,7 @@ struct SubmitSettlement: Sendable {
         guard let once = definition.once else {
             return .unsettled(reason: "the answer is lost, and the request has no \"once\" to settle it by")
         }
-        if once.resends { return .resend }
+        if try await value(of: once.resends, in: context) { return .resend }
         if let key = once.key {
             let validity = try await value(of: key.validity, in: context)
             let age = context.now - (record.firstSent ?? context.now)
@@ -43,9 +43,9 @@ struct SubmitSettlement: Sendable {
         var nothing: Settlement { record.misses == 0 ? .lookAgain(after: pause) : .resend }
     }
 
-    private func value<Checkpoint>(
-        of setting: Setting<Duration>, in context: StageContext<Checkpoint>
-    ) async throws(StageFailure) -> Duration {
+    private func value<Value, Checkpoint>(
+        of setting: Setting<Value>, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Value {
         try await context.evaluate { scope throws(EvaluationFailure) in try setting.value(in: scope) }
     }
 

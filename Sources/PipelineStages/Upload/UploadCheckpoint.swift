@@ -19,6 +19,8 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
     var uncounted: Int64 = 0
     /// The most bytes that one append may have at this service; nil while nothing speaks for less than all.
     var chunk: Int64?
+    /// The running digest, for protocols that go on at an offset; nil before anything was read, and for the others.
+    var digest: UploadDigest.Checkpoint?
     /// The parts, for protocols that send such; nil before the first request and for the others.
     var parts: PartsCheckpoint?
     /// How often the service has lost an upload of this file.
@@ -38,5 +40,6 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
         confirmed = 0
         mayBeComplete = false
         parts = nil
+        digest = nil
     }
 }

@@ -6,11 +6,16 @@ import PipelineHTTP
 /// The kind `upload`: sends a local file to a service.
 enum UploadKind {
     /// The kind, sending over the network and knowing the decorators.
-    static func make(network: Network, decorators: DecoratorCatalogue) -> StageKind {
+    /// - Parameter digests: takes the digests of files that were sent whole.
+    static func make(
+        network: Network, decorators: DecoratorCatalogue, digests: KnownDigests = KnownDigests()
+    ) -> StageKind {
         let fields = UploadFields(decorators)
         return StageKind(name: "upload", summary: "Sends a local file to a service.", fields: fields.all) { reading in
             let requests = StageRequests(reading: reading, network: network, decorators: decorators)
-            return fields.stage(reading, requests).map { AnyStage($0, coding: .json, work: .transfer) }
+            guard var stage = fields.stage(reading, requests) else { return nil }
+            stage.digests = digests
+            return AnyStage(stage, coding: .json, work: .transfer)
         }
     }
 }

@@ -67,8 +67,8 @@ struct UploadRequests: Sendable {
             rendered.description.body = .multipart(try await form(source, in: context))
             return
         }
-        if request.purpose == .whole, rendered.description.headers[.contentType] == nil {
-            rendered.description.headers[.contentType] = "application/octet-stream"
+        if request.purpose == .whole {
+            rendered.decorators.append(Headers([("Content-Type", "application/octet-stream")]))
         }
     }
 
@@ -130,7 +130,8 @@ struct UploadRequests: Sendable {
         guard request.purpose != .whole else { return }
         let isCreation = request.purpose == .create
         rendered.decorators.removeAll { decorator in
-            if decorator is Multipart { return true }
+            // Offsets and parts are those of the file as it is.
+            if decorator is Multipart || decorator is Gzip { return true }
             // Of an empty creation it would be taken for that of the file.
             if decorator is ContentDigest { return request.purpose != .append }
             return !isCreation && (decorator is Prefer || decorator is IdempotencyKey)

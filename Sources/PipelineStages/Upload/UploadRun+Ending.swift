@@ -20,12 +20,28 @@ extension UploadRun {
         do throws(StageFailure) {
             captures = try requests.captures(stage.requests.definition.capture, from: answer, of: rendered, in: context)
         } catch {
+            if Self.isGarbled(answer) { throw try await endAsGarbled(error) }
             // An answer that was asked for again need not be the one that was lost.
             guard session.isReplaying else { throw error }
             return try await settleLost()
         }
         try await commit(countsBytes: true)
+        if let whole = digest?.whole() { stage.digests.note(whole.digest, of: source.path, whole.version) }
         return .finished(captures)
+    }
+
+    /// Whether an answer says that it is JSON and is none: it was damaged on its way, and says nothing of the upload.
+    private static func isGarbled(_ answer: Answer) -> Bool {
+        let type = answer.header("Content-Type").first?.lowercased() ?? ""
+        return type.contains("json") && (try? answer.json()) == nil
+    }
+
+    /// A damaged answer is as good as a lost one: the next try asks for it again, or sends the file again.
+    private mutating func endAsGarbled(_ failure: StageFailure) async throws(StageFailure) -> StageFailure {
+        try await keep()
+        guard case .failed(var failed) = failure else { return failure }
+        failed.kind = .answered
+        return .failed(failed)
     }
 
     /// A session that can't go on, as a failure of the try or an end by other means.

@@ -41,8 +41,8 @@ extension UploadRun {
         try await commitBeforeSending(request)
         var rendered = try await stage.requests.render(request, of: source, in: context)
         rendered.options.freshConnection = true
-        if let key = stage.requests.definition.once?.key, let header = key.header {
-            rendered.decorators.insert(IdempotencyKey(record.key, header: header, quoted: key.isQuoted), at: 0)
+        if let key = try await stage.requests.definition.once?.key?.decorator(for: record, in: context) {
+            rendered.decorators.insert(key, at: 0)
         }
         switch try await outcome(of: request, rendered) {
         case .success(let response): return try await judged(response, rendered)
@@ -50,7 +50,8 @@ extension UploadRun {
             try await keep()
             let failed = requests.tryFailure(failure, of: rendered, in: context)
             // Without its last byte no service can have accepted it: the length stands in its head.
-            if !failure.connectionMade || failure.requestBytesSent < rendered.description.body.length {
+            let length = failure.requestBodyLength ?? rendered.description.body.length
+            if !failure.connectionMade || failure.requestBytesSent < length {
                 if failure.reason == .cancelled || Task.isCancelled {
                     return .notSent(TryFailure(failed.failure, kind: .silent))
                 }
@@ -81,6 +82,9 @@ extension UploadRun {
             case 429, 503: return .notAccepted(requests.tryFailure(failure, of: response, in: context))
             case 408, 409, 425:
                 return .uncertain(failure, retryAfter: response.retryAfter(now: context.now))
+            case 401, 403:
+                let isRenewed = await requests.hasNewCredentials(for: response.status, of: rendered, in: context)
+                return isRenewed ? .notAccepted(TryFailure(failure, kind: .answered)) : .refused(failure)
             case 400..<500: return .refused(failure)
             default: return .uncertain(failure, retryAfter: response.retryAfter(now: context.now))
             }

@@ -11,6 +11,8 @@ struct UploadRun {
     let partSize: Int64
     var checkpoint: UploadCheckpoint
     var session: UploadSession
+    /// Of what is sent; nil for protocols that begin again, or send parts in any order.
+    let digest: UploadDigest?
     /// What the journal has; nil when nothing of this try.
     private(set) var committed: UploadCheckpoint?
     private var committedAt: Timestamp
@@ -28,6 +30,7 @@ struct UploadRun {
         self.partSize = partSize
         self.checkpoint = checkpoint
         self.session = session
+        digest = stage.mode.goesOnAtOffset ? UploadDigest(source, checkpoint.digest) : nil
         committedAt = context.now
         hasPassedCreation = checkpoint.url != nil
     }
@@ -46,6 +49,7 @@ struct UploadRun {
             switch step {
             case .send(let request):
                 try await commitBeforeSending(request)
+                try await takeUpDigest(for: request)
                 let rendered = try await stage.requests.render(request, of: source, in: context)
                 let response = try await exchange(request, rendered)
                 last = (response, rendered)
@@ -85,8 +89,14 @@ struct UploadRun {
     ///
     /// An upload of one small request is spared its own commit: nothing can be spliced there.
     mutating func commitBeforeSending(_ request: UploadRequest) async throws(StageFailure) {
-        session.note(in: &checkpoint)
+        noteSession()
         if !isSparing { try await commitFacts() }
+    }
+
+    /// Takes over what a restart needs of the session and of the digest.
+    private mutating func noteSession() {
+        session.note(in: &checkpoint)
+        if let digest, checkpoint.url != nil { checkpoint.digest = digest.checkpoint(confirmed: checkpoint.confirmed) }
     }
 
     private var isSparing: Bool { stage.mode.startsAgain && source.size <= partSize }
@@ -94,7 +104,7 @@ struct UploadRun {
     /// Commits what a restart rests on, if that has changed.
     mutating func commitFacts() async throws(StageFailure) {
         let before = checkpoint.confirmed
-        session.note(in: &checkpoint)
+        noteSession()
         guard checkpoint != committed, !isSparing else { return }
         let hasProgress = checkpoint.confirmed > max(before, committed?.confirmed ?? 0)
         try await commit(countsBytes: hasProgress)
@@ -133,9 +143,14 @@ struct UploadRun {
         let watch = watch(request, rendered)
         let url = rendered.description.url
         var passage = Passage(request, total: source.size, uncounted: checkpoint.uncounted)
-        let (requests, context) = (requests, context)
+        let (requests, context, digest) = (requests, context, digest)
         let result = try await watch.marks.during {
-            await requests.send(rendered, in: context) { watch.attach(to: &$0) }
+            await requests.send(rendered, in: context) { options in
+                watch.attach(to: &options)
+                if let digest, case .file(let start, _) = request.body {
+                    options.onBody = { digest.take($0, at: start + $1) }
+                }
+            }
         } onWakeUp: { () async throws(StageFailure) in
             try await look(at: watch, url, &passage)
         }
@@ -202,7 +217,7 @@ struct UploadRun {
         for (status, headers) in watch.takeInformed() { session.take(informational: status, headers, from: url) }
         guard passage.sendsFile else { return }
         let position = watch.marks.position
-        session.note(in: &checkpoint)
+        noteSession()
         checkpoint.uncounted = passage.uncounted(at: position)
         if checkpoint != committed, !isSparing, context.now - committedAt >= TransferMarks.interval {
             let counts = checkpoint.confirmed > committed?.confirmed ?? 0

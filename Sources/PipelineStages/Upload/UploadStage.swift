@@ -14,6 +14,8 @@ struct UploadStage: Stage {
     var location: Selector?
     /// What is said of the parts; nil for protocols without them.
     var parts: PartsDefinition?
+    /// Takes the digests of files that were sent whole.
+    var digests = KnownDigests()
 
     func resume(
         from checkpoint: UploadCheckpoint?, in context: StageContext<UploadCheckpoint>
@@ -51,6 +53,7 @@ struct UploadStage: Stage {
             let all = PartsRequests(upload: requests, definition: parts, source: source, context: context)
             throw await run.endPartsAsChanged(all)
         }
+        if try await !run.agreesWithDigest() { throw await run.endAsChanged() }
         return try await run.perform()
     }
 

@@ -23,6 +23,10 @@ final class MemoryStageHost: StageHost {
         var commitsLeft: Int?
         /// The process dies, as far as the journal is concerned, when it passes this.
         var crashPoint: CrashPoint?
+        /// What the sources of secrets say when they are asked again; nil for the same as before.
+        var renewedSecrets: [String: String]?
+        /// What was concealed since the start.
+        var concealed: [String] = []
     }
 
     private let state: Mutex<State>
@@ -119,4 +123,13 @@ final class MemoryStageHost: StageHost {
     func digest(_ bytes: [UInt8]) -> String { "digest-\(bytes.count)" }
 
     func redact(_ text: String) -> String { redactor.redact(text) }
+
+    func conceal(_ secret: String, as name: String) { state.withLock { $0.concealed.append(secret) } }
+
+    func renewSecrets(since used: [String: String]) async -> Bool {
+        state.withLock { state in
+            state.scope.secrets = state.renewedSecrets ?? state.scope.secrets
+            return state.scope.secrets != used
+        }
+    }
 }

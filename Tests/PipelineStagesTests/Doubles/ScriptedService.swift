@@ -81,6 +81,8 @@ extension RequestDescription {
             switch segment {
             case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
             case .file(let path, let offset, let length): "<\(path) \(offset)+\(length)>"
+            case .gzip(let content): "<gzip \(content.length)>"
+            case .lines(let path, let length): "<lines of \(path), \(length)>"
             }
         }.joined()
     }

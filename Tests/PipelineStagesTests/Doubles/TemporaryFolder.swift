@@ -27,8 +27,10 @@ final class TemporaryFolder {
     }
 
     /// The text of a file; nil when there is none.
-    func read(_ name: String) -> String? {
-        guard let file = fopen("\(path)/\(name)", "r") else { return nil }
+    func read(_ name: String) -> String? { Self.text(of: "\(path)/\(name)") }
+
+    static func text(of path: String) -> String? {
+        guard let file = fopen(path, "r") else { return nil }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(byte)) }

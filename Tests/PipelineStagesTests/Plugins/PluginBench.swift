@@ -51,7 +51,7 @@ final class PluginBench {
         let variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nowhere", "PIPELINE_SECRET_TOKEN": "hush"]
         return PluginHost(
             folders: PluginFolders([folder]), settings: PluginSettings(environment: variables, limits: limits),
-            reserved: ["upload"])
+            reserved: [.stage: ["upload"]])
     }
 
     /// The folder of the programs that are installed with `pipeline`.
@@ -92,7 +92,7 @@ final class PluginBench {
               "stages": [ { "id": "work", "kind": "\(kind)"\(members.isEmpty ? "" : ", " + members) } ] }
             """
         let source = SourceText(name: "test.json", text: text)
-        let catalogue = Catalogue(kinds: await plugins.kinds(namedIn: source)) { _, _ in }
+        let catalogue = Catalogue(kinds: await plugins.plugins(namedIn: source).stages) { _, _ in }
         return try Planner(catalogue: catalogue).plan(source)
     }
 

@@ -31,16 +31,16 @@ struct PluginFindingTests {
         try second.folder.write("pipeline-stage-noprogram", "")
         let host = PluginHost(
             folders: PluginFolders([first.folder.path, second.folder.path]),
-            settings: PluginSettings(environment: [:], limits: PluginBench.quick), reserved: ["upload"])
+            settings: PluginSettings(environment: [:], limits: PluginBench.quick), reserved: [.stage: ["upload"]])
         let reports = await host.reports()
         #expect(reports.map(\.program.name) == ["demo", "broken", "demo", "upload"])
         #expect(reports.map(\.isUsable) == [true, false, false, false])
         #expect(reports[0].problems.isEmpty)
         #expect(reports[1].problems.first?.contains("ended with status 4") == true, "\(reports[1].problems)")
         #expect(reports[2].problems == ["it is hidden by \(first.folder.path)/pipeline-stage-demo"])
-        #expect(reports[3].problems.first?.contains("built-in") == true)
+        #expect(reports[3].problems.first?.contains("built in") == true)
         #expect(reports[0].json["version"] == "1")
-        #expect(await host.kinds().map(\.name) == ["demo"])
+        #expect(await host.plugins().stages.map(\.name) == ["demo"])
     }
 
     @Test("Only plugins whose name stands in the document are started, each once")

@@ -199,7 +199,8 @@ struct ProgramStageTests {
     func schema() async throws {
         let bench = try PluginBench(
             "", describing: #"{"schema": {"properties": {"scale": {"type": "integer", "maximum": 16}}}}"#)
-        let text = PipelineSchema(catalogue: Catalogue(kinds: await bench.plugins.kinds()) { _, _ in }).json.text
+        let text = PipelineSchema(catalogue: Catalogue(kinds: await bench.plugins.plugins().stages) { _, _ in }).json
+            .text
         #expect(text.contains(#""const":"demo""#))
         #expect(text.contains(#""maximum":16"#))
         #expect(text.contains(#""scale":{"anyOf":"#))

@@ -56,4 +56,6 @@ final class StoppingHost: StageHost {
     func pass(_ point: CrashPoint) { inner.pass(point) }
     func digest(_ bytes: [UInt8]) -> String { inner.digest(bytes) }
     func redact(_ text: String) -> String { inner.redact(text) }
+    func conceal(_ secret: String, as name: String) { inner.conceal(secret, as: name) }
+    func renewSecrets(since used: [String: String]) async -> Bool { await inner.renewSecrets(since: used) }
 }

@@ -108,4 +108,6 @@ final class TransferHost: StageHost {
 
     func digest(_ bytes: [UInt8]) -> String { "digest" }
     func redact(_ text: String) -> String { text }
+    func conceal(_ secret: String, as name: String) {}
+    func renewSecrets(since used: [String: String]) async -> Bool { false }
 }

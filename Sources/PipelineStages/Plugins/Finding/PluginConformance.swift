@@ -25,9 +25,9 @@ public struct PluginConformance: Sendable {
     /// - Parameter path: the program, absolute; its file name says which kind it is for.
     public init(path: String, settings: PluginSettings) {
         let file = path.split(separator: "/").last.map(String.init) ?? path
-        let prefix = PluginHost.stagePrefix
-        let name = file.hasPrefix(prefix) ? String(file.dropFirst(prefix.count)) : file
-        program = PluginProgram(name: name, path: path)
+        let role = PluginRole.allCases.first { file.hasPrefix($0.prefix) } ?? .stage
+        let name = file.hasPrefix(role.prefix) ? String(file.dropFirst(role.prefix.count)) : file
+        program = PluginProgram(name: name, path: path, role: role)
         self.settings = settings
     }
 
@@ -48,7 +48,11 @@ public struct PluginConformance: Sendable {
         findings.append(await endsWithItsInput())
         findings.append(await hearsTermination())
         if let refused = await refusesWrongConfiguration(description) { findings.append(refused) }
-        findings.append(await answersCancel())
+        switch program.role {
+        case .stage: findings.append(await answersCancel())
+        case .decorator: findings.append(await answersDecorate())
+        case .sink: break
+        }
         return findings
     }
 
@@ -58,10 +62,10 @@ public struct PluginConformance: Sendable {
 
     private var named: Finding {
         let file = program.path.split(separator: "/").last.map(String.init) ?? ""
-        let isNamed = file == PluginHost.stagePrefix + program.name && PluginFolders.isName(program.name)
+        let isNamed = file == program.role.prefix + program.name && PluginFolders.isName(program.name)
         return Finding(
-            check: "its file is called \(PluginHost.stagePrefix)KIND", problem: isNamed ? nil : "it is called \(file)",
-            hint: "a kind is a word such as \"transcode\"")
+            check: "its file is called \(program.role.prefix)NAME", problem: isNamed ? nil : "it is called \(file)",
+            hint: "a name is a word such as \"transcode\"")
     }
 
     private func described(_ end: ProgramEnd<PluginDescription>) -> Finding {
@@ -154,11 +158,51 @@ public struct PluginConformance: Sendable {
         guard !description.schema.mistakes(in: wrong).isEmpty else { return nil }
         return await survives(
             "a configuration that its schema refuses is answered with 'failed'",
+            work(wrong))
+    }
+
+    /// The message that asks a program of the role for its work.
+    private func work(_ configuration: JSON) -> JSON {
+        switch program.role {
+        case .stage:
             [
-                "type": "resume", "protocol": 1, "configuration": wrong, "checkpoint": nil,
+                "type": "resume", "protocol": 1, "configuration": configuration, "checkpoint": nil,
                 "job": ["id": "conformance", "key": "conformance"], "stage": "test", "item": nil, "attempt": 1,
                 "overwrite": false, "folder": "/nonexistent",
-            ])
+            ]
+        case .decorator:
+            [
+                "type": "decorate", "protocol": 1, "configuration": configuration, "key": "conformance", "attempt": 1,
+                "request": [
+                    "method": "POST", "url": "http://conformance.invalid/a?b=c",
+                    "headers": [["name": "Content-Type", "value": "text/plain"]],
+                    "body": [
+                        "size": 0, "type": "text/plain",
+                        "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                    ],
+                ],
+            ]
+        case .sink:
+            [
+                "type": "notify", "protocol": 1, "configuration": configuration,
+                "notification": [
+                    "id": "conformance", "on": "succeeded", "job": "conformance", "pipeline": "conformance",
+                    "time": "2026-01-01T00:00:00Z", "title": "conformance", "data": [:],
+                ],
+            ]
+        }
+    }
+
+    private func answersDecorate() async -> Finding {
+        let end = await conversation { channel async throws(PluginFault) in
+            try await channel.send(work([:]))
+            return try await channel.next().type
+        }
+        let check = "a request is answered with 'decorated' or 'failed'"
+        if case .success(let type) = end.result, type != "decorated", type != "failed" {
+            return Finding(check: check, problem: "it answered '\(type)'", hint: nil)
+        }
+        return finding(check, end)
     }
 
     private func answersCancel() async -> Finding {

@@ -1,3 +1,5 @@
+import PipelineCore
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -28,8 +30,9 @@ public struct PluginFolders: Sendable, Hashable {
                 + (data.map { ["\($0)/pipeline/plugins"] } ?? []) + Self.list(environment["PATH"]))
     }
 
-    /// The programs that are called `prefix` and a name, in the order of the folders and then of the names.
-    public func programs(prefix: String) -> [PluginProgram] {
+    /// The programs of a role, in the order of the folders and then of the names.
+    public func programs(_ role: PluginRole) -> [PluginProgram] {
+        let prefix = role.prefix
         var first: [String: String] = [:]
         var programs: [PluginProgram] = []
         for folder in paths {
@@ -37,7 +40,7 @@ public struct PluginFolders: Sendable, Hashable {
                 let name = String(file.dropFirst(prefix.count))
                 let path = "\(folder)/\(file)"
                 guard Self.isName(name), Self.isProgram(path) else { continue }
-                programs.append(PluginProgram(name: name, path: path, hiddenBy: first[name]))
+                programs.append(PluginProgram(name: name, path: path, role: role, hiddenBy: first[name]))
                 if first[name] == nil { first[name] = path }
             }
         }
@@ -88,16 +91,27 @@ public struct PluginFolders: Sendable, Hashable {
 
 /// A program that was found in a plugin folder; nothing of it has been run.
 public struct PluginProgram: Sendable, Hashable {
-    /// What stands behind the prefix in its file name: for a stage, its kind.
+    /// What stands behind the prefix in its file name: the kind, the decorator or the sink that it is.
     public let name: String
     /// Where it is, absolute.
     public let path: String
+    public let role: PluginRole
     /// The program of the same name in an earlier folder, which is used instead of this one.
     public let hiddenBy: String?
 
-    public init(name: String, path: String, hiddenBy: String? = nil) {
+    public init(name: String, path: String, role: PluginRole = .stage, hiddenBy: String? = nil) {
         self.name = name
         self.path = path
+        self.role = role
         self.hiddenBy = hiddenBy
+    }
+}
+
+extension PluginProgram {
+    /// Reports at a place of the document that the program can't be used.
+    func report(_ fault: PluginFault, at place: Place, to findings: Findings) {
+        findings.report(
+            place, "the plugin '\(name)' at \(path) \(fault.message)",
+            hint: fault.hint ?? "'pipeline plugins test \(path)' looks into it")
     }
 }

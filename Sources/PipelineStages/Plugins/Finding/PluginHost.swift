@@ -1,61 +1,73 @@
 public import JSONPath
-public import PipelineCore
+import PipelineCore
 import Synchronization
 
-/// The plugins of one run of the program: found in folders, asked once what they are, made into kinds of stage.
+/// The plugins of one run of the program: found in folders, asked once what they are, made into kinds.
 public final class PluginHost: Sendable {
-    /// How the names of stage plugins begin.
-    public static let stagePrefix = "pipeline-stage-"
-
     public let folders: PluginFolders
     private let settings: PluginSettings
-    /// Kinds that the program has itself and that no plugin replaces.
-    private let reserved: Set<String>
+    /// Names that the program has itself and that no plugin replaces.
+    private let reserved: [PluginRole: Set<String>]
     private let described = Mutex<[String: Result<PluginDescription, PluginFault>]>([:])
 
-    public init(folders: PluginFolders, settings: PluginSettings, reserved: Set<String> = []) {
+    /// - Parameter reserved: names that are built in, by role.
+    public init(folders: PluginFolders, settings: PluginSettings, reserved: [PluginRole: Set<String>] = [:]) {
         self.folders = folders
         self.settings = settings
         self.reserved = reserved
     }
 
-    /// The kinds that a document may mean: only plugins whose name stands in it are started.
-    public func kinds(namedIn source: SourceText) async -> [StageKind] {
+    /// What a document may mean: only plugins whose name stands in it are started.
+    public func plugins(namedIn source: SourceText) async -> PluginSet {
         let programs = usable
-        guard !programs.isEmpty else { return [] }
+        guard !programs.isEmpty else { return PluginSet() }
         let text = String(decoding: source.bytes, as: UTF8.self)
-        return await kinds(of: programs.filter { text.contains("\"\($0.name)\"") })
+        return await plugins(of: programs.filter { text.contains("\"\($0.name)\"") }, withBroken: true)
     }
 
-    /// All kinds, for the schema; plugins that can't be used are left out.
-    public func kinds() async -> [StageKind] {
-        let programs = usable
-        let kinds = await kinds(of: programs)
-        return described.withLock { described in
-            zip(programs, kinds).compactMap { program, kind in
-                if case .success? = described[program.path] { kind } else { nil }
-            }
-        }
-    }
+    /// All of them, for the schema; plugins that can't be used are left out.
+    public func plugins() async -> PluginSet { await plugins(of: usable, withBroken: false) }
 
     /// What is found where, hidden and broken programs too.
     public func reports() async -> [PluginReport] {
-        let programs = folders.programs(prefix: Self.stagePrefix)
+        let programs = PluginRole.allCases.flatMap { folders.programs($0) }
         let results = await descriptions(of: programs)
-        return zip(programs, results).map { PluginReport($0, $1, isReserved: reserved.contains($0.name)) }
+        return zip(programs, results).map { PluginReport($0, $1, isReserved: isReserved($0)) }
+    }
+
+    private func isReserved(_ program: PluginProgram) -> Bool {
+        reserved[program.role]?.contains(program.name) == true
     }
 
     private var usable: [PluginProgram] {
-        folders.programs(prefix: Self.stagePrefix).filter { $0.hiddenBy == nil && !reserved.contains($0.name) }
+        PluginRole.allCases.flatMap { folders.programs($0) }.filter { $0.hiddenBy == nil && !isReserved($0) }
     }
 
-    private func kinds(of programs: [PluginProgram]) async -> [StageKind] {
+    private func plugins(of programs: [PluginProgram], withBroken: Bool) async -> PluginSet {
         let results = await descriptions(of: programs)
-        return zip(programs, results).map { program, result in
+        var set = PluginSet()
+        for (program, result) in zip(programs, results) {
             switch result {
-            case .success(let description): PluginKind.make(program, description, settings: settings)
-            case .failure(let fault): PluginKind.broken(program, fault)
+            case .success(let description): add(program, description, to: &set)
+            case .failure(let fault): if withBroken { Self.add(broken: program, fault, to: &set) }
             }
+        }
+        return set
+    }
+
+    private func add(_ program: PluginProgram, _ description: PluginDescription, to set: inout PluginSet) {
+        switch program.role {
+        case .stage: set.stages.append(PluginKind.make(program, description, settings: settings))
+        case .decorator: set.decorators.append(PluginDecoratorKind.make(program, description, settings: settings))
+        case .sink: set.sinks.append(PluginSinkKind.make(program, description, settings: settings))
+        }
+    }
+
+    private static func add(broken program: PluginProgram, _ fault: PluginFault, to set: inout PluginSet) {
+        switch program.role {
+        case .stage: set.stages.append(PluginKind.broken(program, fault))
+        case .decorator: set.decorators.append(PluginDecoratorKind.broken(program, fault))
+        case .sink: set.sinks.append(PluginSinkKind.broken(program, fault))
         }
     }
 

@@ -17,7 +17,7 @@ struct PluginInquiry: Sendable {
                 return .failure(
                     PluginFault(
                         .nonsense, "calls its kind '\(description.kind)'",
-                        hint: "its file must be called \(PluginHost.stagePrefix)\(description.kind)"))
+                        hint: "its file must be called \(program.role.prefix)\(description.kind)"))
             }
             return .success(description)
         }

@@ -35,9 +35,7 @@ enum PluginKind {
             allowsOtherKeys: true
         ) { reading in
             let place = reading.reader.place.members?.first { $0.member.name == "kind" }?.place
-            reading.findings.report(
-                place ?? reading.reader.place, "the plugin '\(program.name)' at \(program.path) \(fault.message)",
-                hint: fault.hint ?? "'pipeline plugins test \(program.path)' looks into it")
+            program.report(fault, at: place ?? reading.reader.place, to: reading.findings)
             return nil
         }
     }

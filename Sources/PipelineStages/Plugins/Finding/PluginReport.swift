@@ -15,7 +15,7 @@ public struct PluginReport: Sendable {
         self.program = program
         var problems: [String] = []
         if let first = program.hiddenBy { problems.append("it is hidden by \(first)") }
-        if isReserved { problems.append("'\(program.name)' is a built-in kind, which no plugin replaces") }
+        if isReserved { problems.append("'\(program.name)' is built in, and no plugin replaces that") }
         switch result {
         case .success(let description):
             self.description = description
@@ -32,7 +32,7 @@ public struct PluginReport: Sendable {
     /// The form of `pipeline plugins --json`.
     public var json: JSON {
         [
-            "name": .string(program.name), "type": "stage", "path": .string(program.path),
+            "name": .string(program.name), "type": .string(program.role.rawValue), "path": .string(program.path),
             "usable": .bool(isUsable), "version": JSON(description?.version), "summary": JSON(description?.summary),
             "captures": .array(description?.captures.map { .string($0.name) } ?? []),
             "schema": description?.schema.json ?? .null, "problems": .array(problems.map { .string($0) }),

@@ -4,6 +4,8 @@ public struct PluginLimits: Sendable, Hashable {
     public var describing: Duration
     /// For `cancel`, all of it.
     public var cancelling: Duration
+    /// For a decorator's or a sink's answer.
+    public var answering: Duration
     /// For the program to take one message from us off its standard input.
     public var writing: Duration
     /// Between the end of the conversation, or SIGTERM, and the next harsher step; the last is SIGKILL.
@@ -16,11 +18,13 @@ public struct PluginLimits: Sendable, Hashable {
     public var description: Int
 
     public init(
-        describing: Duration = .seconds(10), cancelling: Duration = .seconds(60), writing: Duration = .seconds(30),
+        describing: Duration = .seconds(10), cancelling: Duration = .seconds(60),
+        answering: Duration = .seconds(30), writing: Duration = .seconds(30),
         grace: Duration = .seconds(5), line: Int = 1 << 20, output: Int = 256 << 20, description: Int = 1 << 20
     ) {
         self.describing = describing
         self.cancelling = cancelling
+        self.answering = answering
         self.writing = writing
         self.grace = grace
         self.line = line

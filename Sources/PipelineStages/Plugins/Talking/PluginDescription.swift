@@ -3,7 +3,7 @@ public import PipelineCore
 
 /// What a plugin says of itself when it is asked to `describe`.
 public struct PluginDescription: Sendable {
-    /// The kind of stage that it does.
+    /// The kind of stage that it does, or the name of the decorator or sink that it is.
     public let kind: String
     /// Its own version, for people.
     public let version: String
@@ -16,6 +16,8 @@ public struct PluginDescription: Sendable {
     /// Whether it can send a submit again under the same key without making a second one (`"once": "key"`): then a
     /// submit whose answer was lost is sent again, else it is *unknown*.
     public let submitsOnce: Bool
+    /// Whether a decorator wants the digest of the body (`"digest": false` does without: a file need not be read).
+    public let wantsDigest: Bool
 
     /// Reads a `description` message; whatever is wrong with it is thrown.
     init(_ message: JSONObject) throws(PluginFault) {
@@ -36,6 +38,7 @@ public struct PluginDescription: Sendable {
         self.schema = JSONSchema(schema)
         summary = message["summary"]?.string ?? schema["description"]?.string
         captures = try Self.captures(message["captures"])
+        wantsDigest = message["digest"]?.bool ?? true
         submitsOnce = message["once"]?.string == "key"
     }
 

@@ -16,6 +16,8 @@ enum PluginMessage: Sendable {
     case unknown(JSON?, reason: String?)
     case failed(PluginRefusal)
     case cancelled
+    case decorated(DecoratedRequest)
+    case delivered
 
     /// Reads a line; what is no message is a fault.
     init(line: ArraySlice<UInt8>) throws(PluginFault) {
@@ -45,6 +47,8 @@ enum PluginMessage: Sendable {
             self = .unknown(checkpoint, reason: message["reason"]?.string)
         case "failed": self = .failed(try PluginRefusal(message, line))
         case "cancelled": self = .cancelled
+        case "decorated": self = .decorated(try DecoratedRequest(message, line))
+        case "delivered": self = .delivered
         default: throw Self.nonsense("a message of the unknown type '\(Self.shown(type.utf8))'", line)
         }
     }
@@ -62,6 +66,8 @@ enum PluginMessage: Sendable {
         case .unknown: "unknown"
         case .failed: "failed"
         case .cancelled: "cancelled"
+        case .decorated: "decorated"
+        case .delivered: "delivered"
         }
     }
 

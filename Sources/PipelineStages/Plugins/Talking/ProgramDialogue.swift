@@ -57,7 +57,7 @@ struct ProgramDialogue {
         case .waiting(let checkpoint, let wait, let reason): return try waiting(checkpoint, wait, reason)
         case .unknown(let checkpoint, let reason): return try await lost(checkpoint, reason)
         case .failed(let refusal): throw .stage(.failed(ProgramStage.tryFailure(refusal, in: context)))
-        case .description, .submitted, .cancelled: throw .fault(message.outOfTurn)
+        case .description, .submitted, .cancelled, .decorated, .delivered: throw .fault(message.outOfTurn)
         }
         return nil
     }

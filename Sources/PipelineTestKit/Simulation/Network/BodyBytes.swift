@@ -15,6 +15,8 @@ enum BodyBytes {
             switch segment {
             case .bytes(let bytes): bytes
             case .file(let path, let offset, let length): file(path, offset, length)
+            case .gzip(let content): (try? content.bytes()) ?? []
+            case .lines(let path, let length): Array("<lines of \(path), \(length)>".utf8)
             }
         }
     }

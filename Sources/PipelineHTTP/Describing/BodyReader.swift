@@ -14,6 +14,8 @@ final class BodyReader {
     private var index = 0
     private var position: Int64 = 0
     private var descriptor: Int32 = -1
+    private var gzip: GzipStream?
+    private var lines: JoinedLines?
     /// Set when reading had to stop.
     private(set) var failure: ExchangeFailure.Reason?
 
@@ -25,14 +27,30 @@ final class BodyReader {
         closeFile()
     }
 
+    /// Reads to the end and gives the pieces, in order.
+    func forEach(_ take: (UnsafeRawBufferPointer) -> Void) throws(RequestFailure) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
+        defer { buffer.deallocate() }
+        while let count = read(into: buffer), count > 0 {
+            take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+        if let failure { throw RequestFailure(FailureText.message(failure, host: "", detail: "")) }
+    }
+
     /// Checks before anything is sent that each file is there, can be read and is long enough.
     func check() -> ExchangeFailure.Reason? {
+        for case .gzip(let content) in segments {
+            if let reason = BodyReader(content.source).check() { return reason }
+        }
         for case .file(let path, let offset, let length) in segments {
             guard access(path, R_OK) == 0 else { return .localRead(errno: errno, path: path) }
             var status = stat()
             guard stat(path, &status) == 0 else { return .localRead(errno: errno, path: path) }
             let isRegular = status.st_mode & S_IFMT == S_IFREG
             guard !isRegular || Int64(status.st_size) >= offset + length else { return .sourceChanged(path: path) }
+        }
+        for case .lines(let path, _) in segments where access(path, R_OK) != 0 {
+            return .localRead(errno: errno, path: path)
         }
         return nil
     }
@@ -48,7 +66,7 @@ final class BodyReader {
                 continue
             }
             let count = Int(min(left, Int64(buffer.count)))
-            guard let done = read(segment, count: count, into: buffer) else { return nil }
+            guard let done = read(segment, count: count, into: buffer), check(segment, after: done) else { return nil }
             position += Int64(done)
             return done
         }
@@ -75,6 +93,8 @@ final class BodyReader {
                 buffer.copyMemory(from: piece)
             }
             return count
+        case .gzip(let content):
+            return read(content, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
         case .file(let path, let offset, _):
             guard openFile(path) else { return nil }
             var done: Int
@@ -84,7 +104,57 @@ final class BodyReader {
             if done > 0 { return done }
             failure = done == 0 ? .sourceChanged(path: path) : .localRead(errno: errno, path: path)
             return nil
+        case .lines(let path, _): return readLines(of: path, count: count, into: buffer)
         }
+    }
+
+    /// The compressed bytes, from the current position on: after a seek what lies before is made once more.
+    private func read(_ content: GzipContent, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        if gzip == nil {
+            let stream = GzipStream(content.source)
+            gzip = stream
+            var skipped: Int64 = 0
+            while skipped < position {
+                let piece = UnsafeMutableRawBufferPointer(
+                    rebasing: buffer[..<Int(min(Int64(buffer.count), position - skipped))])
+                guard let done = stream.read(into: piece), done > 0 else { break }
+                skipped += Int64(done)
+            }
+        }
+        guard let gzip else { return nil }
+        guard let done = gzip.read(into: buffer) else {
+            failure = gzip.failure
+            return nil
+        }
+        return done
+    }
+
+    /// A compressed source must give as many bytes as it gave when it was measured.
+    private func check(_ segment: BodySegment, after done: Int) -> Bool {
+        guard case .gzip(let content) = segment, let gzip else { return true }
+        let isLast = position + Int64(done) == content.length
+        if done > 0, isLast == (isLast ? gzip.hasEnded() : gzip.isFinished) { return true }
+        failure = .sourceChanged(path: content.path)
+        return false
+    }
+
+    private func readLines(of path: String, count: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        do throws(RequestFailure) {
+            if lines == nil {
+                let joined = try JoinedLines(path)
+                guard try joined.skip(position) else {
+                    failure = .sourceChanged(path: path)
+                    return nil
+                }
+                lines = joined
+            }
+            let done = try lines?.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])) ?? 0
+            if done > 0 { return done }
+            failure = .sourceChanged(path: path)
+        } catch {
+            failure = .localRead(errno: errno, path: path)
+        }
+        return nil
     }
 
     private func openFile(_ path: String) -> Bool {
@@ -104,7 +174,9 @@ final class BodyReader {
     }
 
     private func closeFile() {
+        gzip = nil
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
+        lines = nil
     }
 }

@@ -1,0 +1,2 @@
+// An executable of one's own has one import.
+@_exported public import PipelineKit

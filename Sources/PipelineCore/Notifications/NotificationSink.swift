@@ -1,0 +1,61 @@
+public import JSONPath
+
+/// Where notifications go: a webhook, a program, a desktop.
+///
+/// Whoever keeps the notifications calls it, never on the engine, and calls again as `isRetryable` says. A sink sends
+/// each notification as often as it is told to: `JobNotification.id` lets a receiver know a repetition.
+public protocol NotificationSink: Sendable {
+    /// Returns when the other side has taken the notification. Cancelling the task gives it up.
+    func deliver(_ notification: JobNotification) async throws(NotificationFailure)
+}
+
+/// What somebody is told of a job; holds no secrets.
+public struct JobNotification: Sendable, Hashable {
+    /// The same over restarts and repetitions.
+    public let id: String
+    public let event: NotifyDefinition.Event
+    public let job: JobID
+    public let pipeline: String
+    /// When it happened, or is expected to.
+    public let time: Timestamp
+    /// One line for people.
+    public let title: String
+    /// What a program may want beyond it: captures, an error, an estimate.
+    public let data: JSONObject
+
+    public init(
+        id: String, event: NotifyDefinition.Event, job: JobID, pipeline: String, time: Timestamp, title: String,
+        data: JSONObject = [:]
+    ) {
+        self.id = id
+        self.event = event
+        self.job = job
+        self.pipeline = pipeline
+        self.time = time
+        self.title = title
+        self.data = data
+    }
+
+    /// The form in which programs and webhooks get it.
+    public var json: JSON {
+        [
+            "id": .string(id), "on": .string(event.rawValue), "job": .string(job.text), "pipeline": .string(pipeline),
+            "time": .string(time.description), "title": .string(title), "data": .object(data),
+        ]
+    }
+}
+
+/// A notification that was not delivered; data that a decision about another try reads.
+public struct NotificationFailure: Error, Sendable, Hashable {
+    /// What went wrong, without secrets.
+    public let message: String
+    public let hint: String?
+    /// Whether the same delivery may fare better later.
+    public let isRetryable: Bool
+
+    public init(_ message: String, hint: String? = nil, isRetryable: Bool) {
+        self.message = message
+        self.hint = hint
+        self.isRetryable = isRetryable
+    }
+}

@@ -1,0 +1,77 @@
+public import JSONPath
+
+/// What a plan shows of a stage before it runs: its requests, and how a lost submit would be settled.
+public struct StagePreview: Sendable {
+    /// In the order in which they would first be sent.
+    public var requests: [RequestPreview]
+    /// A sentence; nil for a stage without a submit.
+    public var once: String?
+
+    public init(requests: [RequestPreview] = [], once: String? = nil) {
+        self.requests = requests
+        self.once = once
+    }
+}
+
+/// A request as far as it is known before it is sent: secrets as `‹secret:NAME›`, later values as
+/// `‹stages.upload.id›`.
+public struct RequestPreview: Sendable {
+    /// What it is for: `submit`, `poll`, `cancel`, `upload`, `download` …
+    public var purpose: String
+    public var method: String
+    public var url: String
+    public var headers: [(name: String, value: String)]
+    /// JSON for a `json` body, an object for a form; what it would be, in words, for bytes; null for none.
+    public var body: JSON
+
+    public init(
+        purpose: String, method: String, url: String, headers: [(name: String, value: String)] = [],
+        body: JSON = .null
+    ) {
+        self.purpose = purpose
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The form of `plan --json`.
+    public var json: JSON {
+        var fields = JSONObject()
+        for (name, value) in headers {
+            // Fields of one name are one list (RFC 9110, section 5.3).
+            fields[name] = .string(fields[name]?.string.map { "\($0), \(value)" } ?? value)
+        }
+        return [
+            "for": .string(purpose), "method": .string(method), "url": .string(url), "headers": .object(fields),
+            "body": body,
+        ]
+    }
+}
+
+/// What a preview is made from.
+public struct PreviewScope: Sendable {
+    /// The values that are known; what is not known yet is shown by its name.
+    public var known: Scope
+    /// The same with such a name as the value of everything else, for what can only be evaluated.
+    public var filled: Scope
+
+    /// - Parameters:
+    ///   - known: inputs and environment.
+    ///   - secrets: the names of the document's secrets.
+    ///   - captures: the names of captures, by stage.
+    ///   - own: the stage that is shown.
+    public init(known: Scope, secrets: [String], captures: [String: [String]], own: String) {
+        self.known = known
+        filled = known
+        filled.secrets = Dictionary(uniqueKeysWithValues: secrets.map { ($0, "‹secret:\($0)›") })
+        for (stage, names) in captures {
+            filled.stages[stage] = .object(JSONObject(names.map { ($0, .string("‹stages.\(stage).\($0)›")) }))
+        }
+        filled.own = JSONObject((captures[own] ?? []).map { ($0, .string("‹self.\($0)›")) })
+        filled.ownKey = "‹self.key›"
+        filled.item = "‹item›"
+        filled.index = 0
+        filled.job = Scope.Job(id: "‹job.id›", key: "‹job.key›", started: .epoch)
+    }
+}

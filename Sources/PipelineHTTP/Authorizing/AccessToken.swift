@@ -1,0 +1,54 @@
+import FoundationEssentials
+
+/// A token that an endpoint gave, in memory only.
+struct AccessToken: Sendable {
+    let text: String
+    /// Times since 1 January 1970 UTC: until when the token is good, and from when on another one is asked for. Nil
+    /// while nothing but a refusal can tell.
+    let expiry: Duration?
+    let renewal: Duration?
+    /// The refresh token that takes the place of the one that was sent.
+    let rotated: String?
+
+    /// The token of an answer. The last fifth of its life, at most a minute, is left unused: clocks differ, and the
+    /// requests that it is put into take their time.
+    init(_ answer: TokenAnswer, obtained: Duration) {
+        text = answer.access_token
+        rotated = answer.refresh_token
+        let life = answer.expires_in.map { Duration.seconds(max(0, $0.value)) }
+        expiry = life.map { obtained + $0 }
+        renewal = life.map { obtained + $0 - min($0 / 5, .seconds(60)) }
+    }
+}
+
+/// What an endpoint answers (RFC 6749, section 5.1), as far as it matters.
+struct TokenAnswer: Model {
+    let access_token: String
+    let refresh_token: String?
+    let expires_in: Seconds?
+
+    /// A number that some servers send as a string.
+    struct Seconds: Codable, Sendable {
+        let value: Double
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Double.self) {
+                value = number
+            } else {
+                value = Double(try container.decode(String.self)) ?? 0
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        }
+    }
+}
+
+/// What an endpoint says when it refuses (RFC 6749, section 5.2).
+struct TokenRefusal: Model {
+    let error: String?
+    let error_description: String?
+}

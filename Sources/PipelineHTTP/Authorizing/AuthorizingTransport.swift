@@ -1,0 +1,68 @@
+public import NetworkTasks
+
+/// Puts access tokens into the requests that want one, and once a new one when a service answers 401; all other
+/// requests pass through as they are.
+///
+/// This is what a decorator can't do, since it never sends: ``OAuth2`` only says which grant a request needs.
+public struct AuthorizingTransport: Transport {
+    private let inner: any Transport
+    private let tokens: AccessTokens
+    private let ids = TaskIDs()
+
+    public init(_ inner: any Transport, tokens: AccessTokens? = nil) {
+        self.inner = inner
+        self.tokens = tokens ?? AccessTokens(transport: inner)
+    }
+
+    public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
+        guard let grant = request.tokenGrant else { return inner.start(request, options: options) }
+        let (task, completion) = ExchangeTask.make(id: ids.next())
+        var options = options
+        options.requestOrigin = URLParts(request.url)?.origin
+        let report = options.onProgress
+        options.onProgress = { progress in
+            completion.report(progress)
+            report?(progress)
+        }
+        let work = Task { [options] in
+            do throws(ExchangeFailure) {
+                completion.finish(.success(try await exchange(request, grant, options)))
+            } catch {
+                completion.finish(.failure(error))
+            }
+        }
+        completion.onCancel { work.cancel() }
+        return task
+    }
+
+    private func exchange(
+        _ request: RequestDescription, _ grant: TokenGrant, _ options: ExchangeOptions
+    ) async throws(ExchangeFailure) -> HTTPExchangeResponse {
+        let token = try await tokens.token(for: grant, options: options)
+        let answer = try await send(request, token, options)
+        // A refusal for the lack of a good token is definite (RFC 6750, section 3.1): nothing was done.
+        guard answer.status == 401 else { return answer }
+        do throws(ExchangeFailure) {
+            let fresh = try await tokens.token(for: grant, insteadOf: token, options: options)
+            return fresh == token ? answer : try await send(request, fresh, options)
+        } catch {
+            guard case .tokenRefused = error.reason else { throw error }
+            return answer
+        }
+    }
+
+    private func send(
+        _ request: RequestDescription, _ token: String, _ options: ExchangeOptions
+    ) async throws(ExchangeFailure) -> HTTPExchangeResponse {
+        var request = request
+        request.tokenGrant = nil
+        options.onToken?(token)
+        do throws(RequestFailure) {
+            try request.setCredentialHeader("Authorization", to: "Bearer \(token)")
+        } catch {
+            throw ExchangeFailure(error)
+        }
+        if Task.isCancelled { throw .cancelled() }
+        return try await inner.start(request, options: options).value
+    }
+}

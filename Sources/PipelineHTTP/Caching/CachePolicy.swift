@@ -1,0 +1,30 @@
+/// When a kept answer may stand for a new one.
+public struct CachePolicy: Sendable, Hashable {
+    /// Whether the network or the cache is asked first.
+    public enum Mode: String, Sendable, Hashable, CaseIterable {
+        /// A fresh answer is given without asking; any other is asked for again, by its validator.
+        case cacheFirst
+        /// The service is asked; when it gives no answer, in time, the kept one is given.
+        case networkFirst
+        /// The service is asked each time whether the kept answer is still the one (RFC 9110, section 13.1.2).
+        case revalidate
+    }
+
+    public var mode: Mode
+    /// How long an answer counts as fresh; nil for what the service says of it.
+    public var maxAge: Duration?
+    /// For how long after it was fresh an answer may be given when the service gives none. With `networkFirst` nil is
+    /// for ever, else nil is never.
+    public var staleIfOffline: Duration?
+    /// With `networkFirst`: how long the service may take.
+    public var timeout: Duration?
+
+    public init(
+        mode: Mode = .cacheFirst, maxAge: Duration? = nil, staleIfOffline: Duration? = nil, timeout: Duration? = nil
+    ) {
+        self.mode = mode
+        self.maxAge = maxAge
+        self.staleIfOffline = staleIfOffline
+        self.timeout = timeout
+    }
+}

@@ -1,0 +1,147 @@
+import Crypto
+import HTTPTypes
+public import NetworkTasks
+
+/// Answers requests with a ``CachePolicy`` from a cache where that allows it, and keeps what may be kept (RFC 9111, a
+/// private cache); all other requests pass through as they are.
+///
+/// Only GET and HEAD whose answers go to memory take part. Requests with different credentials never share an answer.
+public struct CachingTransport: Transport {
+    private let inner: any Transport
+    private let cache: any ResponseCache
+    private let time: @Sendable () -> Duration
+    private let ids = TaskIDs()
+
+    public init(
+        _ inner: any Transport, cache: any ResponseCache,
+        time: @escaping @Sendable () -> Duration = DecorationContext.systemTime
+    ) {
+        self.inner = inner
+        self.cache = cache
+        self.time = time
+    }
+
+    public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
+        guard let policy = request.cachePolicy, Self.isCacheable(request, options) else {
+            return inner.start(request, options: options)
+        }
+        let (task, completion) = ExchangeTask.make(id: ids.next())
+        let work = Task {
+            do throws(ExchangeFailure) {
+                completion.finish(.success(try await exchange(request, policy, options)))
+            } catch {
+                completion.finish(.failure(error))
+            }
+        }
+        completion.onCancel { work.cancel() }
+        return task
+    }
+
+    private static func isCacheable(_ request: RequestDescription, _ options: ExchangeOptions) -> Bool {
+        guard case .memory = options.receive, request.body.isNone else { return false }
+        let own: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .range]
+        return [.get, .head].contains(request.method) && own.allSatisfy { request.headers[$0] == nil }
+    }
+
+    private var now: Double {
+        let (seconds, attoseconds) = time().components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+
+    private func exchange(
+        _ request: RequestDescription, _ policy: CachePolicy, _ options: ExchangeOptions
+    ) async throws(ExchangeFailure) -> HTTPExchangeResponse {
+        let key = Self.key(of: request)
+        var kept = await cache.answer(for: key)
+        if let found = kept, Self.variant(found.variant.names, of: request) != found.variant { kept = nil }
+        if policy.mode == .cacheFirst, let kept, isFresh(kept, policy) { return kept.response(at: now) }
+        do throws(ExchangeFailure) {
+            let answer = try await asked(request, kept, policy, options)
+            return await taken(answer, kept, request, key)
+        } catch {
+            guard let kept, error.reason != .cancelled, error.isRetryable, mayStandIn(kept, policy) else { throw error }
+            return kept.response(at: now)
+        }
+    }
+
+    private func isFresh(_ answer: KeptAnswer, _ policy: CachePolicy) -> Bool {
+        answer.age(at: now) < (policy.maxAge?.inSeconds ?? answer.lifetime)
+    }
+
+    /// Whether an answer may be given in the place of one that did not come.
+    private func mayStandIn(_ answer: KeptAnswer, _ policy: CachePolicy) -> Bool {
+        let lifetime = policy.maxAge?.inSeconds ?? answer.lifetime
+        if answer.age(at: now) < lifetime { return true }
+        guard let grace = policy.staleIfOffline else { return policy.mode == .networkFirst }
+        return answer.age(at: now) < lifetime + grace.inSeconds
+    }
+
+    private func asked(
+        _ request: RequestDescription, _ kept: KeptAnswer?, _ policy: CachePolicy, _ options: ExchangeOptions
+    ) async throws(ExchangeFailure) -> HTTPExchangeResponse {
+        var (request, options) = (request, options)
+        request.cachePolicy = nil
+        if let tag = kept?.field("ETag") {
+            request.headers[.ifNoneMatch] = tag
+        } else if let date = kept?.field("Last-Modified") {
+            request.headers[.ifModifiedSince] = date
+        }
+        if policy.mode == .networkFirst, kept != nil, let timeout = policy.timeout {
+            options.totalTimeout = min(timeout, options.totalTimeout ?? timeout)
+        }
+        return try await inner.start(request, options: options).value
+    }
+
+    /// The answer for the one who asked; what may be kept is.
+    private func taken(
+        _ answer: HTTPExchangeResponse, _ kept: KeptAnswer?, _ request: RequestDescription, _ key: String
+    ) async -> HTTPExchangeResponse {
+        if answer.status == 304, var kept {
+            // What is confirmed is fresh again, and has the fields that came with the confirmation.
+            let fields = answer.headers.map { KeptAnswer.Field(name: $0.name.rawName, value: $0.value) }
+            let names = Set(fields.map { $0.name.lowercased() })
+            kept.fields = kept.fields.filter { !names.contains($0.name.lowercased()) && $0.name.lowercased() != "age" }
+            kept.fields += fields.filter { $0.name.lowercased() != "content-length" }
+            kept.time = now
+            await cache.keep(kept, for: key)
+            return kept.response(at: now)
+        }
+        if let fresh = keepable(answer, of: request) { await cache.keep(fresh, for: key) }
+        return answer
+    }
+
+    private func keepable(_ answer: HTTPExchangeResponse, of request: RequestDescription) -> KeptAnswer? {
+        let directives = CacheDirectives(answer.header("Cache-Control"))
+        let names = (answer.header("Vary") ?? "").split(separator: ",").map {
+            $0.filter { $0 != " " && $0 != "\t" }.lowercased()
+        }
+        guard [200, 203].contains(answer.status), !directives.has("no-store"), !names.contains("*") else { return nil }
+        return KeptAnswer(
+            status: answer.status,
+            fields: answer.headers.map { KeptAnswer.Field(name: $0.name.rawName, value: $0.value) }
+                .filter { $0.name.lowercased() != "set-cookie" },
+            url: answer.url, body: answer.body, time: now, variant: Self.variant(names.sorted(), of: request))
+    }
+
+    /// Method, URL and credentials, digested: what is kept names none of them.
+    private static func key(of request: RequestDescription) -> String {
+        var text = "\(request.method.rawValue) \(request.url)\n"
+        for field in request.headers where request.isCredential(field.name) {
+            text += "\(field.name.canonicalName): \(field.value)\n"
+        }
+        if let grant = request.tokenGrant {
+            let facts = [grant.tokenURL, grant.clientID, grant.clientSecret, grant.scope, grant.audience]
+            text += (facts + [grant.refreshToken]).map { $0 ?? "" }.joined(separator: "\n")
+        }
+        return digest(text)
+    }
+
+    private static func variant(_ names: [String], of request: RequestDescription) -> KeptAnswer.Variant {
+        let values = names.map { name in HTTPField.Name(name).flatMap { request.headers[$0] } ?? "" }
+        return KeptAnswer.Variant(names: names, digest: digest(values.joined(separator: "\n")))
+    }
+
+    private static func digest(_ text: String) -> String {
+        SHA256.hash(data: Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

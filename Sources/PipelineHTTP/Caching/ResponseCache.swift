@@ -1,0 +1,98 @@
+import CCurl
+import HTTPTypes
+
+/// Where answers are kept between requests and between processes. What it loses is asked for again: it need not be
+/// durable, but an answer is there whole or not at all.
+public protocol ResponseCache: Sendable {
+    /// - Parameter key: lower-case hex.
+    func answer(for key: String) async -> KeptAnswer?
+    /// Keeps an answer in the place of an earlier one.
+    func keep(_ answer: KeptAnswer, for key: String) async
+}
+
+/// An answer as it is kept. It holds no request and so no credentials.
+public struct KeptAnswer: Sendable, Equatable {
+    public var status: Int
+    public var fields: [Field]
+    public var url: String
+    public var body: [UInt8]
+    /// When it came, in seconds since 1 January 1970 UTC.
+    public var time: Double
+    /// The request's fields that the service chose the answer by (`Vary`), and a digest of what they said.
+    public var variant: Variant
+
+    /// A field of the head.
+    public struct Field: Sendable, Equatable, Codable {
+        public let name: String
+        public let value: String
+    }
+
+    /// What an answer depends on beside its URL (RFC 9111, section 4.1).
+    public struct Variant: Sendable, Equatable, Codable {
+        public var names: [String]
+        public var digest: String
+    }
+
+    public init(status: Int, fields: [Field], url: String, body: [UInt8], time: Double, variant: Variant) {
+        self.status = status
+        self.fields = fields
+        self.url = url
+        self.body = body
+        self.time = time
+        self.variant = variant
+    }
+}
+
+extension KeptAnswer {
+    /// The first field of the name.
+    func field(_ name: String) -> String? {
+        fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    /// How long it counts as fresh, as the service says (RFC 9111, section 4.2.1); zero when it says nothing.
+    var lifetime: Double {
+        let directives = CacheDirectives(field("Cache-Control"))
+        if directives.has("no-cache") { return 0 }
+        if let seconds = directives.seconds("max-age") { return seconds }
+        guard let expires = field("Expires").flatMap(Self.seconds) else { return 0 }
+        return max(0, expires - (field("Date").flatMap(Self.seconds) ?? time))
+    }
+
+    /// An HTTP date in seconds since 1970 (https://curl.se/libcurl/c/curl_getdate.html).
+    private static func seconds(_ date: String) -> Double? {
+        let time = curl_getdate(date, nil)
+        return time < 0 ? nil : Double(time)
+    }
+
+    /// Its age in seconds at a time (RFC 9111, section 4.2.3, without the corrections for slow networks).
+    func age(at now: Double) -> Double { max(0, now - time) + (field("Age").flatMap(Double.init) ?? 0) }
+
+    /// The answer as if it had just come, with its age.
+    func response(at now: Double) -> HTTPExchangeResponse {
+        var headers = HTTPFields()
+        for field in fields where field.name.lowercased() != "age" {
+            if let name = HTTPField.Name(field.name) { headers.append(HTTPField(name: name, value: field.value)) }
+        }
+        headers[.age] = String(Int(age(at: now)))
+        return HTTPExchangeResponse(status: status, headers: headers, body: body, url: url)
+    }
+}
+
+/// The directives of a `Cache-Control` field (RFC 9111, section 5.2).
+struct CacheDirectives {
+    private let values: [String: String]
+
+    init(_ field: String?) {
+        let pairs = (field ?? "").split(separator: ",").map { directive -> (String, String) in
+            let parts = directive.split(separator: "=", maxSplits: 1).map {
+                $0.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
+            }
+            return (parts.first?.lowercased() ?? "", parts.count > 1 ? parts[1] : "")
+        }
+        values = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    func seconds(_ name: String) -> Double? { values[name].flatMap(Double.init) }
+}

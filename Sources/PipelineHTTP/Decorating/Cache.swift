@@ -1,0 +1,17 @@
+import HTTPTypes
+
+/// Lets a kept answer stand for a new one. It only says when; ``CachingTransport`` does it.
+public struct Cache: RequestDecorator {
+    private let policy: CachePolicy
+
+    public init(_ policy: CachePolicy = CachePolicy()) {
+        self.policy = policy
+    }
+
+    public var phase: DecorationPhase { .shape }
+
+    public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
+        guard [.get, .head].contains(request.method) else { return }
+        request.cachePolicy = request.cachePolicy ?? policy
+    }
+}

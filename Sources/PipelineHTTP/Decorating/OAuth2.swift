@@ -1,0 +1,22 @@
+import HTTPTypes
+
+/// An access token of OAuth 2.0 by the client-credentials grant or a refresh token (RFC 6749). It says which grant the
+/// request needs; ``AuthorizingTransport`` gets the token and puts it in.
+public struct OAuth2: RequestDecorator {
+    private let grant: TokenGrant
+
+    public init(_ grant: TokenGrant) {
+        self.grant = grant
+    }
+
+    public var phase: DecorationPhase { .credentials }
+
+    public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
+        guard request.claimCredentials() else { return }
+        guard let parts = URLParts(grant.tokenURL), !parts.authority.isEmpty else {
+            throw RequestFailure("the tokenURL \"\(grant.tokenURL.forDisplay)\" is no absolute http or https URL")
+        }
+        request.tokenGrant = grant
+        request.credentialFields.insert(.authorization)
+    }
+}

@@ -1,0 +1,37 @@
+/// What a service may be asked at a time. All exchanges of one transport that name the same service share it.
+public struct ServiceLimits: Sendable, Equatable {
+    /// Tells services apart; any text.
+    public var service: String
+    /// Exchanges at a time with one origin; nil for no limit.
+    public var connections: Int?
+    /// Requests begun per second, spread evenly; nil for no limit. A redirect that is followed counts and does not wait.
+    public var requestsPerSecond: Double?
+    /// Bytes of bodies sent per second, all exchanges together; nil for no limit.
+    public var sendRate: Int64?
+    /// Bytes of bodies received per second, all exchanges together; nil for no limit.
+    public var receiveRate: Int64?
+
+    public init(
+        service: String, connections: Int? = nil, requestsPerSecond: Double? = nil, sendRate: Int64? = nil,
+        receiveRate: Int64? = nil
+    ) {
+        self.service = service
+        self.connections = connections
+        self.requestsPerSecond = requestsPerSecond
+        self.sendRate = sendRate
+        self.receiveRate = receiveRate
+    }
+}
+
+/// When a transfer counts as stalled: less than a rate for a time, while a body is on its way.
+///
+/// Waiting for a connection, for the head of an answer, or for a rate limit of our own is no stall.
+public struct StallRule: Sendable, Equatable {
+    public var bytesPerSecond: Int64
+    public var time: Duration
+
+    public init(bytesPerSecond: Int64, time: Duration) {
+        self.bytesPerSecond = bytesPerSecond
+        self.time = time
+    }
+}

@@ -1,0 +1,43 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// SIGINT and SIGTERM: the first asks to stop, the second ends the process at once with status 130, and loses nothing:
+/// what counts is on disk.
+///
+/// What comes within a tenth of a second of the first is the same wish: timeout(1) and some shells signal both a
+/// process and its group. From the return of the initialiser on no signal is missed.
+public final class StopSignals: Sendable {
+    private let received = Atomic<Int>(0)
+    /// When the first came, in nanoseconds of the machine's uptime.
+    private let first = Atomic<UInt64>(0)
+    /// Kept so that the sources live; only made and dropped, never changed.
+    nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
+
+    /// How many came.
+    public var count: Int { received.load(ordering: .relaxed) }
+
+    /// - Parameter stop: called once, on a thread of the system's.
+    public init(stop: @escaping @Sendable () -> Void) {
+        let numbers = [SIGINT, SIGTERM]
+        sources = numbers.map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
+        let registered = DispatchSemaphore(value: 0)
+        for (number, source) in zip(numbers, sources) {
+            source.setEventHandler { [self] in
+                let now = DispatchTime.now().uptimeNanoseconds
+                if received.add(1, ordering: .relaxed).newValue == 1 {
+                    first.store(now, ordering: .relaxed)
+                    stop()
+                } else if now - first.load(ordering: .relaxed) > 100_000_000 {
+                    _exit(130)
+                }
+            }
+            source.setRegistrationHandler { registered.signal() }
+            // Dispatch takes over what is ignored; what nobody ignores ends the process all the same.
+            signal(number, SIG_IGN)
+            source.activate()
+        }
+        // An ignored signal that nobody watches yet is lost for good.
+        for _ in numbers { registered.wait() }
+    }
+}

@@ -1,0 +1,50 @@
+public import JSONPath
+public import PipelineCore
+
+/// What a run of a document would do, as far as that is known before it begins.
+public struct PlanPreview: Sendable {
+    /// One stage of the plan.
+    public struct Stage: Sendable {
+        public let planned: PlannedStage
+        /// Its requests, and how a lost submit would be settled.
+        public let preview: StagePreview
+        /// When its captures expire, in words; nil for never.
+        public let expires: String?
+    }
+
+    /// SHA-256 of the document, in hex.
+    public let digest: String
+    /// In the order of the plan, those of `finally` last.
+    public let stages: [Stage]
+
+    /// Makes the preview of a document that was read; sends nothing, and looks no secret up.
+    public init(_ draft: JobDraft) async {
+        digest = draft.digest
+        let plan = draft.plan
+        let all = plan.stages + plan.finally
+        let captures = Dictionary(
+            all.map { ($0.id, $0.captures.map(\.name)) }, uniquingKeysWith: { first, _ in first })
+        let environment = draft.environment.map { ($0.name, $0.value.string) }
+        let known = Scope(
+            inputs: draft.shownInputs, env: Dictionary(uniqueKeysWithValues: environment),
+            baseFolder: AbsolutePath.folder(of: draft.path))
+        var stages: [Stage] = []
+        for stage in all {
+            let scope = PreviewScope(known: known, secrets: plan.secrets, captures: captures, own: stage.id)
+            stages.append(Stage(planned: stage, preview: await stage.stage.preview(scope), expires: nil))
+        }
+        self.stages = stages
+    }
+
+    /// The form of `plan --json`. What only a prediction of background work knows is null.
+    public var json: JSON {
+        let stages = stages.map { stage -> JSON in
+            [
+                "id": .string(stage.planned.id), "kind": .string(stage.planned.kind),
+                "requests": .array(stage.preview.requests.map(\.json)), "once": JSON(stage.preview.once),
+                "expires": JSON(stage.expires), "resumes": nil, "delay": nil,
+            ]
+        }
+        return ["digest": .string(digest), "stages": .array(stages), "resumes": nil, "delay": nil]
+    }
+}

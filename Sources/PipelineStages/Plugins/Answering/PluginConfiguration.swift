@@ -1,0 +1,45 @@
+import JSONPath
+import PipelineCore
+
+/// The configuration of a decorator or a sink: one value of the document, whose strings are templates.
+struct PluginConfiguration: Sendable {
+    private let program: PluginProgram
+    private let schema: JSONSchema
+    private let template: JSONTemplate
+    private let range: SourceRange
+    /// Whether it is made from a secret.
+    let isSecret: Bool
+
+    /// Reads it; nil after having reported mistakes. What its own schema says is checked, templates but for their values.
+    init?(
+        _ place: Place, of program: PluginProgram, schema: JSONSchema, roots: AllowedRoots, findings: Findings
+    ) {
+        let before = findings.diagnostics.count
+        for mistake in schema.mistakes(at: place) {
+            findings.report(range: mistake.range, pointer: mistake.pointer, mistake.message, hint: mistake.hint)
+        }
+        var errors: [ExpressionError] = []
+        template = JSONTemplate.parse(place.node, in: findings.source, optionalMembers: false, errors: &errors)
+        for error in errors {
+            let pointer = place.descendant(at: error.range.start).pointer
+            findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
+        }
+        findings.use(template.references, roots: roots, at: place)
+        isSecret = template.references.contains { if case .secret = $0.root { true } else { false } }
+        self.program = program
+        self.schema = schema
+        range = place.node.range
+        guard findings.diagnostics.count == before else { return nil }
+    }
+
+    /// The configuration for these values of names, checked again now that they are known.
+    func value(in scope: Scope) throws(EvaluationFailure) -> JSON {
+        let value = try template.evaluate(in: scope)
+        guard let mistake = schema.mistakes(in: value).first else { return value }
+        let spot = mistake.pointer.isEmpty ? "" : " at \(mistake.pointer)"
+        throw .wrong(
+            message:
+                "the configuration of the \(program.role.rawValue) '\(program.name)' is wrong\(spot): \(mistake.message)",
+            hint: "an expression in it gives a value that '\(program.name)' does not take", range: range)
+    }
+}

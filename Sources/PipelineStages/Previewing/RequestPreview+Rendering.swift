@@ -1,0 +1,171 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+extension StageRequests {
+    /// The request as far as it is known before it is sent.
+    func preview(
+        _ definition: RequestDefinition, as purpose: String, in scope: PreviewScope
+    ) async -> RequestPreview {
+        let decorated = await decorated(definition, in: scope)
+        var headers = definition.headers.descriptions(in: scope.known)
+        let own = Set(headers.map { $0.name.lowercased() })
+        for field in decorated.headers where !own.contains(field.name.canonicalName) {
+            headers.append((field.name.rawName, field.value))
+        }
+        if let type = definition.body.contentType, !headers.contains(where: { $0.name.lowercased() == "content-type" })
+        {
+            headers.append(("Content-Type", type))
+        }
+        if let key = definition.once?.key, let name = key.header {
+            headers.append((name, key.isQuoted.constant == true ? "\"‹self.key›\"" : "‹self.key›"))
+        }
+        var body = definition.body.description(in: scope.known)
+        if case .multipart(let form) = decorated.body { body = Self.description(of: form) }
+        return RequestPreview(
+            purpose: purpose, method: definition.method.rawValue, url: url(of: definition, decorated.query, scope),
+            headers: headers, body: body)
+    }
+
+    /// How a lost answer to a submit would be settled, as a sentence.
+    func settlement(of definition: RequestDefinition, in scope: PreviewScope) -> String {
+        guard let once = definition.once else { return definition.unsettled }
+        var ways: [String] = []
+        if let key = once.key {
+            let place = key.header.map { "the same key in \($0)" } ?? "the same ‹self.key›"
+            let validity = key.validity.constant.map { ", for \(DurationText.describe($0))" } ?? ""
+            ways.append("sent again with \(place)\(validity)")
+        }
+        switch once.lookUp {
+        case .name(let request, let ours, _):
+            let line = "\(request.method.rawValue) \(url(of: request, [], scope))"
+            ways.append("looked up with \(line), and adopted when \(ours.text)")
+        case .match(let list, _, let condition, _):
+            let line = "\(list.method.rawValue) \(url(of: list, [], scope))"
+            ways.append("looked for in \(line), where \(condition.text)")
+        case nil: break
+        }
+        if once.resends.constant != false { ways.append("sent again, which costs nothing") }
+        return ways.joined(separator: "; then ")
+    }
+
+    private func url(
+        of definition: RequestDefinition, _ more: [(name: String, value: String)], _ scope: PreviewScope
+    ) -> String {
+        let path = definition.url.description(in: scope.known)
+        var url = path
+        if path.hasPrefix("/"), let service {
+            let base = service.url.describe(in: scope.known)
+            url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + path
+        }
+        let query = definition.query.descriptions(in: scope.known)
+        let names = Set(query.map(\.name))
+        let all = query + more.filter { !names.contains($0.name) }
+        guard !all.isEmpty else { return url }
+        let pairs = all.map { "\(Self.encoded($0.name))=\(Self.encoded($0.value))" }
+        return url + (url.contains("?") ? "&" : "?") + pairs.joined(separator: "&")
+    }
+
+    /// A value with a name for what comes later is left readable.
+    private static func encoded(_ text: String) -> String {
+        text.contains("‹") ? text : PipelineHTTP.PercentEncoding.component(text)
+    }
+
+    /// What the decorators make of a request with no body: their fields, query and form. Those that need what is not
+    /// known, and signatures and digests, which would be of something else, are left out.
+    private func decorated(_ definition: RequestDefinition, in scope: PreviewScope) async -> RequestDescription {
+        var description = RequestDescription(method: definition.method, url: "http://preview.invalid/")
+        let context = DecorationScope(scope: scope.filled, method: definition.method)
+        var decoration = network.context
+        decoration.key = "‹self.key›"
+        let reach = definition.credentials != .none
+        for template in definition.decorators + outerDecorators where reach || !template.isCredential {
+            guard let decorator = try? template.resolve(context) else { continue }
+            if decorator is ContentDigest { continue }
+            if decorator is AWSSignature {
+                if description.claimCredentials() { set("Authorization", "AWS4-HMAC-SHA256 ‹signature›", &description) }
+                continue
+            }
+            if let basic = decorator as? Basic {
+                if description.claimCredentials() { set("Authorization", basic.described, &description) }
+                continue
+            }
+            try? await decorator.decorate(&description, in: decoration)
+        }
+        if let grant = description.tokenGrant {
+            set("Authorization", "Bearer ‹token from \(grant.tokenURL)›", &description)
+        }
+        return description
+    }
+
+    private func set(_ name: String, _ value: String, _ description: inout RequestDescription) {
+        try? description.setHeader(name, to: value)
+    }
+
+    private static func description(of form: MultipartBody) -> JSON {
+        var parts = JSONObject()
+        for part in form.parts {
+            switch part.content {
+            case .bytes(let bytes): parts[part.name] = .string(String(decoding: bytes, as: UTF8.self))
+            case .file(let path, _, _), .lines(let path, _): parts[part.name] = .string("‹file \(path)›")
+            }
+        }
+        return .object(parts)
+    }
+}
+
+extension RequestDefinition {
+    /// What becomes of a lost answer when nothing settles it.
+    fileprivate var unsettled: String {
+        onUnknown == .fail
+            ? "not at all: the stage fails" : "not at all: it is unknown until a person says it with 'pipeline resolve'"
+    }
+}
+
+extension URLTemplate {
+    /// The text as far as it is known.
+    func description(in scope: Scope) -> String {
+        pieces.map { piece in
+            switch piece {
+            case .literal(let text): text
+            case .value(let template, _): template.describe(in: scope)
+            }
+        }.joined()
+    }
+}
+
+extension ValueTable {
+    /// Names and texts as far as they are known.
+    func descriptions(in scope: Scope) -> [(name: String, value: String)] {
+        entries.flatMap { entry -> [(name: String, value: String)] in
+            let value = entry.value.describe(in: scope)
+            return (value.array ?? [value]).filter { !$0.isNull }.map { (entry.name, $0.string ?? $0.text) }
+        }
+    }
+}
+
+extension BodyDefinition {
+    /// The type that a body of this form has; nil for none.
+    fileprivate var contentType: String? {
+        switch self {
+        case .none: nil
+        case .json: "application/json"
+        case .form: "application/x-www-form-urlencoded"
+        case .text: "text/plain; charset=utf-8"
+        case .file, .part: "application/octet-stream"
+        }
+    }
+
+    fileprivate func description(in scope: Scope) -> JSON {
+        switch self {
+        case .none: .null
+        case .json(let template): template.describe(in: scope)
+        case .form(let table):
+            .object(JSONObject(table.descriptions(in: scope).map { ($0.name, .string($0.value)) }))
+        case .text(let template): .string(template.describe(in: scope))
+        case .file(let template, _): .string("‹file \(template.describe(in: scope))›")
+        case .part: "‹bytes of the part›"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+
+extension ComputeStage {
+    func preview(in scope: PreviewScope) async -> StagePreview {
+        var preview = StagePreview()
+        if let submit {
+            preview.requests.append(await requests.preview(submit, as: "submit", in: scope))
+            preview.once = requests.settlement(of: submit, in: scope)
+        }
+        for poll in polls { preview.requests.append(await requests.preview(poll.request, as: "poll", in: scope)) }
+        if polls.isEmpty {
+            let monitor = RequestDefinition(.get, URLTemplate(captured: "‹Location of the answer›"))
+            preview.requests.append(await requests.preview(monitor, as: "poll", in: scope))
+        }
+        if let cancelRequest {
+            preview.requests.append(await requests.preview(cancelRequest, as: "cancel", in: scope))
+        }
+        return preview
+    }
+}
+
+extension RequestStage {
+    func preview(in scope: PreviewScope) async -> StagePreview {
+        let isSubmit = !definition.isIdempotent && paginate == nil
+        let purpose = paginate == nil ? "request" : "page"
+        return StagePreview(
+            requests: [await requests.preview(definition, as: purpose, in: scope)],
+            once: isSubmit ? requests.settlement(of: definition, in: scope) : nil)
+    }
+}
+
+extension DownloadStage {
+    func preview(in scope: PreviewScope) async -> StagePreview {
+        StagePreview(requests: [await requests.preview(definition, as: "download", in: scope)])
+    }
+}
+
+extension UploadStage {
+    func preview(in scope: PreviewScope) async -> StagePreview {
+        let sender = requests.requests
+        let content = "‹file \(file.describe(in: scope.known))›"
+        let definition = requests.definition
+        var preview = StagePreview()
+        func add(_ request: RequestDefinition, _ purpose: String, body: JSON? = nil) async {
+            var shown = await sender.preview(request, as: purpose, in: scope)
+            shown.body = body ?? shown.body
+            preview.requests.append(shown)
+        }
+        switch mode {
+        case .put, .auto, .s3: await add(definition, "upload", body: .string(content))
+        case .multipart:
+            var fields = requests.fields?.describe(in: scope.known).object ?? [:]
+            fields[requests.fileField.describe(in: scope.known)] = .string(content)
+            await add(definition, "upload", body: .object(fields))
+        case .resumable, .tus: await add(definition, "create")
+        case .gcs where definition.method == .put: await add(definition, "upload", body: .string(content))
+        case .gcs, .parts: await add(definition, "create")
+        }
+        if [.resumable, .tus, .gcs].contains(mode), definition.method != .put || mode != .gcs {
+            var append = RequestDefinition(mode == .gcs ? .put : .patch, URLTemplate(captured: "‹URL of the upload›"))
+            append.headers = ValueTable()
+            await add(append, "append", body: .string(content))
+        }
+        for (request, purpose) in [(parts?.part, "part"), (parts?.complete, "complete"), (parts?.cancel, "cancel")] {
+            if let request { await add(request, purpose) }
+        }
+        let submit = definition.once == nil ? parts?.complete : definition
+        if let submit, submit.once != nil { preview.once = sender.settlement(of: submit, in: scope) }
+        return preview
+    }
+}

@@ -1,0 +1,49 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// Makes the body of a `json` key: in memory, but for a `jsonLines(…)` that is the whole of a value, whose file is read
+/// while it is sent, whatever its size.
+enum JSONBody {
+    static func make(
+        _ template: JSONTemplate, in scope: Scope, at range: SourceRange
+    ) throws(EvaluationFailure) -> RequestBody {
+        var segments: [BodySegment] = []
+        for fragment in try template.fragments(in: scope) {
+            switch fragment {
+            case .text(let text): segments.append(.bytes(Array(text.utf8)))
+            case .jsonLines(let path):
+                let length = try length(of: path, at: range)
+                segments += [.bytes([UInt8(ascii: "[")]), .lines(path: path, length: length)]
+                segments.append(.bytes([UInt8(ascii: "]")]))
+            }
+        }
+        if case .bytes(let bytes)? = segments.first, segments.count == 1 { return .bytes(bytes) }
+        return .pieces(segments)
+    }
+
+    /// Reads the file once: each line must be JSON, and how many bytes will be sent must be known.
+    private static func length(of path: String, at range: SourceRange) throws(EvaluationFailure) -> Int64 {
+        do {
+            let reader = try LineReader(path)
+            var length: Int64 = 0
+            while let line = try reader.next() {
+                do throws(JSONSyntaxError) {
+                    _ = try JSON.parse(line)
+                } catch {
+                    throw EvaluationFailure.wrong(
+                        message: "\(path): line \(reader.number) is not JSON: \(error.message)", hint: error.hint,
+                        range: range)
+                }
+                length += Int64(line.count) + 1
+            }
+            return max(0, length - 1)
+        } catch let failure as RequestFailure {
+            throw .wrong(message: failure.message, hint: "check the path and its permissions", range: range)
+        } catch let failure as EvaluationFailure {
+            throw failure
+        } catch {
+            throw .wrong(message: "\(path) can't be read", hint: nil, range: range)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Testing
+
+/// Secrets in every encoding that a service may send them back in, and every way that they come to be known.
+@Suite("A secret is nowhere, however it is spelt")
+struct EncodedSecretTests {
+    static let secret = "s3cr3t/Value+with=odd?chars&more~ÿ\"q"
+    static let token = "at.9f/88+token=="
+
+    /// The text in plain, base64 of both alphabets, percent-encoding, JSON with all escapes, and hex of both cases.
+    static func forms(of text: String) -> [String] {
+        let bytes = Data(text.utf8)
+        let base64 = bytes.base64EncodedString()
+        let unreserved = CharacterSet(
+            charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+        let percent = text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+        let hex = bytes.map { String(format: "%02x", $0) }.joined()
+        let escaped = text.unicodeScalars.map { scalar in
+            scalar == "/" || scalar == "\""
+                ? "\\\(scalar)"
+                : scalar.isASCII ? String(scalar) : String(format: "\\u%04x", scalar.value)
+        }.joined()
+        let everyByte = bytes.map { String(format: "%%%02X", $0) }.joined()
+        return [
+            text, base64, base64.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_"),
+            percent, percent.replacingOccurrences(of: "%", with: "%25"), everyByte, hex, hex.uppercased(), escaped,
+            Data("user:\(text)".utf8).base64EncodedString(),
+        ]
+    }
+
+    private static let document = """
+        { "pipeline": 1, "name": "echo", "retry": { "attempts": 2, "delay": "20ms" },
+          "services": {
+            "api": { "url": "${{ env.SERVER_URL }}", "with": [ { "oauth2": {
+              "tokenURL": "${{ env.SERVER_URL }}/token", "clientID": "me", "clientSecret": "${{ secrets.CLIENT }}" } } ] },
+            "other": { "url": "${{ env.SERVER_URL }}",
+              "with": [ { "basic": { "user": "user", "password": "${{ secrets.CLIENT }}" } } ] } },
+          "stages": [
+            { "id": "session", "kind": "request", "service": "other", "request": { "GET": "/session" },
+              "capture": { "key": { "select": "$.key", "secret": true }, "id": "$.id" } },
+            { "id": "job", "kind": "compute", "service": "api", "submit": { "POST": "/jobs",
+                "headers": { "X-Session": "${{ stages.session.key }}" }, "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "every": "50ms", "status": "$.state", "succeeded": ["done"],
+                        "failed": ["error"], "message": "$.message" } } ] }
+        """
+
+    /// A service that sends back all that it was ever sent, in all spellings.
+    private static func server() throws -> LoopbackServer {
+        let echoes = (forms(of: secret) + forms(of: token) + forms(of: "session-key-77")).joined(separator: " | ")
+        let message = JSON.string(echoes).text
+        return try LoopbackServer { request in
+            switch request.path {
+            case "/token": .json(#"{"access_token":"\#(token)","expires_in":3600}"#)
+            case "/session": .json(#"{"key":"session-key-77","id":7}"#)
+            case "/jobs": .json(#"{"id":1}"#, status: 201)
+            case "/jobs/1" where request.number < 6: .json(#"{"state":"busy","message":\#(message)}"#)
+            default: .json(#"{"state":"error","message":\#(message)}"#)
+            }
+        }
+    }
+
+    @Test("in the journal, events, logs, errors and what is shown of a job that a service made fail")
+    func echoed() async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            try workplace.write("echo.json", Self.document)
+            let variables = ["SERVER_URL": server.url, "PIPELINE_SECRET_CLIENT": Self.secret]
+            var ends: [ProgramEnd] = []
+            ends.append(try await workplace.run("run", "echo.json", "--json", environment: variables))
+            #expect(ends[0].cause == .exited(1), "\(ends[0])")
+            ends.append(try await workplace.run("run", "echo.json", environment: variables))
+            #expect(ends[1].errors.contains("‹secret:"), "the message is shown without the secrets: \(ends[1])")
+            for arguments in [
+                ["show", "last"], ["show", "last", "--json"], ["logs", "last"], ["logs", "last", "--json"],
+                ["why", "last"],
+                ["list", "--json"], ["plan", "echo.json"], ["plan", "echo.json", "--json"],
+            ] {
+                ends.append(
+                    try await workplace.program.run(
+                        arguments, environment: workplace.environment(variables), folder: workplace.folder))
+            }
+            #expect(server.requests.contains { $0.header("Authorization") == "Bearer \(Self.token)" })
+            #expect(server.requests.contains { $0.header("X-Session") == "session-key-77" })
+            try expectNothing(in: workplace, ends, of: [Self.secret, Self.token])
+            // A secret capture is kept, for a resume needs it, and shown nowhere.
+            try expectNothing(in: nil, ends, of: ["session-key-77"])
+        }
+    }
+
+    @Test("in what is left of a process that a signal ended", arguments: [6, 11] as [Int32])
+    func crashed(signal: Int32) async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/token" ? .json(#"{"access_token":"\#(Self.token)"}"#) : .silence
+        }
+        defer { server.stop() }
+        try await withWorkplace { workplace in
+            try workplace.write("echo.json", Self.document)
+            let program = try workplace.start(
+                "run", "echo.json", "--json",
+                environment: ["SERVER_URL": server.url, "PIPELINE_SECRET_CLIENT": Self.secret])
+            _ = await server.requests(atLeast: 1)
+            program.signal(signal)
+            let end = await program.end
+            #expect(end.cause == .killed(signal), "\(end)")
+            try expectNothing(in: workplace, [end], of: [Self.secret, Self.token])
+        }
+    }
+
+    private func expectNothing(in workplace: Workplace?, _ ends: [ProgramEnd], of secrets: [String]) throws {
+        for form in secrets.flatMap(Self.forms) {
+            let bytes = Data(form.utf8)
+            for name in workplace?.files(below: workplace?.state ?? "") ?? [] {
+                let content = FileManager.default.contents(atPath: (workplace?.state ?? "") + "/" + name) ?? Data()
+                #expect(content.range(of: bytes) == nil, "\(form) in \(name)")
+            }
+            for end in ends { #expect(!(end.output + end.errors).contains(form), "\(form) in \(end)") }
+        }
+    }
+}

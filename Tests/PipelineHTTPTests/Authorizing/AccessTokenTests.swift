@@ -1,0 +1,204 @@
+import HTTPTypes
+import PipelineHTTP
+import PipelineTestKit
+import Synchronization
+import Testing
+
+@Suite("Access tokens")
+struct AccessTokenTests {
+    private static let grant = TokenGrant(
+        tokenURL: "http://auth.test/token", clientID: "me", clientSecret: "s3", scope: "read write", audience: "api")
+
+    /// An endpoint and a service that takes the newest token alone, or none.
+    private final class World: Sendable {
+        struct State {
+            var time = Duration.seconds(1000)
+            var given = 0
+            var life: String? = "100"
+            /// Statuses of the endpoint's next answers that are no tokens.
+            var refusals: [Int] = []
+            var takesTokens = true
+            var tokenRequests: [RequestDescription] = []
+            var requests: [RequestDescription] = []
+        }
+        let state = Mutex(State())
+        let gate = Gate()
+
+        init(isHeld: Bool = false) { if !isHeld { gate.open() } }
+
+        var network: Network {
+            let transport = ScriptedTransport { request, _ async throws(ExchangeFailure) in
+                request.url.hasPrefix("http://auth.test") ? try await self.token(request) : self.answer(request)
+            }
+            let tokens = AccessTokens(transport: transport, time: { self.state.withLock(\.time) })
+            return Network(transport: AuthorizingTransport(transport, tokens: tokens))
+        }
+
+        private func token(_ request: RequestDescription) async throws(ExchangeFailure) -> HTTPExchangeResponse {
+            state.withLock { $0.tokenRequests.append(request) }
+            await gate.wait()
+            return state.withLock { state in
+                if !state.refusals.isEmpty {
+                    let body = #"{"error":"invalid_client","error_description":"who are you"}"#
+                    return HTTPExchangeResponse(status: state.refusals.removeFirst(), body: Array(body.utf8))
+                }
+                state.given += 1
+                let life = state.life.map { ",\"expires_in\":\($0)" } ?? ""
+                let body = "{\"access_token\":\"token-\(state.given)\",\"token_type\":\"Bearer\"\(life)}"
+                return HTTPExchangeResponse(status: 200, body: Array(body.utf8))
+            }
+        }
+
+        private func answer(_ request: RequestDescription) -> HTTPExchangeResponse {
+            state.withLock { state in
+                state.requests.append(request)
+                let isGood = state.takesTokens && request.headers[.authorization] == "Bearer token-\(state.given)"
+                return HTTPExchangeResponse(status: isGood ? 200 : 401)
+            }
+        }
+
+        func send(_ grant: TokenGrant = AccessTokenTests.grant, over network: Network) async throws(ExchangeFailure)
+            -> Int
+        {
+            let request = RequestDescription(url: "http://api.test/things")
+            return try await network.exchange(request, decorators: [OAuth2(grant)]).status
+        }
+    }
+
+    @Test("however many requests wait, the token is asked for once, in a form, with the client in the header")
+    func once() async throws {
+        let world = World(isHeld: true)
+        let network = world.network
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<20 { group.addTask { try await world.send(over: network) } }
+            world.gate.open()
+            for try await status in group { #expect(status == 200) }
+        }
+        let asked = world.state.withLock(\.tokenRequests)
+        #expect(asked.count == 1)
+        #expect(asked[0].headers[.authorization] == "Basic bWU6czM=")
+        guard case .bytes(let form) = asked[0].body else {
+            Issue.record("no form")
+            return
+        }
+        #expect(
+            String(decoding: form, as: UTF8.self)
+                == "grant_type=client_credentials&scope=read%20write&audience=api")
+    }
+
+    @Test("a token is renewed before it expires; while that fails the old one is used as long as it is good")
+    func renewal() async throws {
+        let world = World()
+        let network = world.network
+        #expect(try await world.send(over: network) == 200)
+        world.state.withLock { $0.time += .seconds(79) }
+        #expect(try await world.send(over: network) == 200)
+        #expect(world.state.withLock(\.given) == 1)
+        world.state.withLock { state in
+            state.time += .seconds(2)
+            state.refusals = [503]
+        }
+        #expect(try await world.send(over: network) == 200)
+        #expect(world.state.withLock(\.given) == 1)
+        #expect(try await world.send(over: network) == 200)
+        #expect(world.state.withLock(\.given) == 2)
+        world.state.withLock { state in
+            state.time += .seconds(101)
+            state.refusals = [503]
+        }
+        let failure = try await #require(throws: ExchangeFailure.self) { try await world.send(over: network) }
+        #expect(failure.isRetryable && !failure.connectionMade)
+        #expect(
+            failure.message == "The token endpoint http://auth.test/token answered 503, invalid_client: who are you.")
+    }
+
+    @Test("after a 401 a new token is asked for once; a second 401 is the answer")
+    func refused() async throws {
+        let world = World()
+        let network = world.network
+        #expect(try await world.send(over: network) == 200)
+        // The service forgets all tokens but the next.
+        world.state.withLock { $0.given += 1 }
+        #expect(try await world.send(over: network) == 200)
+        #expect(world.state.withLock(\.tokenRequests.count) == 2)
+        world.state.withLock { $0.takesTokens = false }
+        #expect(try await world.send(over: network) == 401)
+        #expect(world.state.withLock(\.tokenRequests.count) == 3)
+        #expect(world.state.withLock(\.requests.count) == 5)
+    }
+
+    @Test("an endpoint that does not take the header gets the client in the form, from then on at once")
+    func form() async throws {
+        let world = World()
+        let network = world.network
+        world.state.withLock { state in
+            state.refusals = [401]
+            state.life = "\"1\""
+        }
+        #expect(try await world.send(over: network) == 200)
+        world.state.withLock { $0.time += .seconds(5) }
+        #expect(try await world.send(over: network) == 200)
+        let bodies = world.state.withLock(\.tokenRequests).map { request -> String in
+            guard case .bytes(let bytes) = request.body else { return "" }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        #expect(bodies.map { $0.contains("client_secret=s3") } == [false, true, true])
+    }
+
+    @Test("a client that is refused in both ways fails for good, and nothing is sent to the service")
+    func wrongSecret() async throws {
+        let world = World()
+        world.state.withLock { $0.refusals = [401, 401] }
+        let failure = try await #require(throws: ExchangeFailure.self) { try await world.send(over: world.network) }
+        #expect(failure.reason == .tokenRefused(status: 401))
+        #expect(!failure.isRetryable && !failure.connectionMade)
+        #expect(world.state.withLock(\.requests).isEmpty)
+    }
+
+    @Test("one who gives up waiting takes nothing from the others")
+    func givingUp() async throws {
+        let world = World(isHeld: true)
+        let network = world.network
+        let first = Task { try await world.send(over: network) }
+        while world.state.withLock(\.tokenRequests).isEmpty { await Task.yield() }
+        let second = Task { try await world.send(over: network) }
+        first.cancel()
+        await #expect(throws: ExchangeFailure.self) { try await first.value }
+        world.gate.open()
+        #expect(try await second.value == 200)
+    }
+
+    @Test("a refresh token is sent as such, and replaced by the one that comes back")
+    func refreshToken() async throws {
+        let bodies = Mutex<[String]>([])
+        let transport = ScriptedTransport { request, _ async throws(ExchangeFailure) in
+            guard request.url == "http://auth.test/token", case .bytes(let form) = request.body else {
+                return HTTPExchangeResponse(status: 401)
+            }
+            bodies.withLock { $0.append(String(decoding: form, as: UTF8.self)) }
+            let count = bodies.withLock(\.count)
+            let body = "{\"access_token\":\"a\(count)\",\"refresh_token\":\"r\(count)\"}"
+            return HTTPExchangeResponse(status: 200, body: Array(body.utf8))
+        }
+        let network = Network(transport: AuthorizingTransport(transport))
+        var grant = Self.grant
+        (grant.scope, grant.audience, grant.refreshToken) = (nil, nil, "r0")
+        let request = RequestDescription(url: "http://api.test/")
+        _ = try await network.exchange(request, decorators: [OAuth2(grant)])
+        #expect(
+            bodies.withLock { $0 } == [
+                "grant_type=refresh_token&refresh_token=r0", "grant_type=refresh_token&refresh_token=r1",
+            ])
+    }
+
+    @Test("the token reaches the one who hides it before it is sent")
+    func hidden() async throws {
+        let world = World()
+        let tokens = Mutex<[String]>([])
+        var options = ExchangeOptions()
+        options.onToken = { token in tokens.withLock { $0.append(token) } }
+        _ = try await world.network.exchange(
+            RequestDescription(url: "http://api.test/things"), decorators: [OAuth2(Self.grant)], options: options)
+        #expect(tokens.withLock { $0 } == ["token-1"])
+    }
+}

@@ -1,0 +1,44 @@
+import Crypto
+import Foundation
+import JSONPath
+import PipelineCore
+import Testing
+
+@testable import PipelineStages
+
+@Suite("A digest that runs on")
+struct RunningDigestTests {
+    private let bytes = (0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) }
+
+    @Test("it is SHA-256, set down and taken up at any place", arguments: [0, 1, 63, 64, 65, 4096, 999_999, 1_000_003])
+    func taken(at place: Int) throws {
+        var first = RunningSHA256()
+        bytes[..<place].withUnsafeBytes { first.update($0) }
+        let mark = first.mark
+        #expect(mark.position == Int64(place / 64 * 64))
+        let kept = try JSONDecoder().decode(RunningSHA256.Mark.self, from: JSONEncoder().encode(mark))
+        var second = try #require(RunningSHA256(kept))
+        bytes[Int(mark.position)...].withUnsafeBytes { second.update($0) }
+        #expect(second.position == Int64(bytes.count))
+        #expect(second.digest == Array(SHA256.hash(data: bytes)))
+    }
+
+    @Test("its length counts beyond half a gigabyte, where a word of bits runs over")
+    func long() throws {
+        var whole = RunningSHA256()
+        var theirs = SHA256()
+        let block = [UInt8](repeating: 7, count: 1 << 20)
+        for _ in 0..<600 {
+            block.withUnsafeBytes { whole.update($0) }
+            theirs.update(data: block)
+        }
+        let again = try #require(RunningSHA256(whole.mark))
+        #expect(again.digest == Array(theirs.finalize()))
+    }
+
+    @Test("what can be no state is none")
+    func invalid() {
+        #expect(RunningSHA256(.init(position: 63, words: Array(repeating: 0, count: 8))) == nil)
+        #expect(RunningSHA256(.init(position: 64, words: [1])) == nil)
+    }
+}
