@@ -52,7 +52,7 @@ let package = Package(
         .target(
             name: "PipelineStages",
             dependencies: [
-                "COpenSSL", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes,
+                "CArchive", "COpenSSL", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes,
                 structuredFields, subprocess, system,
             ],
             swiftSettings: settings),
@@ -65,6 +65,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
 
         // Put together.
         .target(
@@ -165,7 +166,7 @@ let package = Package(
             name: "PipelineStagesTests",
             dependencies: [
                 "PipelineStages", "PipelineCore", "PipelineHTTP", "PipelineTestKit", "NetworkTasks", "JSONPath",
-                httpTypes, crypto,
+                "CArchive", httpTypes, crypto,
             ],
             swiftSettings: settings),
         .testTarget(

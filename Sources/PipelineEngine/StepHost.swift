@@ -63,6 +63,12 @@ final class StepHost: StageHost {
         try await journaled { () async throws(JournalFailure) in try await self.driver.stage([.file(file)]) }
     }
 
+    func commit(files: [WrittenFile]) async throws(StageFailure) {
+        try await journaled { () async throws(JournalFailure) in
+            try await self.driver.commit(files.map(JournalChange.file))
+        }
+    }
+
     private func journaled(_ work: () async throws(JournalFailure) -> Void) async throws(StageFailure) {
         do {
             try await work()

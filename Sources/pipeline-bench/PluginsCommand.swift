@@ -82,4 +82,6 @@ private struct QuietHost: StageHost {
     func pass(_ point: CrashPoint) {}
     func digest(_ bytes: [UInt8]) -> String { "" }
     func redact(_ text: String) -> String { text }
+    func conceal(_ secret: String, as name: String) {}
+    func renewSecrets(since used: [String: String]) async -> Bool { false }
 }

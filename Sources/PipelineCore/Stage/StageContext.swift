@@ -58,6 +58,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Whether a push came for the step since it was begun.
     public var isPushed: Bool { get async { await host.pushes() > 0 } }
 
+    /// Keeps that files have their final names.
+    public func commit(files: [WrittenFile]) async throws(StageFailure) { try await host.commit(files: files) }
+
     /// Tells observers how far it is; lossy.
     public func report(_ progress: StageProgress) { host.report(progress) }
 

@@ -18,6 +18,8 @@ public protocol StageHost: Sendable {
     func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure)
     /// Keeps that a file has its final name; durable with the next commit, at the latest with the step's end.
     func commit(file: WrittenFile) async throws(StageFailure)
+    /// The same of many, together.
+    func commit(files: [WrittenFile]) async throws(StageFailure)
     /// How many pushes came for the step since it was begun.
     func pushes() async -> Int
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
@@ -39,6 +41,12 @@ public protocol StageHost: Sendable {
 
 extension StageHost {
     public func pushes() async -> Int { 0 }
+}
+
+extension StageHost {
+    public func commit(files: [WrittenFile]) async throws(StageFailure) {
+        for file in files { try await commit(file: file) }
+    }
 }
 
 /// What is fixed of a step while a stage is called.

@@ -9,6 +9,14 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
         var sha256: String
     }
 
+    /// What came out of a packed file.
+    struct Unpacked: Codable, Sendable, Equatable {
+        /// Its final path.
+        var path: String
+        /// What it is, under whatever name.
+        var identity: FileIdentity
+    }
+
     /// The final path; nil while only the folder is known.
     var target: String?
     /// Bytes of the part that are on the disk.
@@ -28,6 +36,10 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     var uncounted: Int64 = 0
     /// Set once the part is whole and checked; what is left is its name.
     var verified: Verified?
+    /// The name that the service gives the file, where it is wanted after unpacking.
+    var name: String?
+    /// Set once all has been unpacked; what is left is its name.
+    var unpacked: Unpacked?
 
     var partPath: String? { target.map { $0 + ".part" } }
 
@@ -40,5 +52,7 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
         total = nil
         stated = []
         verified = nil
+        name = nil
+        unpacked = nil
     }
 }

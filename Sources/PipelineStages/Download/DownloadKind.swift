@@ -31,11 +31,9 @@ private struct DownloadFields: Sendable {
         "Values from the answer, beside path, bytes and sha256; of its body when it has at most 1 MiB.")
     let parallel = Field("parallel", FieldType<Setting<Int>>.count(1...64), default: 1, "Ranges at a time.")
     let select = Field("select", FieldType<Selector>.selector, "Only what it finds in the body is written.")
-    /// Keys that are not available.
-    let later: [Field<Never>] = ["unpack"].map { name in
-        let message = "'\(name)' is not available in this version"
-        return Field(name, .refused(message), message)
-    }
+    let unpack = Field(
+        "unpack", UnpackDefinition.type,
+        "Unpacks what came: into the folder \"to\", all or nothing; a single compressed file into the file.")
 
     init(_ decorators: DecoratorCatalogue) {
         request = Field(
@@ -44,8 +42,7 @@ private struct DownloadFields: Sendable {
     }
 
     var all: [any AnyField] {
-        let own: [any AnyField] = [request, to, verify, overwrite, capture, parallel, select]
-        return own + later
+        [request, to, verify, overwrite, capture, parallel, select, unpack]
     }
 
     func stage(_ reading: StageReading, _ requests: StageRequests) -> DownloadStage? {
@@ -56,7 +53,7 @@ private struct DownloadFields: Sendable {
         let wanted = reader.value(verify, default: VerifyDefinition())
         let replaces = reader.value(overwrite, default: .constant(false))
         let captures = reader.value(capture, default: CaptureSet())
-        for field in later { _ = reader.optional(field) }
+        let packing = reader.optional(unpack)
         let streams = reader.value(parallel, default: .constant(1))
         let selector = reader.optional(select)
         checkSelection(reader, wanted)
@@ -65,7 +62,7 @@ private struct DownloadFields: Sendable {
         requests.check(definition, reading.findings)
         return DownloadStage(
             requests: requests, definition: definition, to: place, verify: wanted, overwrites: replaces,
-            parallel: streams, select: selector)
+            parallel: streams, select: selector, unpack: packing)
     }
 
     private func checkSelection(_ reader: ObjectReader, _ wanted: VerifyDefinition) {
@@ -74,6 +71,11 @@ private struct DownloadFields: Sendable {
             reader.findings.report(
                 place, "'parallel' has no meaning beside 'select', for which the body is kept in memory",
                 hint: "leave it out")
+        }
+        if let place = reader.place(of: "unpack") {
+            reader.findings.report(
+                place, "'unpack' has no meaning beside 'select', which writes a value from the body",
+                hint: "leave one of them out")
         }
         if wanted.header != nil, let place = reader.place(of: "verify") {
             reader.findings.report(

@@ -5,7 +5,16 @@ import PipelineCore
 enum DownloadName {
     /// The name that the answer proposes, else the last component of its URL, else `download`.
     static func make(headers: HTTPFields, url: String) -> String {
-        let proposed = headers[.contentDisposition].flatMap(ContentDisposition.fileName)
+        make(proposed: headers[.contentDisposition], url: url)
+    }
+
+    /// The same of an answer.
+    static func make(_ answer: Answer) -> String {
+        make(proposed: answer.header("Content-Disposition").first, url: answer.url)
+    }
+
+    private static func make(proposed field: String?, url: String) -> String {
+        let proposed = field.flatMap(ContentDisposition.fileName)
         return proposed.flatMap(SafeFileName.make) ?? lastComponent(of: url).flatMap(SafeFileName.make) ?? "download"
     }
 

@@ -28,8 +28,15 @@ extension DownloadRun {
             try arrival.part.sync()
         }
         checkpoint.verified = verified
+        if stage.unpack != nil {
+            checkpoint.name = DownloadName.make(arrival.answer)
+        }
         try await commit(countsBytes: true, captures: captures)
         context.pass(.downloadVerified)
+        if let unpack = stage.unpack {
+            for member in try await self.unpack(unpack, arrival.part, verified) { captures[member.name] = member.value }
+            return .finished(captures)
+        }
         try await name(arrival.part, arrival.path, verified)
         return .finished(captures)
     }
@@ -75,7 +82,9 @@ extension DownloadRun {
         let title = "the downloaded file is not the one that was wanted: \(complaint)"
         let failure = requests.failure(
             isLast ? title : "\(title); it is fetched once more", arrival.answer, of: arrival.rendered,
-            hint: isLast ? "it came twice like that: the file at the service, or what is known of it, is wrong" : nil,
+            hint: isLast
+                ? "it came twice like that, and neither was kept: the file at the service, or what is known of it, is wrong"
+                : "the damaged file was thrown away",
             in: context)
         return .failed(TryFailure(failure, kind: isLast ? .definite : .answered))
     }
@@ -107,11 +116,13 @@ extension DownloadRun {
         _ verified: DownloadCheckpoint.Verified
     ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
         guard let path = checkpoint.target, let partPath = checkpoint.partPath else { return nil }
+        if stage.unpack != nil, let captures = try await resumeUnpacked(verified) { return .finished(captures) }
         if let part = try openExisting(partPath), part.size == verified.bytes, try isFile(partPath, verified) {
+            if let unpack = stage.unpack { return .finished(try await self.unpack(unpack, part, verified)) }
             try await name(part, path, verified)
             return .finished(standardCaptures(path, verified))
         }
-        if try isFile(path, verified) {
+        if stage.unpack == nil, try isFile(path, verified) {
             try await context.commit(file: WrittenFile(path: path, bytes: verified.bytes, sha256: verified.sha256))
             return .finished(standardCaptures(path, verified))
         }

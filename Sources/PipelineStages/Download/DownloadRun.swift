@@ -50,8 +50,9 @@ struct DownloadRun {
     }
 
     mutating func perform() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
+        if let unpack = stage.unpack { try checkTarget(of: unpack) }
         if let verified = checkpoint.verified, let outcome = try await resumeNaming(verified) { return outcome }
-        if let outcome = try await recognise() { return outcome }
+        if stage.unpack == nil, let outcome = try await recognise() { return outcome }
         try takeUpPart()
         var restarts = 0
         while true {
@@ -186,7 +187,8 @@ struct DownloadRun {
         let (context, requests) = (context, requests)
         let receiver = DownloadReceiver(
             session, marks: TransferMarks(from: session.held, part: Self.partSize) { context.now }, place: place,
-            url: rendered.description.url, replaces: replaces, checksumHeader: wanted.header, checkpoint: checkpoint,
+            url: rendered.description.url, replaces: replaces || stage.unpack != nil, checksumHeader: wanted.header,
+            checkpoint: checkpoint,
             part: part, hasher: hasher)
         let sink = receiver.sink { received, total in
             context.report(.transfer(sent: 0, received: received, total: total))

@@ -15,6 +15,8 @@ struct DownloadStage: Stage {
     var parallel = Setting.constant(1)
     /// Nil to write the body; otherwise only what it finds in it.
     var select: Selector?
+    /// Nil to keep the file as it came.
+    var unpack: UnpackDefinition?
 
     func resume(
         from checkpoint: DownloadCheckpoint?, in context: StageContext<DownloadCheckpoint>
@@ -22,7 +24,7 @@ struct DownloadStage: Stage {
         let place = try await place(in: context)
         if let select { return .finished(try await selected(select, to: place, in: context)) }
         var checkpoint = checkpoint ?? DownloadCheckpoint()
-        if case .file(let path) = place, checkpoint.target != path {
+        if let path = fixedTarget(place), checkpoint.target != path {
             // Another place than before, or the first time.
             checkpoint.startAgain()
             checkpoint.target = path
@@ -41,6 +43,14 @@ struct DownloadStage: Stage {
     func replaces(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> Bool {
         let isWanted = try await context.evaluate { scope throws(EvaluationFailure) in try overwrites.value(in: scope) }
         return isWanted || context.facts.overwrites
+    }
+
+    /// The path that is known before an answer; the packed file stands beside what comes out of it, also of a folder.
+    private func fixedTarget(_ place: OutputPath) -> String? {
+        switch place {
+        case .file(let path): path
+        case .folder(let path): unpack == nil ? nil : path
+        }
     }
 
     private func place(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> OutputPath {

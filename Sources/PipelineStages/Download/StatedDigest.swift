@@ -5,11 +5,12 @@ import PipelineCore
 /// A digest that a whole file is said to have, by the author or by the service.
 struct StatedDigest: Codable, Sendable, Hashable {
     enum Algorithm: String, Codable, Sendable, CaseIterable {
-        case md5, sha1, sha256, sha512
+        case md5, sha1, sha256, sha512, crc32, crc32c
 
         /// The length of a digest in bytes.
         var length: Int {
             switch self {
+            case .crc32, .crc32c: 4
             case .md5: 16
             case .sha1: 20
             case .sha256: 32
@@ -20,12 +21,17 @@ struct StatedDigest: Codable, Sendable, Hashable {
         /// For people.
         var title: String {
             switch self {
+            case .crc32: "CRC-32"
+            case .crc32c: "CRC-32C"
             case .md5: "MD5"
             case .sha1: "SHA-1"
             case .sha256: "SHA-256"
             case .sha512: "SHA-512"
             }
         }
+
+        /// Those that a length of digits stands for.
+        static let named: [Algorithm] = [.md5, .sha1, .sha256, .sha512]
     }
 
     var algorithm: Algorithm
@@ -50,12 +56,12 @@ struct StatedDigest: Codable, Sendable, Hashable {
         }
         // `:…:` is how structured fields write bytes.
         if digits.hasPrefix(":"), digits.hasSuffix(":"), digits.count > 1 { digits = digits.dropFirst().dropLast() }
-        if let algorithm = Algorithm.allCases.first(where: { $0.length * 2 == digits.utf8.count }),
+        if let algorithm = Algorithm.named.first(where: { $0.length * 2 == digits.utf8.count }),
             digits.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
         {
             self.init(algorithm, hex: digits.lowercased(), source: source)
         } else if let bytes = Base64Bytes.decode(digits),
-            let algorithm = Algorithm.allCases.first(where: { $0.length == bytes.count })
+            let algorithm = Algorithm.named.first(where: { $0.length == bytes.count })
         {
             self.init(algorithm, hex: bytes.hex, source: source)
         } else {
@@ -86,13 +92,49 @@ struct StatedDigest: Codable, Sendable, Hashable {
         if isWhole, let bytes = headers[.contentMD5].flatMap({ Base64Bytes.decode($0) }), bytes.count == 16 {
             found.append(StatedDigest(.md5, hex: bytes.hex, source: HTTPField.Name.contentMD5.rawName))
         }
+        return found + stored(in: headers, isWhole: isWhole)
+    }
+
+    /// What stores say in fields of their own. Google Cloud gives the digests of the object with a part too, but of
+    /// what it holds: not of a body that it unpacks on the way
+    /// (https://cloud.google.com/storage/docs/xml-api/reference-headers#xgooghash). A digest of parts' digests, which S3
+    /// writes with their number behind it, says nothing about the whole
+    /// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html).
+    private static func stored(in headers: HTTPFields, isWhole: Bool) -> [StatedDigest] {
+        var found: [StatedDigest] = []
+        let encoding = headers[.storedEncoding]?.lowercased() ?? "identity"
+        if encoding == "identity" || headers[.contentEncoding]?.lowercased() == encoding {
+            for item in headers[values: .googleHash].flatMap({ $0.split(separator: ",") }) {
+                let halves = item.split(separator: "=", maxSplits: 1).map { $0.filter { !$0.isWhitespace } }
+                guard halves.count == 2 else { continue }
+                let algorithm: Algorithm? = ["crc32c": .crc32c, "md5": .md5][halves[0].lowercased()]
+                if let algorithm { found.append(contentsOf: stated(algorithm, halves[1], .googleHash)) }
+            }
+        }
+        guard isWhole, headers[.amazonType]?.uppercased() != "COMPOSITE" else { return found }
+        for algorithm in [Algorithm.crc32, .crc32c, .sha1, .sha256] {
+            guard let name = HTTPField.Name("x-amz-checksum-\(algorithm.rawValue)"), let text = headers[name] else {
+                continue
+            }
+            found.append(contentsOf: stated(algorithm, text, name))
+        }
         return found
+    }
+
+    /// The digest of a field in base64; none when it is something else, such as a digest of digests.
+    private static func stated(_ algorithm: Algorithm, _ text: String, _ name: HTTPField.Name) -> [StatedDigest] {
+        guard let bytes = Base64Bytes.decode(text), bytes.count == algorithm.length, !text.contains("-") else {
+            return []
+        }
+        return [StatedDigest(algorithm, hex: bytes.hex, source: name.rawName)]
     }
 
     /// The same digest of a file on the disk.
     func actual(of path: String) throws(FileFailure) -> String {
         let bytes: [UInt8]? =
             switch algorithm {
+            case .crc32: try FileDigest.checksum(.crc32, of: path)
+            case .crc32c: try FileDigest.checksum(.crc32c, of: path)
             case .md5: try FileDigest.bytes(Insecure.MD5.self, of: path)
             case .sha1: try FileDigest.bytes(Insecure.SHA1.self, of: path)
             case .sha256: try FileDigest.bytes(SHA256.self, of: path)
@@ -105,5 +147,8 @@ struct StatedDigest: Codable, Sendable, Hashable {
 extension HTTPField.Name {
     static let reprDigest = HTTPField.Name("Repr-Digest")!
     static let contentDigest = HTTPField.Name("Content-Digest")!
+    static let googleHash = HTTPField.Name("x-goog-hash")!
+    static let storedEncoding = HTTPField.Name("x-goog-stored-content-encoding")!
+    static let amazonType = HTTPField.Name("x-amz-checksum-type")!
     static let contentMD5 = HTTPField.Name("Content-MD5")!
 }

@@ -23,9 +23,25 @@ enum FileDigest {
         return Array(hasher.finalize())
     }
 
+    /// The checksum of a file, the most significant byte first.
+    static func checksum(_ kind: CyclicChecksum.Kind, of path: String) throws(FileFailure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .last("read", path) }
+        defer { close(descriptor) }
+        var checksum = CyclicChecksum(kind)
+        _ = try read(descriptor, path, from: 0, length: nil) { checksum.update($0) }
+        return checksum.bytes
+    }
+
     /// Reads from an offset into a digest that runs on; returns how much there was.
     static func feed(
         _ descriptor: Int32, _ path: String, from start: Int64 = 0, length: Int64?, to hasher: inout some HashFunction
+    ) throws(FileFailure) -> Int64 {
+        try read(descriptor, path, from: start, length: length) { hasher.update(bufferPointer: $0) }
+    }
+
+    private static func read(
+        _ descriptor: Int32, _ path: String, from start: Int64, length: Int64?, _ take: (UnsafeRawBufferPointer) -> Void
     ) throws(FileFailure) -> Int64 {
         let size = 1 << 20
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
@@ -37,7 +53,7 @@ enum FileDigest {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .last("read", path) }
             if count == 0 { break }
-            hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             position += Int64(count)
         }
         return position

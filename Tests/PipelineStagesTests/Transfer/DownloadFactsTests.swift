@@ -81,6 +81,38 @@ struct DownloadFactsTests {
         #expect(StatedDigest.stated(in: headers, isWhole: false).map(\.source) == ["Repr-Digest"])
     }
 
+    @Test("the checksums that stores give in fields of their own, but not digests of digests")
+    func stores() {
+        // "123456789", the check value of both polynomials: CBF43926 and E3069283.
+        let google: HTTPFields = HTTPFields([
+            HTTPField(name: .googleHash, value: "crc32c=4waSgw=="),
+            HTTPField(name: .googleHash, value: "md5=JfnnlDI7RTiF9RgfG2JNCw=="),
+        ])
+        let both = [StatedDigest.Algorithm.crc32c, .md5]
+        #expect(StatedDigest.stated(in: google, isWhole: false).map(\.algorithm) == both)
+        #expect(StatedDigest.stated(in: google, isWhole: true).map(\.hex).first == "e3069283")
+        var unpacked = google
+        unpacked[.storedEncoding] = "gzip"
+        #expect(StatedDigest.stated(in: unpacked, isWhole: true).isEmpty)
+        let name = HTTPField.Name("x-amz-checksum-crc32")!
+        #expect(StatedDigest.stated(in: [name: "y/Q5Jg=="], isWhole: true).map(\.hex) == ["cbf43926"])
+        #expect(StatedDigest.stated(in: [name: "y/Q5Jg==-3"], isWhole: true).isEmpty)
+        #expect(StatedDigest.stated(in: [name: "y/Q5Jg==", .amazonType: "COMPOSITE"], isWhole: true).isEmpty)
+    }
+
+    @Test("a cyclic checksum is the published one, however the bytes are cut")
+    func checksums() {
+        for (kind, expected) in [(CyclicChecksum.Kind.crc32, "cbf43926"), (.crc32c, "e3069283")] {
+            for cut in 0...9 {
+                let bytes = Array("123456789".utf8)
+                var checksum = CyclicChecksum(kind)
+                bytes[..<cut].withUnsafeBytes { checksum.update($0) }
+                bytes[cut...].withUnsafeBytes { checksum.update($0) }
+                #expect(checksum.bytes.hex == expected)
+            }
+        }
+    }
+
     @Test("a validator only when it is strong")
     func validators() {
         #expect(Validator([.eTag: "\"a\""]) == .entityTag("\"a\""))

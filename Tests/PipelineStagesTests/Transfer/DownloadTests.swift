@@ -200,6 +200,19 @@ struct DownloadTests {
         #expect(await bench.run().finished != nil)
     }
 
+    @Test("with a wrong checksum of the store's names both values, and keeps nothing")
+    func storeChecksum() async throws {
+        let small = Array("123456789".utf8)
+        let service = try FileService(small) { $0.fields = [("x-goog-hash", "crc32c=4waSgg==")] }
+        let bench = try bench(service, to: "a")
+        let failure = await bench.run().failedTry?.failure
+        #expect(failure?.title.contains("its CRC-32C is e3069283, and x-goog-hash says e3069282") == true)
+        #expect(failure?.hint?.contains("neither was kept") == true)
+        #expect(folder.names.isEmpty)
+        service.change { $0.fields = [("x-goog-hash", "crc32c=4waSgw==")] }
+        #expect(await bench.run().finished != nil)
+    }
+
     @Test("checks size and a header of the service's when told to")
     func verifyOthers() async throws {
         let small: [UInt8] = Array("hello".utf8)
@@ -370,13 +383,13 @@ struct DownloadTests {
         #expect(folder.read("victim") == [9])
     }
 
-    @Test("of keys that are not available is refused when the document is read")
+    @Test("with keys that have no meaning together is refused when the document is read")
     func unavailable() {
         let report = TransferBench.report(
             #"{ "id": "a", "kind": "download", "service": "api", "request": { "GET": "/x" }, "to": "x", "parallel": 4, "unpack": "zip", "select": "$.a", "verify": { "header": "X-Sum" } }"#
         )
         #expect(report.contains("'parallel' has no meaning beside 'select'"))
-        #expect(report.contains("'unpack' is not available"))
+        #expect(report.contains("'unpack' has no meaning beside 'select'"))
         #expect(report.contains("a digest in a header is about the whole body"))
     }
 }

@@ -75,6 +75,8 @@ final class TransferFolder {
 
     var names: [String] { Self.names(path) }
 
+    static func names(in path: String) -> [String] { names(path) }
+
     private static func names(_ path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }

@@ -1,0 +1,90 @@
+import CArchive
+import Crypto
+import PipelineCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Unpacks one archive into a new folder: all of it, or nothing.
+///
+/// libarchive's writer is told to follow no symbolic link and no `..`; before it sees an entry its name, its kind and
+/// its size have been checked here, and its name is made absolute below the folder.
+struct Unpacking {
+    /// What came out.
+    struct Result: Sendable {
+        /// Whether it is one file, called ``Unpacking/singleName``, instead of a folder.
+        var isSingle = false
+        /// Regular files; paths relative to the folder.
+        var files: [WrittenFile] = []
+    }
+
+    /// The name of what a compressed file holds, in the folder.
+    static let singleName = "content"
+
+    let archive: String
+    let format: UnpackDefinition.Format
+    let limits: UnpackLimits
+    /// The new folder, which must not exist.
+    let folder: String
+
+    /// Unpacks; when it throws, the folder is gone again. On return all of it is on the disk.
+    func perform() throws(UnpackFailure) -> Result {
+        guard mkdir(folder, 0o777) == 0 else { throw .file(.last("create the folder", folder)) }
+        do throws(UnpackFailure) {
+            // A symbolic link on the way to the folder is the user's own; the writer would refuse it.
+            guard let real = realpath(folder, nil) else { throw .file(.last("read the folder", folder)) }
+            defer { free(real) }
+            var writer = try ArchiveWriter(String(cString: real), limits: limits)
+            let result = try Self.inUTF8 { () throws(UnpackFailure) in try copy(to: &writer) }
+            try sync()
+            return result
+        } catch {
+            FolderTree.remove(folder)
+            throw error
+        }
+    }
+
+    private func copy(to writer: inout ArchiveWriter) throws(UnpackFailure) -> Result {
+        let reader = try ArchiveReader(archive, format: format)
+        var result = Result()
+        while let entry = try reader.next() {
+            guard reader.isPacked else { throw .unknownForm(format) }
+            result.isSingle = reader.isSingle
+            try writer.write(entry, of: reader, named: reader.isSingle ? Self.singleName : entry.entryName)
+        }
+        try writer.finish()
+        // Nothing at all is no archive; and to libarchive zeros are a tar archive without entries.
+        if writer.entries == 0, format == .auto || !reader.isPacked { throw .unknownForm(format) }
+        result.files = writer.files
+        return result
+    }
+
+    /// libarchive turns names into the character set of the thread's locale, which is often plain ASCII in a service.
+    static func inUTF8<Value, Failure: Error>(_ work: () throws(Failure) -> Value) throws(Failure) -> Value {
+        guard let locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else { return try work() }
+        let former = uselocale(locale)
+        defer {
+            uselocale(former)
+            freelocale(locale)
+        }
+        return try work()
+    }
+
+    private func sync() throws(UnpackFailure) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .file(.last("save", folder)) }
+        defer { close(descriptor) }
+        if carchive_sync_file_system(descriptor) == 0 { return }
+        guard errno == ENOSYS else { throw .file(.last("save", folder)) }
+        do throws(FileFailure) {
+            try FolderTree.sync(folder)
+        } catch {
+            throw .file(error)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import CArchive
+import PipelineCore
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+@testable import PipelineStages
+
+@Suite("Unpacking an archive")
+struct UnpackingTests {
+    private let folder = TransferFolder()
+
+    private func unpack(
+        _ bytes: [UInt8], _ format: UnpackDefinition.Format = .auto, limit: Int64 = 1 << 30
+    ) -> Swift.Result<Unpacking.Result, UnpackFailure> {
+        let archive = folder.write("archive", bytes)
+        let unpacking = Unpacking(
+            archive: archive, format: format, limits: UnpackLimits(bytes: limit), folder: "\(folder.path)/out")
+        do throws(UnpackFailure) {
+            return .success(try unpacking.perform())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func refusal(_ entries: [PackedFile.Entry]) -> String? {
+        guard case .failure(.unsafe(_, let reason)) = unpack(PackedFile.bytes(.tar, entries)) else { return nil }
+        #expect(folder.names == ["archive"])
+        return reason
+    }
+
+    private func mode(_ name: String) -> mode_t {
+        var status = stat()
+        lstat("\(folder.path)/out/\(name)", &status)
+        return status.st_mode
+    }
+
+    @Test(
+        "gives all files with their digests, whatever the form",
+        arguments: [(PackedFile.Form.zip, "zip"), (.tar, "tar"), (.tarGzip, "tar"), (.zip, "auto"), (.tarGzip, "auto")])
+    func whole(form: PackedFile.Form, word: String) throws {
+        let entries: [PackedFile.Entry] = [
+            .file("model.obj", "v 0 0 0"), .file("textures/größe.png", "png", mode: 0o755), .file("empty", ""),
+        ]
+        let result = try unpack(PackedFile.bytes(form, entries), try #require(.init(rawValue: word))).get()
+        #expect(result.files.map(\.path) == ["empty", "model.obj", "textures/größe.png"])
+        #expect(result.files.map(\.bytes) == [0, 7, 3])
+        #expect(result.files[1].sha256 == TransferFolder.sha256(Array("v 0 0 0".utf8)))
+        #expect(folder.read("out/model.obj") == Array("v 0 0 0".utf8))
+        #expect(folder.read("out/textures/größe.png") == Array("png".utf8))
+        #expect(mode("textures/größe.png") & 0o777 == 0o755)
+        #expect(!result.isSingle)
+    }
+
+    @Test("gives a compressed file as one file")
+    func single() throws {
+        let content = TransferFolder.bytes(3 << 20)
+        let packed = PackedFile.bytes(.gzip, [PackedFile.Entry(name: "x", content: content)])
+        let result = try unpack(packed, .gz).get()
+        #expect(result.isSingle)
+        #expect(result.files.map(\.sha256) == [TransferFolder.sha256(content)])
+        #expect(folder.read("out/content") == content)
+    }
+
+    @Test("refuses every way out of the folder, and leaves nothing")
+    func escapes() {
+        #expect(refusal([.file("a", "x"), .file("../b", "x")])?.contains("'..'") == true)
+        #expect(refusal([.file("a/../../b", "x")])?.contains("'..'") == true)
+        #expect(refusal([.file("/tmp/b", "x")])?.contains("absolute") == true)
+        #expect(refusal([.link("a", to: "/etc/passwd")])?.contains("absolute path") == true)
+        #expect(refusal([.link("a", to: "../b")])?.contains("lead out") == true)
+        #expect(refusal([.link("d/e/up", to: ".."), .link("f", to: "d/e/up/../..")])?.contains("lead out") == true)
+        #expect(
+            refusal([.file("d/x", "1"), .link("s", to: "d"), .file("s/y", "2")])?.contains("symbolic link") == true)
+        let hard = PackedFile.Entry(name: "h", hardLink: "/etc/passwd")
+        #expect(refusal([hard])?.contains("absolute") == true)
+        #expect(
+            refusal([.link("s", to: "d"), PackedFile.Entry(name: "h", hardLink: "s")])?.contains("no file") == true)
+        #expect(refusal([PackedFile.Entry(name: "dev", kind: .device)])?.contains("device") == true)
+        #expect(refusal([PackedFile.Entry(name: "pipe", kind: .pipe)])?.contains("device") == true)
+        #expect(refusal([.file("a\u{1B}[2J", "x")])?.contains("control") == true)
+    }
+
+    @Test("keeps links that stay inside, and takes away rights that nobody asked for")
+    func harmless() throws {
+        let entries: [PackedFile.Entry] = [
+            .file("lib/a.so.1", "code", mode: 0o4755), .link("lib/a.so", to: "a.so.1"), .link("x/y/z", to: "../../lib"),
+            PackedFile.Entry(name: "copy", hardLink: "lib/a.so.1"),
+        ]
+        let result = try unpack(PackedFile.bytes(.tar, entries)).get()
+        #expect(result.files.map(\.path) == ["copy", "lib/a.so.1"])
+        #expect(folder.read("out/x/y/z/a.so") == Array("code".utf8))
+        #expect(mode("lib/a.so.1") & 0o7777 == 0o755)
+    }
+
+    @Test("stops at the limit, whatever the archive says of its sizes")
+    func bombs() {
+        let zeros = PackedFile.Entry(name: "x", content: [UInt8](repeating: 0, count: 8 << 20))
+        let forms: [(PackedFile.Form, UnpackDefinition.Format)] = [(.zip, .zip), (.tarGzip, .tar), (.gzip, .gz)]
+        for (form, format) in forms {
+            let result = unpack(PackedFile.bytes(form, [zeros]), format, limit: 1 << 20)
+            guard case .failure(.tooLarge(limit: 1_048_576)) = result else {
+                Issue.record("not stopped: \(form)")
+                return
+            }
+            #expect(folder.names == ["archive"])
+        }
+        #expect(UnpackLimits(packed: 10 << 20, maximumSize: nil).bytes == 2000 << 20)
+        #expect(UnpackLimits(packed: 100, maximumSize: nil).bytes == 256 << 20)
+        #expect(UnpackLimits(packed: .max, maximumSize: nil).bytes == 1 << 40)
+        #expect(UnpackLimits(packed: 100, maximumSize: 5).bytes == 5)
+    }
+
+    @Test("refuses what is damaged, cut off, or no archive at all", arguments: [PackedFile.Form.zip, .tarGzip, .gzip])
+    func damaged(form: PackedFile.Form) {
+        let packed = PackedFile.bytes(form, [PackedFile.Entry(name: "x", content: TransferFolder.bytes(1 << 20))])
+        guard case .failure(.damaged) = unpack(Array(packed.prefix(packed.count / 2))) else {
+            Issue.record("a half archive was taken")
+            return
+        }
+        #expect(folder.names == ["archive"])
+        guard case .failure(.unknownForm(.auto)) = unpack(Array("<html>not found</html>".utf8)) else {
+            Issue.record("a page was taken for an archive")
+            return
+        }
+    }
+}
