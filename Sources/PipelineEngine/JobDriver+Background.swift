@@ -73,7 +73,7 @@ extension JobDriver {
                 pipeline: snapshot.record.pipeline, job: snapshot.record.id, step: step, reason: reason,
                 budget: budget, tolerance: tolerance(of: waited), mustBeginBy: mustBeginBy(step)))
         var changes: [JournalChange] = [.resume(decision.record)]
-        if decision.isDeferred, !JobMachine(plan: plan).decisions(for: snapshot, at: now).isEmpty {
+        if decision.isDeferred, !JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: now).isEmpty {
             resumes.heldUntil = decision.start
             changes.append(deferral(of: step, until: decision.start, delay: decision.delay, decision.rationale))
         }

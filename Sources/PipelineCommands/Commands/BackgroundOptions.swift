@@ -1,5 +1,6 @@
 import ArgumentParser
 import PipelineCore
+import PipelineKit
 
 /// The flags of `plan` that ask what a run would cost in the background.
 struct BackgroundOptions: ParsableArguments {
@@ -9,9 +10,13 @@ struct BackgroundOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Under this budget instead of the document's: ios or unlimited.", valueName: "budget"))
     var budget: BudgetName?
 
-    /// Whether a forecast is asked for.
-    var isAsked: Bool { background || budget != nil }
-    var definition: ResumeBudgetDefinition? {
+    /// What the plan would cost in the background; nil when that is not asked for.
+    func forecast(of plan: Plan, in workspace: Workspace) async throws -> ForecastText? {
+        guard background || budget != nil else { return nil }
+        return ForecastText(try await workspace.forecast(of: plan, budget: definition))
+    }
+
+    private var definition: ResumeBudgetDefinition? {
         switch budget {
         case .ios: .ios
         case .unlimited: .unlimited

@@ -21,6 +21,8 @@ struct PlanCommand: WorkspaceCommand {
 
     @OptionGroup var given: InputOptions
 
+    @OptionGroup var ahead: BackgroundOptions
+
     @Flag(help: "Write the plan as JSON.")
     var json = false
 
@@ -30,7 +32,13 @@ struct PlanCommand: WorkspaceCommand {
             given: try given.values(), environment: workspace.settings.environment,
             standardInput: StandardInput.text, allowsMissingInputs: true)
         let preview = await PlanPreview(draft)
-        console.data(json ? preview.json.prettyText() : PlanText(preview).text)
+        let forecast = try await ahead.forecast(of: draft.plan, in: workspace)
+        if json {
+            console.data((forecast?.adding(to: preview.json) ?? preview.json).prettyText())
+        } else {
+            console.data(PlanText(preview).text)
+            forecast?.lines.forEach { console.data(SafeText.line($0)) }
+        }
         return .succeeded
     }
 }

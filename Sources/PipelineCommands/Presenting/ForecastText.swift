@@ -36,8 +36,21 @@ struct ForecastText {
             + "at most \(DurationText.describe(budget.maximum))"
     }
 
+    /// The form of `plan --json` with the forecast's members in their places.
+    func adding(to plan: JSON) -> JSON {
+        guard var object = plan.object else { return plan }
+        let stages = (plan["stages"]?.array ?? []).map { stage -> JSON in
+            guard var entry = stage.object else { return stage }
+            for member in members(of: stage["id"]?.string ?? "") { entry[member.name] = member.value }
+            return .object(entry)
+        }
+        object["stages"] = .array(stages)
+        for member in members { object[member.name] = member.value }
+        return .object(object)
+    }
+
     /// A stage's members of `plan --json`: `resumes`, `delay` in seconds, and the reasons.
-    func members(of stage: String) -> JSONObject {
+    private func members(of stage: String) -> JSONObject {
         guard let found = forecast.stages.first(where: { $0.id == stage }) else { return [:] }
         let reasons = found.resumes.map { resume -> JSON in
             ["reason": .string(resume.reason.rawValue), "count": .number(JSONNumber(resume.count))]
@@ -49,7 +62,7 @@ struct ForecastText {
     }
 
     /// The members of the whole: `resumes`, `delay` in seconds, `advice`.
-    var members: JSONObject {
+    private var members: JSONObject {
         [
             "resumes": .number(JSONNumber(forecast.resumes)), "delay": .number(JSONNumber(forecast.delay.seconds)),
             "advice": .array(forecast.advice.map { .string($0) }),

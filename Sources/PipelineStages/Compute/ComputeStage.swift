@@ -158,16 +158,16 @@ struct ComputeStage: Stage {
             return try PollPace(given, in: scope)
         }
         let elapsed = (context.now - context.facts.started).seconds
+        let isPushed = try await isPushExpected(in: context)
         var wait = pace.wait(
             in: PollPace.Situation(
                 polls: checkpoint.polls, elapsed: elapsed, outlook: context.facts.outlook, words: words, floor: floor,
-                isPushed: try await isPushExpected(in: context)))
+                isPushed: isPushed))
         if checkpoint.failures > 0 {
             // Nobody waits for the spread of one poller's delays, so the whole delay is taken.
             let grown = context.facts.retry.delay(afterFailures: checkpoint.failures, floor: floor, random: 1)
             wait = max(wait, grown)
         }
-        wait = max(wait, floor ?? .zero)
         var time = context.now + wait
         if let deadline = context.facts.deadline, deadline > context.now { time = min(time, deadline) }
         let wake: Wake = callback == nil ? .at(time) : .callback(orAt: time)

@@ -66,7 +66,7 @@ struct PollPace: Sendable {
         let isPushed = situation.isPushed
         let elapsed = max(situation.elapsed, 0)
         guard let estimate = Estimate(situation.outlook, elapsed: elapsed, words: situation.words) else {
-            return min(60, cold(situation.polls)) * (isPushed ? 10 : 1)
+            return min(60, cold(situation.polls)) * (isPushed ? 4 : 1)
         }
         var wait = PollPlan(estimate.distribution, patience: isPushed ? 8 : 1).wait(after: estimate.elapsed)
         if estimate.sources == ["author"], !isPushed {
