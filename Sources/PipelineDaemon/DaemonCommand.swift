@@ -33,13 +33,21 @@ struct DaemonCommand: AsyncParsableCommand {
     var onDemand = false
 
     func run() async throws {
-        let environment = Self.environment
+        let log = DaemonLog(clock: SystemClock())
+        let configuration: UserConfiguration
+        do throws(DefinitionError) {
+            configuration = try UserConfiguration(environment: Self.environment)
+        } catch {
+            log.note("cannot start: the configuration is wrong: \(error.report)")
+            throw ExitCode(2)
+        }
+        let environment = configuration.completing(Self.environment)
         let settings = Settings(
-            stateFolder: stateDir, secretsFile: secretsFile, plugins: plugins, environment: environment)
+            stateFolder: stateDir, secretsFile: secretsFile ?? environment["PIPELINE_SECRETS_FILE"], plugins: plugins,
+            environment: environment, secretsCommand: configuration.secretsCommand)
         // Nobody's folder is kept from being unmounted.
         chdir("/")
         umask(0o077)
-        let log = DaemonLog(clock: SystemClock())
         do {
             let daemon = try Daemon(settings: settings, log: log, options: options(environment))
             try await daemon.run()

@@ -72,11 +72,10 @@ import Testing
     private func complete(
         _ words: [String], _ command: String, _ argument: String, _ shell: String, _ bench: ExampleBench
     ) async throws -> [String] {
-        let position = shell == "fish" ? [] : [String(words.count - 1), "0"]
         let end = try await run(
-            ["---completion", command, "--", argument] + position + words, in: bench,
+            ["---completion", command, "--", argument, String(words.count - 1), "0"] + words, in: bench,
             environment: ["SAP_SHELL": shell])
-        return end.lines
+        return end.lines.filter { !$0.allSatisfy(\.isWhitespace) }
     }
 
     @Test("each command has a manual page that man takes without a complaint")

@@ -14,10 +14,10 @@ struct SignalCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job: an id, the start of one, a key, or 'last'.")
+    @Argument(help: "The job: an id, the start of one, a key, or 'last'.", completion: .jobs)
     var job: String
 
-    @Argument(help: "The stage.")
+    @Argument(help: "The stage.", completion: .stages)
     var stage: String
 
     @Option(help: ArgumentHelp("The item of a stage that is repeated, from 0.", valueName: "n"))

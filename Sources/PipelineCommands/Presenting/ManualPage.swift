@@ -97,7 +97,16 @@ struct ManualPage {
 
     /// Text that roff takes as it is.
     private static func plain(_ text: String) -> String {
-        let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+        let escaped = text.unicodeScalars.map { scalar -> String in
+            switch scalar {
+            case "\\": return "\\e"
+            case "-": return "\\-"
+            case _ where scalar.value > 126:
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                return "\\[u\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)]"
+            default: return String(scalar)
+            }
+        }.joined()
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
     }
 }
