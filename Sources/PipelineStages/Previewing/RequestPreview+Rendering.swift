@@ -109,6 +109,7 @@ extension StageRequests {
             switch part.content {
             case .bytes(let bytes): parts[part.name] = .string(String(decoding: bytes, as: UTF8.self))
             case .file(let path, _, _), .lines(let path, _): parts[part.name] = .string("‹file \(path)›")
+            case .gzip: parts[part.name] = "‹bytes›"
             }
         }
         return .object(parts)
