@@ -30,8 +30,7 @@ struct RequestRendering {
                 description.credentialFields.insert(name)
             }
         }
-        // The outermost of all: whatever the author says of it, in a decorator too, wins.
-        if let type { decorators.append(Headers([("Content-Type", type)])) }
+        if let type { description.setDefaultType(type, beside: decorators) }
         var rendered = RenderedRequest(
             description: description, decorators: decorators, options: try options(),
             key: [scope.ownKey, role].compactMap(\.self).joined(separator: "-"), definition: definition)
@@ -150,6 +149,16 @@ struct RequestRendering {
     private func path(_ template: Template?) throws(EvaluationFailure) -> String? {
         guard let template else { return nil }
         return LocalSource.absolute(try template.evaluateText(in: scope), in: scope.baseFolder)
+    }
+}
+
+extension RequestDescription {
+    /// Says the type of the body, unless the author does, in a decorator too. Programs among the decorators see it.
+    mutating func setDefaultType(_ type: String, beside decorators: [any RequestDecorator]) {
+        let isSaid = decorators.contains { decorator in
+            (decorator as? Headers)?.fields.contains { $0.name.lowercased() == "content-type" } == true
+        }
+        if headers[.contentType] == nil, !isSaid { headers[.contentType] = type }
     }
 }
 

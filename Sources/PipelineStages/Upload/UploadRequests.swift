@@ -73,7 +73,7 @@ struct UploadRequests: Sendable {
             return
         }
         if request.purpose == .whole {
-            rendered.decorators.append(Headers([("Content-Type", "application/octet-stream")]))
+            rendered.description.setDefaultType("application/octet-stream", beside: rendered.decorators)
         }
     }
 
