@@ -159,6 +159,6 @@ struct SmallStageTests {
         #expect(StageBench.report(#"{ "id": "a", "kind": "wait", "until": "soon" }"#).contains("\"soon\" is no time"))
         #expect(
             StageBench.report(#"{ "id": "a", "kind": "wait" }"#).contains(
-                "either \"for\", a duration, or \"until\", a time"))
+                "a wait has one of \"for\", a duration, \"until\", a time, and \"callback\", a push"))
     }
 }

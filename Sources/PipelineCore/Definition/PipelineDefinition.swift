@@ -71,8 +71,7 @@ extension PipelineDefinition {
             findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
         }
         guard let node = reading.node,
-            let reader = ObjectReader(
-                Place(node), fields: fields, later: LaterKeys.document, findings: findings)
+            let reader = ObjectReader(Place(node), fields: fields, findings: findings)
         else { return nil }
         return read(reader, source: source)
     }

@@ -36,19 +36,15 @@ struct StageDrafting {
         var draft = StageDraft(definition: stage, previous: previous)
         let kind = kind(of: stage)
         let fields = kind.map { StageOptions.fields + $0.fields } ?? StageOptions.fields
-        let later = LaterKeys.stage.subtracting(kind?.fields.map(\.name) ?? [])
-        guard let reader = ObjectReader(stage.place, fields: fields, later: later, findings: findings) else {
+        guard let reader = ObjectReader(stage.place, fields: fields, findings: findings) else {
             return draft
         }
         let options = StageOptions.read(reader)
         draft.options = options
         draft.conditionUses = findings.takeStageFindings().uses
         draft.retry = options.retry.over(definition.defaults.retry)
-        guard let kind else {
-            // Which other keys it may have nobody knows.
-            reader.reportLater()
-            return draft
-        }
+        // Which other keys an unknown kind may have nobody knows.
+        guard let kind else { return draft }
         draft.kind = kind
         draft.stage = make(stage, kind, options, draft.retry.constants, reader)
         let found = findings.takeStageFindings()
@@ -67,7 +63,7 @@ struct StageDrafting {
                 reader: reader, id: stage.id, service: service,
                 decorators: [options.decorators, service?.decorators ?? [], definition.defaults.decorators],
                 retry: retry))
-        if kind.allowsOtherKeys { reader.reportLater() } else { reader.finish() }
+        if !kind.allowsOtherKeys { reader.finish() }
         return made
     }
 

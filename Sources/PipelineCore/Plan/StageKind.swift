@@ -56,7 +56,7 @@ public struct StageReading {
 
     /// The members that are the kind's own: neither those of all stages nor those that mean nothing (`$schema`, `x-`).
     public var ownMembers: [(member: JSONNode.Member, place: Place)] {
-        let common = LaterKeys.stage.union(StageOptions.fields.map(\.name))
+        let common = Set(StageOptions.fields.map(\.name))
         return (reader.place.members ?? []).filter { entry in
             let name = entry.member.name
             return !common.contains(name) && name != "$schema" && !name.hasPrefix("x-")

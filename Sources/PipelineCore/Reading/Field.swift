@@ -64,15 +64,11 @@ extension AnyField {
 
 extension [any AnyField] {
     /// The schema of an object with these fields and no others; `$schema` and `x-` keys are let through.
-    public var objectSchema: JSON { objectSchema() }
-
-    /// The same without the keys that this version does not do.
-    func objectSchema(later: Set<String> = []) -> JSON {
-        let fields = filter { !later.contains($0.name) }
+    public var objectSchema: JSON {
         var schema: JSONObject = [
-            "type": "object", "properties": .object(JSONObject(fields.map { ($0.name, $0.annotatedSchema) })),
+            "type": "object", "properties": .object(JSONObject(map { ($0.name, $0.annotatedSchema) })),
         ]
-        let required = fields.filter(\.isRequired).map { JSON.string($0.name) }
+        let required = filter(\.isRequired).map { JSON.string($0.name) }
         if !required.isEmpty { schema["required"] = .array(required) }
         schema["patternProperties"] = ["^x-|^\\$schema$": true]
         schema["additionalProperties"] = false

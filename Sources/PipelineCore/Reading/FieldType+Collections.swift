@@ -38,13 +38,11 @@ extension FieldType {
     }
 
     /// An object with the given fields, made into a value; nil when something required is missing or wrong.
-    ///
-    /// - Parameter later: keys that the format has and this version does not do.
     public static func object(
-        _ fields: [any AnyField], later: Set<String> = [], _ make: @escaping @Sendable (ObjectReader) -> Value?
+        _ fields: [any AnyField], _ make: @escaping @Sendable (ObjectReader) -> Value?
     ) -> FieldType {
-        FieldType(lazily: fields.objectSchema(later: later)) { place, findings in
-            guard let reader = ObjectReader(place, fields: fields, later: later, findings: findings) else { return nil }
+        FieldType(lazily: fields.objectSchema) { place, findings in
+            guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return nil }
             let value = make(reader)
             return reader.finish() ? value : nil
         }

@@ -8,7 +8,6 @@ public final class ObjectReader {
     public let place: Place
     public let findings: Findings
     private let fields: [any AnyField]
-    private let later: Set<String>
     private let members: [(member: JSONNode.Member, place: Place)]
     /// The members by name; of a table of fields few names are absent, of a document few are unknown.
     private let positions: [String: Int]
@@ -18,9 +17,7 @@ public final class ObjectReader {
     private let mistakesBefore: Int
 
     /// A reader for the object at the place; nil after having reported that it is no object.
-    ///
-    /// - Parameter later: keys that the format has and this version does not do; they are refused with that said.
-    public init?(_ place: Place, fields: [any AnyField], later: Set<String> = [], findings: Findings) {
+    public init?(_ place: Place, fields: [any AnyField], findings: Findings) {
         guard let members = place.members else {
             findings.report(
                 place, "this must be an object, not \(place.node.json.kindName)", hint: Self.shape(of: fields))
@@ -29,13 +26,11 @@ public final class ObjectReader {
         self.place = place
         self.findings = findings
         self.fields = fields
-        self.later = later
         self.members = members
         mistakesBefore = findings.diagnostics.count
         positions = Dictionary(
             members.enumerated().map { ($1.member.name, $0) }, uniquingKeysWith: { first, _ in first })
-        unknown = Self.unknown(
-            members.map(\.member.name), known: fields.map(\.name).filter { !later.contains($0) }, later)
+        unknown = Self.unknown(members.map(\.member.name), known: fields.map(\.name))
         guessed = Dictionary(
             unknown.compactMap { entry in entry.guess.map { ($0, entry.position) } },
             uniquingKeysWith: { first, _ in first })
@@ -74,27 +69,14 @@ public final class ObjectReader {
 
     /// Reports unknown keys; true when the object has had no mistake since this reader began.
     @discardableResult public func finish() -> Bool {
-        reportLater()
         for (position, guess) in unknown {
             let (member, place) = members[position]
-            let known = fields.map(\.name).filter { !later.contains($0) }
+            let known = fields.map(\.name)
             findings.report(
                 range: member.nameRange, pointer: place.pointer, "unknown key '\(member.name)'",
                 hint: guess.map { "did you mean '\($0)'?" } ?? Self.listed(known, before: "the keys here are"))
         }
         return findings.diagnostics.count == mistakesBefore
-    }
-
-    /// Reports the keys that this version does not do, and no others: what to call instead of ``finish()`` when the
-    /// table of fields is not the whole one.
-    func reportLater() {
-        for name in later.sorted() {
-            guard let position = positions[name] else { continue }
-            let (member, place) = members[position]
-            findings.report(
-                range: member.nameRange, pointer: place.pointer, "'\(name)' is not available in this version",
-                hint: "the format has it, but this version of the program does not do it yet; take it out")
-        }
     }
 
     /// Whether it has keys that mean nothing here: then whoever misses one of several keys need not say so too.
@@ -114,17 +96,13 @@ public final class ObjectReader {
             hint: field.advice)
     }
 
-    private func position(of name: String) -> Int? {
-        later.contains(name) ? nil : positions[name] ?? guessed[name]
-    }
+    private func position(of name: String) -> Int? { positions[name] ?? guessed[name] }
 
-    private static func unknown(
-        _ names: [String], known: [String], _ later: Set<String>
-    ) -> [(position: Int, guess: String?)] {
+    private static func unknown(_ names: [String], known: [String]) -> [(position: Int, guess: String?)] {
         let fields = Set(known)
         let strange = names.indices.filter { position in
             let name = names[position]
-            return !fields.contains(name) && !later.contains(name) && name != "$schema" && !name.hasPrefix("x-")
+            return !fields.contains(name) && name != "$schema" && !name.hasPrefix("x-")
         }
         guard !strange.isEmpty else { return [] }
         let absent = known.filter { !names.contains($0) }

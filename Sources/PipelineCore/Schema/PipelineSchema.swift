@@ -17,7 +17,7 @@ public struct PipelineSchema: Sendable {
                 "stage": stage, "decorator": catalogue.decoratorSchema(),
                 "notification": NotifyDefinition.schema(with: catalogue.sinks),
             ])
-        let (root, definitions) = sharing.share(PipelineDefinition.fields.objectSchema(later: LaterKeys.document))
+        let (root, definitions) = sharing.share(PipelineDefinition.fields.objectSchema)
         var schema: JSONObject = [
             "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:pipeline:document:1",
             "title": "Pipeline", "description": "A pipeline document, version 1 of the format.",
@@ -49,9 +49,8 @@ public struct PipelineSchema: Sendable {
     }
 
     private func schema(of kind: StageKind) -> JSON {
-        let later = LaterKeys.stage.subtracting(kind.fields.map(\.name))
         var schema: JSONObject = ["title": .string("\(kind.name)Stage"), "description": .string(kind.summary)]
-        for (name, value) in (StageOptions.fields + kind.fields).objectSchema(later: later).object ?? [:] {
+        for (name, value) in (StageOptions.fields + kind.fields).objectSchema.object ?? [:] {
             schema[name] = value
         }
         if kind.allowsOtherKeys { schema["additionalProperties"] = nil }
