@@ -7,8 +7,8 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
-/// The examples do their work against services that answer as the real ones were seen to.
-@Suite("Examples against recorded exchanges") struct ExchangeTests {
+/// The examples do their work against services that answer as the documentation of the real ones says.
+@Suite("Examples against exchanges from the services' documentation") struct ExchangeTests {
     private static let folder = ExampleTests.root.appendingPathComponent("Fixtures/Exchanges")
     static let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
         .filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }.sorted()

@@ -9,7 +9,7 @@ import Testing
 /// are there are never written again: they are what users have on their disks.
 @Suite("Every older version of the database")
 struct MigrationTests {
-    static let versions = [1]
+    static let versions = [1, 3]
     static let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 
     @Test("is migrated and read", arguments: versions)
@@ -28,7 +28,8 @@ struct MigrationTests {
         let read = try #require(try await journal.snapshot(of: job.record.id))
         #expect(SnapshotEssence.differences(read, expected) == [])
         #expect(try await journal.events(of: job.record.id, after: 0).count == 2)
-        #expect(try await journal.acquire(job.record.id, for: journal.owner).epoch == 2)
+        // Since version 3 a job is let go by the transaction that says so, and was taken again to go on.
+        #expect(try await journal.acquire(job.record.id, for: journal.owner).epoch >= 2)
         let fresh = try SQLiteWorld()
         defer { fresh.remove() }
         try await fresh.openSQLite().close()

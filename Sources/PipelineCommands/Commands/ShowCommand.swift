@@ -28,12 +28,22 @@ struct ShowCommand: WorkspaceCommand {
             uniqueKeysWithValues: (plan?.stages ?? []).map { stage in
                 (stage.id, Set(stage.captures.filter(\.isSecret).map(\.name)))
             })
-        let report = JobReport(found, secretCaptures: secret)
+        let estimate = found.snapshot.ended == nil ? try await Self.estimate(found.snapshot, plan, workspace) : nil
+        let report = JobReport(found, secretCaptures: secret, estimate: estimate)
         if json {
             console.data(report.full(order: order).prettyText())
         } else {
             JobText(job: found, report: report, order: order).lines.forEach { console.data(SafeText.line($0)) }
         }
         return .succeeded
+    }
+
+    /// How long it still takes, from earlier jobs of its pipeline and the author's guesses.
+    private static func estimate(
+        _ job: JobSnapshot, _ plan: Plan?, _ workspace: Workspace
+    ) async throws -> JobEstimate? {
+        guard let plan else { return nil }
+        let samples = try await workspace.samples(of: job.record.pipeline)
+        return JobEstimate(job, plan: plan, samples: samples, at: SystemClock().now)
     }
 }

@@ -6,9 +6,12 @@ struct JobReport {
     private let snapshot: JobSnapshot
     private let isOwned: Bool
     private let secretCaptures: [String: Set<String>]
+    /// How long it still takes; nil where nothing is known, or nobody asked.
+    let estimate: JobEstimate?
 
     /// - Parameter secretCaptures: names of captures that are not shown, by stage.
-    init(_ job: OwnedJob, secretCaptures: [String: Set<String>] = [:]) {
+    init(_ job: OwnedJob, secretCaptures: [String: Set<String>] = [:], estimate: JobEstimate? = nil) {
+        self.estimate = estimate
         snapshot = job.snapshot
         isOwned = job.owner != nil
         self.secretCaptures = secretCaptures
@@ -22,7 +25,7 @@ struct JobReport {
             "state": .string(snapshot.phase(isOwned: isOwned).rawValue),
             "cause": JSON(snapshot.suspension(isOwned: isOwned)?.rawValue),
             "started": .string(record.started.description), "ended": JSON(snapshot.ended?.description),
-            "estimate": nil, "error": snapshot.failure?.failure.json ?? .null,
+            "estimate": estimate.map { .object($0.data) } ?? .null, "error": snapshot.failure?.failure.json ?? .null,
             "files": .array(snapshot.files.map(\.json)),
         ]
     }

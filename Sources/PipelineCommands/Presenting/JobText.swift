@@ -19,6 +19,10 @@ struct JobText {
             "started   \(record.started)",
         ]
         if let ended = snapshot.ended { lines.append("ended     \(ended)") }
+        if let estimate = report.estimate {
+            let (half, most) = (LiveFrame.seconds(estimate.quantile(0.5)), LiveFrame.seconds(estimate.quantile(0.9)))
+            lines.append("estimate  about \(half) left, 90 % within \(most)")
+        }
         lines.append("")
         for (key, step) in report.stages(order) { lines += stageLines(key, step) }
         for file in snapshot.files {

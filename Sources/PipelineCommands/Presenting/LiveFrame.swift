@@ -76,7 +76,8 @@ struct LiveFrame {
         return String(repeating: "█", count: filled) + String(repeating: "░", count: 20 - filled)
     }
 
-    private static func seconds(_ seconds: Double) -> String {
+    /// A time in the one unit that suits it.
+    static func seconds(_ seconds: Double) -> String {
         switch seconds {
         case ..<10: "\((seconds * 10).rounded() / 10) s"
         case ..<120: "\(Int(seconds.rounded())) s"

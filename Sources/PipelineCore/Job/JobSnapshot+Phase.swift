@@ -17,13 +17,16 @@ extension JobSnapshot {
         return failure == nil ? .succeeded : .failed
     }
 
-    /// The failure that makes the job fail: the first by time of its end.
+    /// The failure that makes the job fail: the first by time of its end, and an item's rather than that of its stage,
+    /// which only follows from it.
     public var failure: (step: StepKey, failure: StepFailure)? {
         let failed = steps.compactMap { key, step -> (Timestamp, StepKey, StepFailure)? in
             guard case .failed(let failure) = step.state, !step.toleratesFailure else { return nil }
             return (step.ended ?? .epoch, key, failure)
         }
-        return failed.min { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
+        let broken = Set(failed.lazy.filter { $0.1.item != nil }.map(\.1.stage))
+        let causes = failed.filter { $0.1.item != nil || !broken.contains($0.1.stage) }
+        return causes.min { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
     }
 
     /// Why the job has no owner and has not ended; nil when it is owned or ended.
