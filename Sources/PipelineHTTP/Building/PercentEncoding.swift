@@ -10,6 +10,23 @@ public enum PercentEncoding {
         encoded(text.utf8) { $0 < 128 }
     }
 
+    /// The text with each `%XX` as the byte it stands for (§2.1); any other `%` stays.
+    static func decoded(_ text: some StringProtocol) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Name and value pairs joined as in a query, or a form of type `application/x-www-form-urlencoded`.
     public static func query(_ pairs: [(name: String, value: String)]) -> String {
         pairs.map { "\(component($0.name))=\(component($0.value))" }.joined(separator: "&")

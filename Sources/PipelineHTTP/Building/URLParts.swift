@@ -39,7 +39,8 @@ public struct URLParts: Sendable, Equatable {
         let host = parts.authority[parts.authority.index(after: at)...]
         let query = parts.query.map { "?\($0)" } ?? ""
         return (
-            "\(parts.scheme)://\(host)\(parts.path)\(query)", decoded(pair[0]), pair.count > 1 ? decoded(pair[1]) : ""
+            "\(parts.scheme)://\(host)\(parts.path)\(query)", PercentEncoding.decoded(pair[0]),
+            pair.count > 1 ? PercentEncoding.decoded(pair[1]) : ""
         )
     }
 
@@ -48,22 +49,6 @@ public struct URLParts: Sendable, Equatable {
         guard let colon = host.lastIndex(of: ":") else { return nil }
         if let bracket = host.lastIndex(of: "]"), bracket > colon { return nil }
         return colon
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -72,23 +72,7 @@ enum AWSCanonical {
 
     /// Encoded as section "UriEncode" says, whatever part of it was encoded before.
     private static func encoded(_ text: some StringProtocol) -> String {
-        PercentEncoding.component(decoded(text))
-    }
-
-    private static func decoded(_ text: some StringProtocol) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        PercentEncoding.component(PercentEncoding.decoded(text))
     }
 
     private static func padded(_ number: Int64, _ width: Int) -> String {
