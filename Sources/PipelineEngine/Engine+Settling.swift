@@ -19,11 +19,17 @@ extension Engine {
         do throws(JournalFailure) {
             guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
             let changes = try changes(of: snapshot, key, resolution)
-            try await ports.journal.commit(changes + [.released(snapshot.cause)], under: lease)
+            try await ports.journal.commit(changes + [.released(cause(after: snapshot))], under: lease)
         } catch {
             try await ports.journal.release(lease)
             throw error
         }
+    }
+
+    /// A job that stopped at an unknown submit has no cause yet. In the background its owner takes it up again; else
+    /// a person does.
+    private func cause(after job: JobSnapshot) -> SuspensionCause? {
+        job.cause ?? (job.mode == .background ? nil : .interrupted)
     }
 
     private func changes(

@@ -29,8 +29,8 @@ extension JobSnapshot {
         return causes.min { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
     }
 
-    /// Why the job has no owner and has not ended; nil when it is owned or ended.
+    /// Why the job is suspended; nil when it is owned, ended, or waits for a person to settle a submit.
     public func suspension(isOwned: Bool) -> SuspensionCause? {
-        isOwned || ended != nil ? nil : cause ?? .crashed
+        phase(isOwned: isOwned) == .suspended ? cause ?? .crashed : nil
     }
 }

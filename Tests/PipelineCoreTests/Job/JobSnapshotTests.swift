@@ -67,6 +67,12 @@ import Testing
         #expect(job.suspension(isOwned: false) == nil)
     }
 
+    @Test("a job that waits for a person to settle a submit is unknown, and has no cause beside it")
+    func unknownHasNoCause() {
+        #expect(job(unknown, .pending).suspension(isOwned: false) == nil)
+        #expect(job(unknown, waiting).suspension(isOwned: false) == .crashed)
+    }
+
     @Test("ids of jobs sort by their time, whatever their random bits")
     func order() {
         let times = [0, 1, 999, 1_790_000_000_000, 1_790_000_000_001].map { Timestamp(milliseconds: $0) }
