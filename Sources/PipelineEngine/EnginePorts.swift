@@ -17,6 +17,8 @@ public struct EnginePorts: Sendable {
     /// The address at which a push for a step is taken, of its job, the step and the step's own key; nil without a
     /// public address.
     public var callbackURL: @Sendable (JobID, StepKey, String) -> String? = { _, _, _ in nil }
+    /// What seals secrets in captured values; nil keeps these as they came.
+    public var seal: (any SecretSeal)?
     /// Where jobs in the background ask whether they may go on; nil when nothing holds them.
     public var gate: (any BackgroundGate)?
     /// How long stages took before; nil when nobody remembers.

@@ -135,7 +135,8 @@ extension JobDriver {
         }
         redactor.add(secrets.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
         redactor.add(secretInputs.map { ($0.name, $0.value.string ?? $0.value.text) })
-        for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) { conceal(step.captures, of: key) }
+        renewSealing()
+        for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) { conceal(opened(step.captures), of: key) }
         return nil
     }
 
@@ -146,6 +147,7 @@ extension JobDriver {
             secrets[name] = value
             redactor.add([(name, value)])
         }
+        renewSealing()
         return plan.secrets.contains { secrets[$0] != used[$0] }
     }
 

@@ -26,7 +26,7 @@ extension JobDriver {
                 return try await fail(key, stage, error)
             }
         }
-        var changes = values.compactMap { step(of: StepKey(stage: key.stage, item: $0), $1, stage) }
+        var changes = values.compactMap { step(of: StepKey(stage: key.stage, item: $0), sealed($1), stage) }
         if case .elements = forEach {
             // Items of an earlier run of the stage that the array no longer has.
             for (item, _) in snapshot.items(of: key.stage) where (item.item ?? 0) >= values.count {
@@ -121,9 +121,10 @@ extension JobDriver {
     func warnings(of stage: PlannedStage, _ key: StepKey, _ captures: JSONObject) async -> [String] {
         var messages: [String] = []
         let isRepeated = stage.forEach != nil
+        let own = opened(captures)
         for warning in stage.warnings where !isRepeated || warning.readsItem == (key.item != nil) {
             do throws(StageFailure) {
-                let message = try await context(for: key, stage).evaluate(with: { $0.own = captures }) {
+                let message = try await context(for: key, stage).evaluate(with: { $0.own = own }) {
                     scope throws(EvaluationFailure) in
                     try warning.condition.evaluateCondition(in: scope)
                         ? try warning.message.evaluateText(in: scope) : nil

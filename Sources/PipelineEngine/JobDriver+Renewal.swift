@@ -66,8 +66,9 @@ extension JobDriver {
         guard let planned = plan.stage(source), let expires = planned.expires, let step = snapshot.steps[other],
             case .succeeded(let captures) = step.state, let end = step.ended
         else { return nil }
+        let given = opened(captures)
         do throws(StageFailure) {
-            let time = try await context(for: other, planned).evaluate(with: { $0.own = captures }) {
+            let time = try await context(for: other, planned).evaluate(with: { $0.own = given }) {
                 scope throws(EvaluationFailure) in
                 try expires.time(endedAt: end, in: scope)
             }

@@ -6,6 +6,7 @@ extension JobDriver {
     func scope(for key: StepKey) -> Scope {
         var scope = snapshot.scope(
             for: key, in: plan, environment: environment, secrets: secrets, secretInputs: secretInputs)
+        if holdsSealed, let sealing { scope.open(with: sealing) }
         if plan.stage(key.stage)?.stage.callback != nil {
             scope.callbackURL = ports.callbackURL(snapshot.record.id, key, scope.ownKey ?? "")
         }
@@ -28,7 +29,7 @@ extension JobDriver {
         guard var step = snapshot.steps[key] else { return }
         step.checkpoint = checkpoint ?? step.checkpoint
         conceal(captures ?? [:], of: key)
-        for member in captures ?? [:] { step.captures[member.name] = member.value }
+        for member in sealed(captures ?? [:]) { step.captures[member.name] = member.value }
         step.bytesSent += moved.sent
         step.bytesReceived += moved.received
         if moved != BytesMoved(), let (state, _) = try? step.state.apply(.progressed, at: ports.clock.now) {
@@ -46,7 +47,7 @@ extension JobDriver {
         let counts = isAnswered && isRemoteJob(key) && gotControl(key, .submitAnswered) ? resumes.takeCount(of: key) : 0
         if isAnswered { resumes.inside.insert(key) }
         if var step = snapshot.steps[key], captures != nil || counts > 0 {
-            for member in captures ?? [:] { step.captures[member.name] = member.value }
+            for member in sealed(captures ?? [:]) { step.captures[member.name] = member.value }
             step.resumes += counts
             step.version += 1
             changes.append(.step(key, step))

@@ -138,7 +138,7 @@ extension JobDriver {
         let counts = countsEnd(of: stage, result) && gotControl(key, .transferEnded) ? resumes.takeCount(of: key) : 0
         switch result {
         case .success(.finished(let captures)):
-            let all = merged(snapshot.steps[key]?.captures ?? [:], captures)
+            let all = merged(snapshot.steps[key]?.captures ?? [:], sealed(captures))
             conceal(captures, of: key)
             let warnings = await warnings(of: stage, key, all)
             try await change(key, .finished(all), warnings: warnings, isStaged: true) {

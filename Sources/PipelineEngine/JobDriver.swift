@@ -31,6 +31,12 @@ actor JobDriver {
     var lane = CommitLane()
     var secrets: [String: String] = [:]
     nonisolated let redactor = SharedRedactor()
+    /// What keeps secrets out of captured values; nil when there are none.
+    var sealing: CaptureSealing?
+    /// The secrets that captured values may be sealed under, the latest of a name last.
+    var sealedUnder: [(name: String, value: String)] = []
+    /// Whether a captured value of the job may be sealed: mostly none is, and then none is looked through.
+    var holdsSealed = false
     var environment: [String: String?] = [:]
     /// What is known of the job's getting control back.
     var resumes: ResumeWatch

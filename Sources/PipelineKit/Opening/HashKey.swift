@@ -4,7 +4,7 @@ import PipelineCore
 
 /// The key of the hashes by which the journal tells request bodies apart; secret to the state folder, mode 0600.
 struct HashKey: Sendable {
-    private let key: SymmetricKey
+    let key: SymmetricKey
 
     /// Reads the folder's key, or makes it.
     init(folder: String) throws(JournalFailure) {

@@ -73,6 +73,7 @@ public final class Workspace: Sendable {
             crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
             exchanges: exchanges, owner: journal.owner, keyedHash: { key.hash($0) }, gate: gate(journal: journal),
             history: journal, observe: observe)
+        ports.seal = key
         if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }
         return Engine(ports: ports)
     }

@@ -109,14 +109,56 @@ struct EncodedSecretTests {
         }
     }
 
-    private func expectNothing(in workplace: Workplace?, _ ends: [ProgramEnd], of secrets: [String]) throws {
-        for form in secrets.flatMap(Self.forms) {
-            let bytes = Data(form.utf8)
-            for name in workplace?.files(below: workplace?.state ?? "") ?? [] {
-                let content = FileManager.default.contents(atPath: (workplace?.state ?? "") + "/" + name) ?? Data()
-                #expect(content.range(of: bytes) == nil, "\(form) in \(name)")
-            }
-            for end in ends { #expect(!(end.output + end.errors).contains(form), "\(form) in \(end)") }
+    @Test("in captures of an answer that repeats it, which the next request gets as they were, also after a kill")
+    func captured() async throws {
+        let answer = JSON.string(Self.forms(of: Self.secret).joined(separator: " | ")).text
+        let server = try LoopbackServer { request in
+            request.path == "/list" ? .json(#"{"all":[\#(answer),"plain"],"pin":48151623}"#) : .json("{}")
         }
+        defer { server.stop() }
+        let document = """
+            { "pipeline": 1, "name": "repeat", "services": { "api": { "url": "${{ env.SERVER_URL }}" } },
+              "stages": [
+                { "id": "list", "kind": "request", "service": "api",
+                  "request": { "GET": "/list", "headers": { "X-Key": "${{ secrets.KEY }}", "X-Pin": "${{ secrets.PIN }}" } },
+                  "capture": { "all": "$.all", "pin": "$.pin" } },
+                { "id": "each", "kind": "request", "service": "api", "forEach": "stages.list.all", "concurrency": 1,
+                  "request": { "POST": "/use", "json": { "item": "${{ item }}", "pin": "${{ stages.list.pin }}" } } } ] }
+            """
+        try await withWorkplace { workplace in
+            try workplace.write("repeat.json", document)
+            let variables = [
+                "SERVER_URL": server.url, "PIPELINE_SECRET_KEY": Self.secret, "PIPELINE_SECRET_PIN": "48151623",
+            ]
+            let killed = variables.merging(["PIPELINE_CRASH_AT": "submit.intent:1"]) { $1 }
+            var ends = [try await workplace.run("run", "repeat.json", environment: killed)]
+            #expect(ends[0].cause == .killed(9), "\(ends[0])")
+            ends.append(
+                try await workplace.program.run(
+                    ["resume", "last"], environment: workplace.environment(variables), folder: workplace.folder))
+            ends.append(
+                try await workplace.program.run(
+                    ["show", "last", "--json"], environment: workplace.environment(variables),
+                    folder: workplace.folder))
+            #expect(ends[1].cause == .exited(0), "\(ends[1])")
+            #expect(ends[2].output.contains("‹secret:KEY›") && ends[2].output.contains("‹secret:PIN›"), "\(ends[2])")
+            let used = server.requests.filter { $0.path == "/use" }.map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(Set(used) == [#"{"item":\#(answer),"pin":48151623}"#, #"{"item":"plain","pin":48151623}"#])
+            try expectNothing(in: workplace, ends, of: [Self.secret])
+            try expectNothing(in: workplace, ends, plain: "48151623")
+        }
+    }
+
+    private func expectNothing(in workplace: Workplace?, _ ends: [ProgramEnd], of secrets: [String]) throws {
+        for form in secrets.flatMap(Self.forms) { try expectNothing(in: workplace, ends, plain: form) }
+    }
+
+    private func expectNothing(in workplace: Workplace?, _ ends: [ProgramEnd], plain form: String) throws {
+        let bytes = Data(form.utf8)
+        for name in workplace?.files(below: workplace?.state ?? "") ?? [] {
+            let content = FileManager.default.contents(atPath: (workplace?.state ?? "") + "/" + name) ?? Data()
+            #expect(content.range(of: bytes) == nil, "\(form) in \(name)")
+        }
+        for end in ends { #expect(!(end.output + end.errors).contains(form), "\(form) in \(end)") }
     }
 }

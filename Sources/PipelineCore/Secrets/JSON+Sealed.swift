@@ -1,0 +1,45 @@
+public import JSONPath
+
+extension JSON {
+    /// The value as a person may see it: a sealed piece is shown as `‹secret:NAME›`.
+    public var withoutSealed: JSON {
+        guard holdsSealed else { return self }
+        return mapped(
+            string: { text in
+                .string(
+                    SealedPiece.parts(of: text).reduce(into: "") { shown, part in
+                        switch part {
+                        case .plain(let plain): shown += plain
+                        case .sealed(let piece): shown += piece.shown
+                        }
+                    })
+            }, number: { .number($0) })
+    }
+
+    /// Whether something in the value may be sealed.
+    public var holdsSealed: Bool {
+        switch self {
+        case .null, .bool, .number: false
+        case .string(let text): SealedPiece.mayStand(in: text)
+        case .array(let elements): elements.contains(where: \.holdsSealed)
+        case .object(let members):
+            members.contains { SealedPiece.mayStand(in: $0.name) || $0.value.holdsSealed }
+        }
+    }
+
+    /// The value with each string and number made anew; a name of a member is changed like a string.
+    func mapped(string: (String) -> JSON, number: (JSONNumber) -> JSON) -> JSON {
+        switch self {
+        case .null, .bool: self
+        case .string(let text): string(text)
+        case .number(let value): number(value)
+        case .array(let elements): .array(elements.map { $0.mapped(string: string, number: number) })
+        case .object(let members):
+            .object(
+                JSONObject(
+                    members.map { member in
+                        (string(member.name).string ?? member.name, member.value.mapped(string: string, number: number))
+                    }))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import JSONPath
+
+/// A piece of a captured value that is kept sealed, as it stands in the text: `‹secret:NAME#HEX›`.
+struct SealedPiece {
+    /// What the piece was made of: the first of the sealed bytes.
+    enum Kind: UInt8 {
+        case text = 0x74
+        case number = 0x6E
+    }
+
+    enum Part {
+        case plain(Substring)
+        case sealed(SealedPiece)
+    }
+
+    private static let opening = "‹secret:"
+    private static let closing: Character = "›"
+
+    let name: String
+    let sealed: [UInt8]
+
+    var text: String {
+        let digits = sealed.flatMap { PercentEncoding.hex($0, upper: false) }
+        return "\(Self.opening)\(name)#\(String(decoding: digits, as: UTF8.self))\(Self.closing)"
+    }
+
+    /// The piece as a person sees it.
+    var shown: String { "\(Self.opening)\(name)\(Self.closing)" }
+
+    init(name: String, sealed: [UInt8]) {
+        self.name = name
+        self.sealed = sealed
+    }
+
+    /// Reads what stands between the marks; nil when it is no piece.
+    private init?(_ inner: Substring) {
+        guard let mark = inner.lastIndex(of: "#") else { return nil }
+        let digits = inner[inner.index(after: mark)...].utf8.map { PercentEncoding.hexValue($0) }
+        guard !digits.isEmpty, digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
+        name = String(inner[..<mark])
+        sealed = stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) }
+    }
+
+    /// The text taken apart, in order.
+    static func parts(of text: String) -> [Part] {
+        var parts: [Part] = []
+        var rest = Substring(text)
+        while let start = rest.firstRange(of: opening) {
+            let inner = rest[start.upperBound...]
+            guard let end = inner.firstIndex(of: closing), let piece = SealedPiece(inner[..<end]) else {
+                parts.append(.plain(rest[..<start.upperBound]))
+                rest = inner
+                continue
+            }
+            parts.append(.plain(rest[..<start.lowerBound]))
+            parts.append(.sealed(piece))
+            rest = inner[inner.index(after: end)...]
+        }
+        return parts + [.plain(rest)]
+    }
+
+    /// Whether a text may hold a piece; cheap for the texts that do not.
+    static func mayStand(in text: String) -> Bool { text.utf8.contains(0xE2) && text.contains(opening) }
+}
