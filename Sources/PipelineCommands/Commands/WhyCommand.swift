@@ -22,11 +22,12 @@ struct WhyCommand: WorkspaceCommand {
         let found = try await JobName(job).find(in: journal)
         let isOwned = found.owner != nil
         let phase = found.snapshot.phase(isOwned: isOwned)
-        let cause = found.snapshot.suspension(isOwned: isOwned)
+        // Of an unknown submit the step says what to do; that its process ended is no news then.
+        let cause = phase == .unknown ? nil : found.snapshot.suspension(isOwned: isOwned)
         let advice = try await advice(for: found, cause, journal)
         let held =
             phase == .succeeded || phase == .cancelled
-            ? [] : found.snapshot.standstills(in: try await workspace.plan(of: found.snapshot.record), isOwned: isOwned)
+            ? [] : try await standstills(of: found, in: workspace, journal)
         if json {
             let steps = held.map(Self.json)
             console.data(
@@ -41,6 +42,25 @@ struct WhyCommand: WorkspaceCommand {
             for step in held { Self.lines(step).forEach { console.data(SafeText.line($0)) } }
         }
         return .succeeded
+    }
+
+    /// What holds each step; what the rules for background work hold back says until when.
+    private func standstills(
+        of job: OwnedJob, in workspace: Workspace, _ journal: Workspace.Journal
+    ) async throws -> [Standstill] {
+        let snapshot = job.snapshot
+        let held = snapshot.standstills(
+            in: try await workspace.plan(of: snapshot.record), isOwned: job.owner != nil)
+        guard job.owner != nil else { return held }
+        let now = SystemClock().now
+        let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 64))
+        let deferrals = events.filter { $0.kind == .resumeDeferred }
+        return held.map { standstill in
+            guard let event = deferrals.last(where: { $0.step == standstill.step }),
+                let until = try? Timestamp.parse(event.data["until"]?.string ?? ""), until > now
+            else { return standstill }
+            return standstill.heldBack(until: until, reason: event.data["reason"]?.string ?? "")
+        }
     }
 
     /// What a person can do about the job as a whole.

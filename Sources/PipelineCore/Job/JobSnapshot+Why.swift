@@ -9,6 +9,11 @@ public struct Standstill: Sendable, Hashable {
     public let tried: String?
     /// What a person can do about it; nil when nothing is needed.
     public let advice: String?
+
+    /// The same step, held back by the rules for background work: by the resume budget, or for a good moment.
+    public func heldBack(until time: Timestamp, reason: String) -> Standstill {
+        Standstill(step: step, reason: "it is held back: \(reason)", until: time, tried: tried, advice: advice)
+    }
 }
 
 extension JobSnapshot {
@@ -32,7 +37,8 @@ extension JobSnapshot {
             return Standstill(
                 step: key, reason: "it is not known whether the service took the submit: \(submit.reason)", until: nil,
                 tried: "sent at \(submit.since) under the key \(submit.key)",
-                advice: "pipeline resolve \(record.id) --stage \(key.stage)")
+                advice: "look at the service, then pipeline resolve \(record.id) --stage \(key.stage) with --id ID, "
+                    + "--resubmit or --abandon")
         case .failed(let failure):
             return Standstill(
                 step: key, reason: "it failed: \(failure.title)", until: nil, tried: failure.request,
