@@ -14,14 +14,17 @@ final class JobBench: Sendable {
     private let folder: String
     private let document: String
 
-    init(folder: String, url: String, polls pace: String = #""first": "0ms""#) throws {
+    /// - Parameter stages: the JSON of the document's stages; nil for the three of a small job.
+    init(
+        folder: String, url: String, polls pace: String = #""first": "0ms""#, stages: String? = nil
+    ) throws {
         self.folder = folder
         mkdir(folder, 0o700)
         let settings = Settings(stateFolder: "\(folder)/state", secretsFile: nil, environment: [:])
         workspace = Workspace(settings: settings)
         journal = try SQLiteJournal(folder: settings.stateFolder)
         engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
-        document = Self.document(url: url, file: "\(folder)/input", pace: pace)
+        document = Self.document(url: url, stages: stages ?? Self.stages(file: "\(folder)/input", pace: pace))
         plan = try Planner(catalogue: workspace.catalogue).plan(SourceText(name: "bench.json", text: document))
         let input = fopen("\(folder)/input", "w")
         let bytes = [UInt8](repeating: 7, count: 4096)
@@ -87,12 +90,17 @@ final class JobBench: Sendable {
             folders: JobFolders(document: folder, output: "\(folder)/out"), overwrites: true)
     }
 
-    private static func document(url: String, file: String, pace: String) -> String {
+    private static func document(url: String, stages: String) -> String {
         """
         { "pipeline": 1, "name": "bench",
           "inputs": { "n": { "type": "number" } },
           "services": { "s": { "url": "\(url)" } },
-          "stages": [
+          "stages": [ \(stages) ] }
+        """
+    }
+
+    private static func stages(file: String, pace: String) -> String {
+        """
             { "id": "upload", "kind": "upload", "service": "s", "file": "\(file)", "protocol": "put",
               "request": { "PUT": "/files/${{ inputs.n }}" }, "capture": { "id": "$.id" } },
             { "id": "compute", "kind": "compute", "service": "s",
@@ -102,7 +110,6 @@ final class JobBench: Sendable {
                         "capture": { "url": "$.url" }, \(pace) } },
             { "id": "download", "kind": "download", "service": "s",
               "request": { "GET": "${{ stages.compute.url }}" }, "to": "${{ inputs.n }}.bin" }
-          ] }
         """
     }
 }

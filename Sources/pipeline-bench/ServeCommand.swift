@@ -7,7 +7,7 @@ import NIOPosix
 /// A service that does nothing slowly: what is measured is the client.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Serve PUT /files/N, POST /jobs, GET /jobs/N and GET /files/N on loopback.")
+        commandName: "serve", abstract: "Serve PUT /files/N, POST /jobs, GET /jobs/N, /files/N and /items/COUNT on loopback.")
 
     func run() async throws {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -42,6 +42,16 @@ private final class BenchHandler: ChannelInboundHandler {
         }
     }
 
+    /// A page of a list of so many items as the path says: `/items/COUNT?offset=O&limit=L`.
+    private static func page(_ uri: String) -> String {
+        let numbers = uri.split(whereSeparator: { !$0.isNumber }).compactMap { Int($0) }
+        guard numbers.count == 3 else { return #"{"data":[]}"# }
+        let items = (numbers[1]..<max(numbers[1], min(numbers[0], numbers[1] + numbers[2]))).map {
+            #"{"id":\#($0),"name":"item \#($0)","url":"https://example.com/items/\#($0)","tags":["a","b"]}"#
+        }
+        return #"{"data":[\#(items.joined(separator: ","))]}"#
+    }
+
     private func answer(_ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let isFile = request.uri.hasPrefix("/files/")
         let name = request.uri.split(separator: "/").last.map(String.init) ?? ""
@@ -50,6 +60,7 @@ private final class BenchHandler: ChannelInboundHandler {
             case (.PUT, _): (.created, "{\"id\":\"\(name)\"}")
             case (.POST, _): (.accepted, "{\"id\":\"job\"}")
             case (_, true): (.ok, Self.file)
+            case (_, _) where request.uri.hasPrefix("/items/"): (.ok, Self.page(request.uri))
             default: (.ok, "{\"state\":\"done\",\"url\":\"/files/1\"}")
             }
         var head = HTTPResponseHead(version: request.version, status: status)

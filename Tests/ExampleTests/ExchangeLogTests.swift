@@ -29,9 +29,14 @@ import Testing
                            "json": { "t": "${{ secrets.TOKEN }}", "n": 1 } } },
             { "id": "get", "kind": "request", "request": { "GET": "\(server.url)/plain?x=y",
                 "headers": { "X-Note": "it's \\"quoted\\" $HOME", "Authorization": "Basic bm9ib2R5OmtlcHQ=" } } },
+            { "id": "up", "kind": "upload", "service": "s", "file": "notes.txt", "protocol": "put",
+              "request": { "PUT": "/echo" } },
+            { "id": "down", "kind": "download", "request": { "GET": "\(server.url)/down" }, "to": "plain.json" },
             { "id": "long", "kind": "request", "request": { "GET": "\(server.url)/long" } },
             { "id": "cut", "kind": "request", "request": { "GET": "\(server.url)/cut" } } ] }
         """.write(toFile: bench.folder + "/talk.json", atomically: true, encoding: .utf8)
+        try "what I said: sesame-open-sesame".write(
+            toFile: bench.folder + "/notes.txt", atomically: true, encoding: .utf8)
         let end = try await run(
             ["run", "talk.json"], in: bench, environment: ["PIPELINE_SECRET_TOKEN": "sesame-open-sesame"])
         #expect(end.cause != .exited(0))
@@ -72,19 +77,109 @@ import Testing
         let entries = try #require(log["entries"]?.array)
         #expect(entries.count >= 4)
         for entry in entries { try Self.check(entry) }
+        #expect(Self.mistakes(of: try JSON.parse(text)) == [])
+        #expect(entries[0]["request"]?["httpVersion"] == "HTTP/1.1")
+        #expect(entries[0]["timings"]?["send"]?.number.map { $0.double > 0 } == true)
+        let up = try #require(entries.first { $0["comment"] == "up" })
+        #expect(up["request"]?["postData"]?["text"] == "what I said: ‹secret:TOKEN›")
+        #expect(up["request"]?["postData"]?["comment"]?.string?.hasSuffix("/notes.txt") == true)
+        let down = try #require(entries.first { $0["comment"] == "down" })
+        #expect(down["response"]?["content"]?["text"] == #"{"ok":true}"#)
         #expect(
             entries[0]["request"]?["url"]?.string?.hasPrefix("\(server.url)/echo?k=%E2%80%B9secret") == true
                 || entries[0]["request"]?["url"]?.string?.hasPrefix("\(server.url)/echo?k=‹secret:TOKEN›") == true)
         #expect(entries[0]["request"]?["postData"]?["text"] == #"{"t":"‹secret:TOKEN›","n":1}"#)
         #expect(entries[0]["response"]?["status"] == 201)
         #expect(entries[0]["response"]?["content"]?["text"] == #"{"t":"‹secret:TOKEN›","n":1}"#)
-        #expect(entries[2]["response"]?["content"]?["size"] == 120_000)
-        #expect(entries[2]["response"]?["content"]?["text"]?.string?.utf8.count == 65_536)
-        #expect(entries[2]["response"]?["content"]?["comment"] == "the first of 120000 bytes")
-        #expect(entries[3]["response"]?["status"] == 0)
-        #expect(entries[3]["comment"]?.string?.hasPrefix("cut: ") == true)
+        let long = try #require(entries.first { $0["comment"] == "long" })
+        #expect(long["response"]?["content"]?["size"] == 120_000)
+        #expect(long["response"]?["content"]?["text"]?.string?.utf8.count == 65_536)
+        #expect(long["response"]?["content"]?["comment"] == "the first of 120000 bytes")
+        let cut = try #require(entries.first { $0["comment"]?.string?.hasPrefix("cut: ") == true })
+        #expect(cut["response"]?["status"] == 0)
         let kept = try FileManager.default.contentsOfDirectory(atPath: bench.folder + "/state/exchanges")
         #expect(kept.count == 1)
+    }
+
+    /// What of the archive breaks the schema of HAR 1.2: every member that the specification demands, and their types.
+    private static func mistakes(of archive: JSON) -> [String] {
+        let fields: JSON = [
+            "type": "array",
+            "items": [
+                "type": "object", "required": ["name", "value"],
+                "properties": ["name": ["type": "string"], "value": ["type": "string"]],
+            ],
+        ]
+        let time: JSON = ["type": "number", "minimum": 0]
+        let optionalTime: JSON = ["type": "number", "minimum": -1]
+        let request: JSON = [
+            "type": "object",
+            "required": [
+                "method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize", "bodySize",
+            ],
+            "properties": [
+                "method": ["type": "string"], "url": ["type": "string", "pattern": "^https?://"],
+                "httpVersion": ["type": "string"], "cookies": ["type": "array"], "headers": fields,
+                "queryString": fields, "headersSize": ["type": "integer"], "bodySize": ["type": "integer"],
+                "postData": [
+                    "type": "object", "required": ["mimeType", "params", "text"],
+                    "properties": [
+                        "mimeType": ["type": "string"], "text": ["type": "string"], "params": ["type": "array"],
+                        "comment": ["type": "string"],
+                    ],
+                ],
+            ],
+        ]
+        let response: JSON = [
+            "type": "object",
+            "required": [
+                "status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "headersSize",
+                "bodySize",
+            ],
+            "properties": [
+                "status": ["type": "integer"], "statusText": ["type": "string"], "httpVersion": ["type": "string"],
+                "cookies": ["type": "array"], "headers": fields, "redirectURL": ["type": "string"],
+                "headersSize": ["type": "integer"], "bodySize": ["type": "integer"],
+                "content": [
+                    "type": "object", "required": ["size", "mimeType"],
+                    "properties": [
+                        "size": ["type": "integer", "minimum": 0], "mimeType": ["type": "string"],
+                        "text": ["type": "string"], "comment": ["type": "string"],
+                    ],
+                ],
+            ],
+        ]
+        let timings: JSON = [
+            "type": "object", "required": ["send", "wait", "receive"],
+            "properties": [
+                "blocked": optionalTime, "dns": optionalTime, "connect": optionalTime, "ssl": optionalTime,
+                "send": time, "wait": time, "receive": time,
+            ],
+        ]
+        let entry: JSON = [
+            "type": "object", "required": ["startedDateTime", "time", "request", "response", "cache", "timings"],
+            "properties": [
+                "startedDateTime": [
+                    "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}([.][0-9]+)?(Z|[+-][0-9:]{5})$",
+                ],
+                "time": time, "request": request, "response": response, "cache": ["type": "object"],
+                "timings": timings, "comment": ["type": "string"],
+            ],
+        ]
+        let schema: JSON = [
+            "type": "object", "required": ["log"],
+            "properties": [
+                "log": [
+                    "type": "object", "required": ["version", "creator", "entries"],
+                    "properties": [
+                        "version": ["const": "1.2"],
+                        "creator": ["type": "object", "required": ["name", "version"]],
+                        "entries": ["type": "array", "items": entry],
+                    ],
+                ]
+            ],
+        ]
+        return JSONSchema(schema).mistakes(in: archive).map { "\($0)" }
     }
 
     private static func check(_ entry: JSON) throws {

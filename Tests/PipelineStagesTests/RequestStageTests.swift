@@ -7,11 +7,11 @@ import Testing
 struct RequestStageTests {
     private func bench(
         _ service: ScriptedService, _ request: String, extra: String = "", captures: [String: JSON] = [:],
-        folder: String = "/tmp", before: String = ""
+        folder: String = "/tmp", before: String = "", inputs: JSONObject = [:]
     ) throws -> StageBench {
         try StageBench(
             before + #"{ "id": "a", "kind": "request", "service": "api", \#(extra) "request": { \#(request) } }"#,
-            network: service.network, captures: captures, folders: JobFolders(document: folder, output: folder))
+            network: service.network, inputs: inputs, captures: captures, folders: JobFolders(document: folder, output: folder))
     }
 
     @Test("takes captures out of the answer")
@@ -98,6 +98,45 @@ struct RequestStageTests {
         )
         #expect(await bench.resume().isFinished)
         #expect(folder.names == ["passwd"])
+    }
+
+    @Test("lets the author's own items choose folders, and those of an answer not")
+    func itemFolders() async throws {
+        for (isOwn, name) in [(true, "sub/a.txt"), (false, "a.txt")] {
+            let folder = try TemporaryFolder()
+            try folder.makeFolder("sub")
+            let service = ScriptedService()
+            service.on("GET /v1/x", 200, "x")
+            let bench = try bench(
+                service, #""GET": "/x""#, extra: #""forEach": "inputs.names", "to": "${{ item }}","#,
+                folder: folder.path, inputs: ["names": ["sub/a.txt"]])
+            bench.host.read { state in
+                state.scope.item = "sub/a.txt"
+                state.scope.itemIsOwn = isOwn
+            }
+            #expect(await bench.resume().isFinished)
+            #expect(folder.read(name) == "x")
+        }
+    }
+
+    @Test("follows as many redirects, and opens as many connections, as an expression says")
+    func computedNumbers() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/x", 200, "x")
+        let limits = """
+            { "connections": "${{ inputs.n }}", "requestsPerSecond": "${{ inputs.n / 2 }}",
+              "send": "${{ inputs.rate }}", "stall": { "below": "${{ inputs.rate }}", "for": "5s" } }
+            """
+        let bench = try StageBench(
+            #"{ "id": "a", "kind": "request", "service": "api", "request": { "GET": "/x", "redirects": "${{ inputs.n }}" } }"#,
+            network: service.network, inputs: ["n": 3, "rate": "1MB/s"], with: "[], \"limits\": \(limits)")
+        #expect(await bench.resume().isFinished)
+        let options = try #require(service.sentOptions.first)
+        #expect(options.redirects == 3)
+        #expect(options.limits?.connections == 3)
+        #expect(options.limits?.requestsPerSecond == 1.5)
+        #expect(options.limits?.sendRate == 1_000_000)
+        #expect(options.stall?.bytesPerSecond == 1_000_000)
     }
 }
 

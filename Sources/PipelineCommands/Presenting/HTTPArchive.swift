@@ -28,8 +28,8 @@ struct HTTPArchive {
 
     private static func request(_ record: ExchangeRecord) -> JSON {
         var request: JSONObject = [
-            "method": .string(record.method), "url": .string(record.url), "httpVersion": "HTTP", "cookies": [],
-            "headers": fields(record.headers), "queryString": query(of: record.url), "headersSize": -1,
+            "method": .string(record.method), "url": .string(record.url), "httpVersion": .string(version(record)),
+            "cookies": [], "headers": fields(record.headers), "queryString": query(of: record.url), "headersSize": -1,
             "bodySize": .number(JSONNumber(Int(record.body?.size ?? 0))),
         ]
         if let body = record.body, body.size > 0 {
@@ -55,15 +55,21 @@ struct HTTPArchive {
             if let note = note(of: body) { content["comment"] = .string(note) }
         }
         return [
-            "status": .number(JSONNumber(answer?.status ?? 0)), "statusText": "", "httpVersion": "HTTP",
+            "status": .number(JSONNumber(answer?.status ?? 0)), "statusText": "", "httpVersion": .string(version(record)),
             "cookies": [], "headers": fields(answer?.headers ?? []), "content": .object(content),
             "redirectURL": .string(location), "headersSize": -1,
             "bodySize": .number(JSONNumber(Int(answer?.body.size ?? -1))),
         ]
     }
 
+    /// Of an exchange that came to no answer it is not known what would have been spoken.
+    private static func version(_ record: ExchangeRecord) -> String {
+        guard let version = record.answer?.version, !version.isEmpty else { return "unknown" }
+        return version
+    }
+
     private static func note(of body: RecordedBody) -> String? {
-        if let file = body.file { return "the file \(file)" }
+        if let file = body.file { return "the file \(file)" + (body.isWhole ? "" : ", \(body.size) bytes") }
         if body.size == 0 || body.isWhole { return nil }
         return body.text == nil ? "the body is not kept" : "the first of \(body.size) bytes"
     }
@@ -77,13 +83,15 @@ struct HTTPArchive {
         let first = max(times.firstByte, connected)
         func milliseconds(_ seconds: Double) -> JSON { .number(JSONNumber((max(0, seconds) * 1e6).rounded() / 1e3)) }
         let hasConnected = times.connect > times.nameLookup
+        let begun = hasConnected ? connected : 0
+        let sent = min(max(times.sent, begun), first)
         return (
             (times.total * 1e6).rounded() / 1e3,
             [
                 "blocked": -1, "dns": hasConnected ? milliseconds(times.nameLookup) : -1,
                 "connect": hasConnected ? milliseconds(connected - times.nameLookup) : -1,
-                "ssl": times.tls > 0 ? milliseconds(times.tls - times.connect) : -1, "send": 0,
-                "wait": milliseconds(first - (hasConnected ? connected : 0)),
+                "ssl": times.tls > 0 ? milliseconds(times.tls - times.connect) : -1, 
+                "send": milliseconds(sent - begun), "wait": milliseconds(first - sent),
                 "receive": milliseconds(max(times.total, first) - first),
             ]
         )

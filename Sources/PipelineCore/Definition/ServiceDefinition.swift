@@ -92,34 +92,36 @@ public struct TLSDefinition: Sendable {
 
 /// What a service may be asked at a time, over all jobs of the process.
 public struct LimitsDefinition: Sendable {
-    public let connections: Int?
-    public let requestsPerSecond: Double?
+    public let connections: Setting<Int>?
+    public let requestsPerSecond: Setting<Double>?
     /// Bytes per second.
-    public let send: Int64?
-    public let receive: Int64?
+    public let send: Setting<Int64>?
+    public let receive: Setting<Int64>?
     /// When a transfer counts as stalled, and is cut so that the next try goes on; nil for what holds without it.
     public let stall: Stall?
 
     /// Fewer bytes per second than `below` for `time`.
-    public struct Stall: Sendable, Equatable {
-        public let below: Int64
-        public let time: Duration
+    public struct Stall: Sendable {
+        public let below: Setting<Int64>
+        public let time: Setting<Duration>
     }
 
-    static let connectionsField = Field("connections", .integer(1...1024), "Connections per origin.")
-    static let requestsField = Field("requestsPerSecond", .number(0.001...100_000), "Requests begun per second.")
-    static let sendField = Field("send", .rate, "Bytes per second sent, for example 500KB/s.")
-    static let receiveField = Field("receive", .rate, "Bytes per second received.")
+    static let connectionsField = Field("connections", .count(1...1024, roots: .service), "Connections per origin.")
+    static let requestsField = Field(
+        "requestsPerSecond", .quantity(0.001...100_000, roots: .service), "Requests begun per second.")
+    static let sendField = Field("send", .rate(.service), "Bytes per second sent, for example 500KB/s.")
+    static let receiveField = Field("receive", .rate(.service), "Bytes per second received.")
 
-    static let belowField = Field("below", .rate, default: "1KiB/s", "The rate below which a transfer is stalled.")
+    static let belowField = Field(
+        "below", .rate(.service), default: "1KiB/s", "The rate below which a transfer is stalled.")
     static let stallTimeField = Field(
-        "for", .plainDuration, default: "60s", "How long it must have been that slow.")
+        "for", .duration(.service), default: "60s", "How long it must have been that slow.")
     static let stallField = Field(
         "stall",
         FieldType<Stall>.object([belowField, stallTimeField]) { reader in
             Stall(
-                below: reader.value(belowField, default: 1 << 10),
-                time: reader.value(stallTimeField, default: .seconds(60)))
+                below: reader.value(belowField, default: .constant(1 << 10)),
+                time: reader.value(stallTimeField, default: .constant(.seconds(60))))
         }, "When a transfer is cut as stalled and goes on with another try.")
 
     static var type: FieldType<LimitsDefinition> {
@@ -128,25 +130,6 @@ public struct LimitsDefinition: Sendable {
                 connections: reader.optional(connectionsField), requestsPerSecond: reader.optional(requestsField),
                 send: reader.optional(sendField), receive: reader.optional(receiveField),
                 stall: reader.optional(stallField))
-        }
-    }
-}
-
-extension FieldType where Value == Int64 {
-    /// A rate such as `"500KB/s"`, in bytes per second.
-    public static var rate: FieldType {
-        let pattern: JSON = [
-            "title": "rate", "type": "string", "pattern": "^[0-9]+([KMGT]i?)?B/s$", "examples": ["500KB/s"],
-        ]
-        return FieldType(lazily: pattern) { place, findings in
-            do throws(ValueSyntaxError) {
-                if case .number(let number) = place.node.content { throw RateText.bareNumber(number.literal) }
-                guard let text = FieldType<String>.string.read(place, findings) else { return nil }
-                return try RateText.parse(text)
-            } catch {
-                findings.report(place, error.message, hint: error.hint)
-                return nil
-            }
         }
     }
 }

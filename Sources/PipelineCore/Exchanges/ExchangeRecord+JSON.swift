@@ -23,19 +23,20 @@ extension ExchangeRecord {
         failure = json["failure"]?.string
         guard let answer = json["answer"], let status = answer["status"]?.number?.int else { return }
         let times = (answer["timings"]?.array ?? []).map { $0.number?.double ?? 0 }
-        guard times.count == 5 else { return }
+        guard times.count == 6 else { return }
         self.answer = Answer(
-            status: status, headers: Self.fields(answer["headers"]),
+            status: status, version: answer["version"]?.string ?? "", headers: Self.fields(answer["headers"]),
             body: Self.body(answer["body"]) ?? RecordedBody(size: 0, type: nil),
             timings: Timings(
-                nameLookup: times[0], connect: times[1], tls: times[2], firstByte: times[3], total: times[4]))
+                nameLookup: times[0], connect: times[1], tls: times[2], sent: times[3], firstByte: times[4],
+                total: times[5]))
     }
 
     private static func json(_ answer: Answer) -> JSON {
         let times = answer.timings
-        let seconds = [times.nameLookup, times.connect, times.tls, times.firstByte, times.total]
+        let seconds = [times.nameLookup, times.connect, times.tls, times.sent, times.firstByte, times.total]
         return [
-            "status": .number(JSONNumber(answer.status)), "headers": json(answer.headers), "body": json(answer.body),
+            "status": .number(JSONNumber(answer.status)), "version": .string(answer.version), "headers": json(answer.headers), "body": json(answer.body),
             "timings": .array(seconds.map { .number(JSONNumber($0)) }),
         ]
     }

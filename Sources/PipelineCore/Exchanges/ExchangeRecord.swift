@@ -20,12 +20,17 @@ public struct ExchangeRecord: Sendable, Hashable {
     /// What came back.
     public struct Answer: Sendable, Hashable {
         public let status: Int
+        /// Such as `HTTP/1.1`; empty when it is not known.
+        public let version: String
         public let headers: [Field]
         public let body: RecordedBody
         public let timings: Timings
 
-        public init(status: Int, headers: [Field], body: RecordedBody, timings: Timings) {
+        public init(
+            status: Int, version: String = "", headers: [Field], body: RecordedBody, timings: Timings
+        ) {
             self.status = status
+            self.version = version
             self.headers = headers
             self.body = body
             self.timings = timings
@@ -38,13 +43,18 @@ public struct ExchangeRecord: Sendable, Hashable {
         public let nameLookup: Double
         public let connect: Double
         public let tls: Double
+        /// When the request was with the network as a whole.
+        public let sent: Double
         public let firstByte: Double
         public let total: Double
 
-        public init(nameLookup: Double, connect: Double, tls: Double, firstByte: Double, total: Double) {
+        public init(
+            nameLookup: Double, connect: Double, tls: Double, sent: Double, firstByte: Double, total: Double
+        ) {
             self.nameLookup = nameLookup
             self.connect = connect
             self.tls = tls
+            self.sent = sent
             self.firstByte = firstByte
             self.total = total
         }

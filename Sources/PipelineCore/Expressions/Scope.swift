@@ -32,6 +32,8 @@ public struct Scope: Sendable {
     public var callbackURL: String?
     /// `item`
     public var item: JSON?
+    /// Whether `item` is the author's or the person's own, with nothing in it that a service answered.
+    public var itemIsOwn = false
     /// `index`, from 0
     public var index: Int?
     /// `job`; nil in a plan

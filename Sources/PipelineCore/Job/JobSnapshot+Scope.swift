@@ -16,6 +16,7 @@ extension JobSnapshot {
             baseFolder: record.folders.document)
         for member in secretInputs { scope.inputs[member.name] = member.value }
         let stage = plan.stage(key.stage)
+        scope.itemIsOwn = plan.hasOwnItems(key.stage)
         for (other, step) in steps where other.item == nil {
             if case .succeeded(let captures) = step.state {
                 scope.stages[other.stage] = .object(captures)

@@ -37,6 +37,21 @@ public struct Plan: Sendable {
         }
     }
 
+    /// Whether the items of a stage with `forEach` are made from inputs and the document alone: from no answer.
+    public func hasOwnItems(_ id: String) -> Bool {
+        switch stage(id)?.forEach {
+        case .elements(let expression):
+            expression.references.allSatisfy { reference in
+                switch reference.root {
+                case .input, .environment, .job: true
+                default: false
+                }
+            }
+        case .items(let followed, _): hasOwnItems(followed)
+        case nil: false
+        }
+    }
+
     /// The stage of that id.
     public func stage(_ id: String) -> PlannedStage? {
         positions[id].map { $0 < stages.count ? stages[$0] : finally[$0 - stages.count] }

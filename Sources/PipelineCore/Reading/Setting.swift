@@ -63,6 +63,19 @@ extension FieldType {
         }
     }
 
+    /// A rate such as `"500KB/s"` in bytes per second, or a template.
+    public static func rate(_ roots: AllowedRoots = .request) -> FieldType where Value == Setting<Int64> {
+        setting(schema: .rate, roots: roots) { json throws(ValueSyntaxError) in
+            if let number = json.number { throw RateText.bareNumber(number.literal) }
+            guard let text = json.string else {
+                throw ValueSyntaxError(
+                    "this must be a rate in a string, not \(json.kindName)",
+                    hint: "write it with its unit, such as \"500KB/s\"")
+            }
+            return try RateText.parse(text)
+        }
+    }
+
     /// A whole number within bounds, or a template.
     public static func count(
         _ bounds: ClosedRange<Int>, roots: AllowedRoots = .request
@@ -160,6 +173,13 @@ extension JSON {
         [
             "title": "size", "type": "string", "pattern": .string("^[0-9]+([KMGT]i?)?B$|\(template)"),
             "examples": ["64KiB", "8MiB", "1GB"],
+        ]
+    }
+
+    fileprivate static var rate: JSON {
+        [
+            "title": "rate", "type": "string", "pattern": .string("^[0-9]+([KMGT]i?)?B/s$|\(template)"),
+            "examples": ["500KB/s"],
         ]
     }
 

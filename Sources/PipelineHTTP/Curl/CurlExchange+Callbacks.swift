@@ -86,6 +86,7 @@ extension CurlExchange {
         throttle?.sent(done)
         options.onBody?(UnsafeRawBufferPointer(start: buffer, count: done), bodyPosition)
         bodyPosition += Int64(done)
+        if bodyPosition == progress.sendTotal { sentAfter = MachineClock.monotonic() - hopStartedAt }
         return done
     }
 

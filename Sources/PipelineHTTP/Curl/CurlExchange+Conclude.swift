@@ -30,7 +30,8 @@ extension CurlExchange {
         head = nil
         isConnected = false
         parser = ResponseHeadParser()
-        receiver = ResponseReceiver(options.receive, maximumBodyBytes: options.maximumBodyBytes)
+        receiver = ResponseReceiver(
+            options.receive, maximumBodyBytes: options.maximumBodyBytes, sampleBytes: options.sampleBytes)
         reader = BodyReader(request.body.segments)
         bodyPosition = 0
         progress.sendTotal = request.body.length
@@ -38,7 +39,7 @@ extension CurlExchange {
     }
 
     private func response() -> HTTPExchangeResponse {
-        HTTPExchangeResponse(
+        var response = HTTPExchangeResponse(
             status: head?.status ?? 0,
             headers: head?.headers ?? [:],
             trailers: parser.trailers,
@@ -49,6 +50,20 @@ extension CurlExchange {
             timings: timings(),
             redirects: redirects
         )
+        response.version = version()
+        response.sample = receiver.sample
+        return response
+    }
+
+    /// https://curl.se/libcurl/c/CURLINFO_HTTP_VERSION.html
+    private func version() -> String {
+        switch easy?.long(CURLINFO_HTTP_VERSION) {
+        case Int(CURL_HTTP_VERSION_1_0): "HTTP/1.0"
+        case Int(CURL_HTTP_VERSION_1_1): "HTTP/1.1"
+        case Int(CURL_HTTP_VERSION_2_0): "HTTP/2"
+        case Int(CURL_HTTP_VERSION_3): "HTTP/3"
+        default: ""
+        }
     }
 
     private func timings() -> ExchangeTimings {
@@ -58,6 +73,7 @@ extension CurlExchange {
             nameLookup: seconds(CURLINFO_NAMELOOKUP_TIME_T),
             connect: seconds(CURLINFO_CONNECT_TIME_T),
             tls: seconds(CURLINFO_APPCONNECT_TIME_T),
+            sent: max(seconds(CURLINFO_PRETRANSFER_TIME_T), sentAfter.map { $0 / .seconds(1) } ?? 0),
             firstByte: seconds(CURLINFO_STARTTRANSFER_TIME_T),
             total: seconds(CURLINFO_TOTAL_TIME_T)
         )

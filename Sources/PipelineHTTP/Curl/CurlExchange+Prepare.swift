@@ -6,6 +6,8 @@ extension CurlExchange {
     func prepare(_ configuration: CurlConfiguration) -> ExchangeFailure.Reason? {
         guard let easy else { return .cancelled }
         if let reason = reader.check() { return reason }
+        hopStartedAt = MachineClock.monotonic()
+        sentAfter = nil
         easy.reset()
         setBasics(easy, configuration)
         setTimeouts(easy)

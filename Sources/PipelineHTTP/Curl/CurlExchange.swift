@@ -15,6 +15,10 @@ final class CurlExchange: @unchecked Sendable {
     var request: RequestDescription
     var easy: EasyHandle?
     var startedAt: Duration = .zero
+    /// When the current hop began.
+    var hopStartedAt: Duration = .zero
+    /// How long into the hop the last byte of the body was handed over.
+    var sentAfter: Duration?
     /// When a byte or a head last moved.
     var lastMove: Duration = .zero
     /// True when the current hop has a connection over which the request goes.
@@ -51,7 +55,8 @@ final class CurlExchange: @unchecked Sendable {
         self.options = options
         self.completion = completion
         self.rule = RedirectRule(options, method: request.method)
-        self.receiver = ResponseReceiver(options.receive, maximumBodyBytes: options.maximumBodyBytes)
+        self.receiver = ResponseReceiver(
+            options.receive, maximumBodyBytes: options.maximumBodyBytes, sampleBytes: options.sampleBytes)
         self.reader = BodyReader(request.body.segments)
         progress.sendTotal = request.body.length
     }

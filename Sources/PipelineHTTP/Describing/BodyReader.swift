@@ -37,6 +37,20 @@ final class BodyReader {
         if let failure { throw RequestFailure(FailureText.message(failure, host: "", detail: "")) }
     }
 
+    /// Reads so many bytes from the start, or all of a shorter body.
+    func prefix(_ count: Int) throws(RequestFailure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: min(count, 64 << 10), alignment: 16)
+        defer { buffer.deallocate() }
+        while bytes.count < count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, count - bytes.count)])
+            guard let done = read(into: rest), done > 0 else { break }
+            bytes.append(contentsOf: rest[..<done])
+        }
+        if let failure { throw RequestFailure(FailureText.message(failure, host: "", detail: "")) }
+        return bytes
+    }
+
     /// Checks before anything is sent that each file is there, can be read and is long enough.
     func check() -> ExchangeFailure.Reason? {
         for case .gzip(let content) in segments {

@@ -28,6 +28,11 @@ public enum RequestBody: Sendable {
         try BodyReader(segments).forEach(take)
     }
 
+    /// The first bytes of it, as they will be sent, or all of a shorter one.
+    public func prefix(_ count: Int) throws(RequestFailure) -> [UInt8] {
+        try BodyReader(segments).prefix(count)
+    }
+
     /// The pieces that follow each other on the wire.
     public var segments: [BodySegment] {
         switch self {

@@ -49,6 +49,8 @@ public struct ExchangeOptions: Sendable {
     public var onToken: (@Sendable (String) -> Void)?
     /// The origin of the request that a token is asked for.
     var requestOrigin: String?
+    /// How much of a body that goes to a file is kept in memory too, for records of exchanges.
+    public var sampleBytes = 0
     /// Called with the request as the decorators left it, before anything is sent.
     public var onRequest: (@Sendable (RequestDescription) -> Void)?
     public var tls: TLSOptions

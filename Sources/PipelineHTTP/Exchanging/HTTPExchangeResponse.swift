@@ -6,8 +6,12 @@ public struct HTTPExchangeResponse: Sendable, Equatable {
     public var headers: HTTPFields
     /// Fields that came after the body.
     public var trailers: HTTPFields
+    /// The version of HTTP that it came in, such as `HTTP/1.1`; empty when it is not known.
+    public var version = ""
     /// The body, if it went to memory.
     public var body: [UInt8]
+    /// The first of a body that went to a file, if ``ExchangeOptions/sampleBytes`` asks for it.
+    public var sample: [UInt8] = []
     /// The URL that gave this answer, after redirects.
     public var url: String
     /// Bytes of the request's body that were handed to the network.
@@ -56,15 +60,19 @@ public struct ExchangeTimings: Sendable, Equatable {
     public var nameLookup: Double
     public var connect: Double
     public var tls: Double
+    /// When the whole request, its body included, was handed over.
+    public var sent: Double
     public var firstByte: Double
     public var total: Double
 
     public init(
-        nameLookup: Double = 0, connect: Double = 0, tls: Double = 0, firstByte: Double = 0, total: Double = 0
+        nameLookup: Double = 0, connect: Double = 0, tls: Double = 0, sent: Double = 0, firstByte: Double = 0,
+        total: Double = 0
     ) {
         self.nameLookup = nameLookup
         self.connect = connect
         self.tls = tls
+        self.sent = sent
         self.firstByte = firstByte
         self.total = total
     }

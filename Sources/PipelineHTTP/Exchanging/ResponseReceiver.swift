@@ -14,8 +14,11 @@ package import HTTPTypes
 package final class ResponseReceiver {
     private let sink: ResponseSink
     private let maximumBodyBytes: Int
+    private let sampleBytes: Int
     private var target = Target.memory
     package private(set) var body: [UInt8] = []
+    /// The first of a body that goes to a file.
+    package private(set) var sample: [UInt8] = []
     /// Set when receiving had to stop.
     package private(set) var failure: ExchangeFailure.Reason?
     /// True when the sink chose to end the exchange with the head.
@@ -27,8 +30,9 @@ package final class ResponseReceiver {
         case discard
     }
 
-    package init(_ sink: ResponseSink, maximumBodyBytes: Int) {
+    package init(_ sink: ResponseSink, maximumBodyBytes: Int, sampleBytes: Int = 0) {
         self.sink = sink
+        self.sampleBytes = sampleBytes
         self.maximumBodyBytes = maximumBodyBytes
     }
 
@@ -71,6 +75,7 @@ package final class ResponseReceiver {
         case .descriptor(let descriptor, let offset, let path, let isOwned):
             guard write(bytes, to: descriptor, at: offset, path: path) else { return false }
             target = .descriptor(descriptor, offset: offset + Int64(bytes.count), path: path, isOwned: isOwned)
+            if sample.count < sampleBytes { sample.append(contentsOf: bytes.prefix(sampleBytes - sample.count)) }
             if case .file(let file) = sink { file.onBytes?(bytes) }
             return true
         }

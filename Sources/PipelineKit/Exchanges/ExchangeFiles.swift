@@ -57,7 +57,23 @@ public final class ExchangeFiles: ExchangeLog {
         (FileContent.bytes(path(of: job)) ?? []).split(separator: UInt8(ascii: "\n"))
     }
 
-    private func count(of job: JobID) -> Int { max(0, lines(of: job).count - 1) }
+    private func count(of job: JobID) -> Int {
+        var count = 0
+        eachLine(of: path(of: job)) { _ in count += 1 }
+        return max(0, count - 1)
+    }
+
+    /// Goes through a file of which no more than a line is in memory at a time: bodies make it large.
+    private func eachLine(of path: String, _ body: (UnsafeRawBufferPointer) -> Void) {
+        guard let file = fopen(path, "re") else { return }
+        defer { fclose(file) }
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        while case let length = getline(&line, &capacity, file), length > 0 {
+            body(UnsafeRawBufferPointer(start: line, count: length))
+        }
+    }
 
     private func write(_ line: [UInt8], to path: String) {
         var descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -72,15 +88,19 @@ public final class ExchangeFiles: ExchangeLog {
 
     /// Writes the file anew with what is kept of it; returns how many lines that is.
     private func cut(_ job: JobID) -> Int {
-        let records = records(of: job)
-        var bytes: [UInt8] = []
-        for record in records {
-            record.json.write(into: &bytes)
-            bytes.append(UInt8(ascii: "\n"))
+        let path = path(of: job)
+        var stages: [String?] = []
+        eachLine(of: path) { line in stages.append((try? JSON.parse(Array(line)))?["stage"]?.string) }
+        var seen: [String: Int] = [:]
+        let isKept = stages.reversed().map { stage in
+            guard let stage else { return false }
+            seen[stage, default: 0] += 1
+            return seen[stage, default: 0] <= Self.kept
         }
-        let draft = "\(path(of: job)).\(getpid())"
-        write(bytes, to: draft)
-        rename(draft, path(of: job))
-        return records.count
+        var wanted = isKept.reversed().makeIterator()
+        let draft = "\(path).\(getpid())"
+        eachLine(of: path) { line in if wanted.next() == true { write(Array(line), to: draft) } }
+        rename(draft, path)
+        return isKept.count { $0 }
     }
 }

@@ -7,7 +7,7 @@ struct PollPaceDefinition: Sendable {
     var every: Setting<Duration>?
     var first: Setting<Duration>?
     var maximum: Setting<Duration>?
-    var factor: Double?
+    var factor: Setting<Double>?
     /// Whether anything is said.
     var isGiven = false
 }
@@ -27,7 +27,7 @@ struct PollPace: Sendable {
         period = try definition.every?.value(in: scope)
         first = try definition.first?.value(in: scope)
         maximum = try definition.maximum?.value(in: scope)
-        factor = definition.factor
+        factor = try definition.factor?.value(in: scope)
     }
 
     /// What a wait is chosen from.
@@ -98,7 +98,7 @@ struct PollPaceFields: Sendable {
         "max", FieldType<Setting<Duration>>.duration(),
         "The longest wait; by default a minute, or the median of the duration where that is longer.")
     let factor = Field(
-        "factor", FieldType<Double>.number(1...100), "By what the wait grows, instead of adaptive waits.")
+        "factor", FieldType<Setting<Double>>.quantity(1...100), "By what the wait grows, instead of adaptive waits.")
 
     var all: [any AnyField] { [every, first, maximum, factor] }
 

@@ -31,11 +31,11 @@ enum OutputPath: Sendable, Hashable {
     }
 
     /// Turns every text that came from a response into a safe name, so that no server can choose a folder: captures of
-    /// this and other stages, and items, which often come from a list that a server sent.
+    /// this and other stages, and items of a list that a server sent.
     static func disarm(_ scope: inout Scope) {
         scope.stages = scope.stages.mapValues(disarmed)
         if case .object(let own) = disarmed(.object(scope.own)) { scope.own = own }
-        scope.item = scope.item.map(disarmed)
+        if !scope.itemIsOwn { scope.item = scope.item.map(disarmed) }
     }
 
     private static func disarmed(_ value: JSON) -> JSON {

@@ -38,12 +38,16 @@ struct PagedRun {
     mutating func perform(_ items: PageItems) async throws(StageFailure) -> StageOutcome<RequestStage.Checkpoint> {
         if checkpoint.isWhole, try await finishNaming() { return .finished([:]) }
         try await takeUp()
+        let written = paginate
+        let paginate = try await context.evaluate { scope throws(EvaluationFailure) in
+            try written.resolved(in: scope)
+        }
         let page = PageRequest(
             requests: stage.requests, definition: stage.definition, paginate: paginate, items: items)
         while true {
             if Task.isCancelled { throw .stopped }
             var walk = checkpoint.walk
-            let answer = try await page.fetch(&walk, in: context, limit: paginate.maximumPages)
+            let answer = try await page.fetch(&walk, in: context, limit: paginate.maximumPages?.constant)
             try keep(answer)
             checkpoint.walk = walk
             if walk.isFinished { return .finished(try await finish(answer)) }

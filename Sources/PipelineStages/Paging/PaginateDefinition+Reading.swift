@@ -13,7 +13,8 @@ extension PaginateDefinition {
         let next = Field(
             "next", NextFields(roots).type, required: true, examples: [["link": "next"]], "How the next page is found.")
         let maximum = Field(
-            "maxPages", FieldType<Int>.integer(1...1_000_000_000), "The most pages that are fetched; all without it.")
+            "maxPages", FieldType<Setting<Int>>.count(1...1_000_000_000, roots: roots),
+            "The most pages that are fetched; all without it.")
         return .object([items, next, maximum]) { reader in
             let selector = ownsItems ? reader.required(items) : reader.optional(items)
             let step = reader.required(next)
@@ -21,7 +22,7 @@ extension PaginateDefinition {
             guard let step, selector != nil || !ownsItems else { return nil }
             return PaginateDefinition(
                 items: selector, rule: step.rule, source: step.source, condition: step.condition, size: step.size,
-                maximumPages: limit, place: reader.place)
+                first: step.first, maximumPages: limit, place: reader.place)
         }
     }
 }
@@ -32,6 +33,7 @@ private struct NextPage: Sendable {
     var source: PaginateDefinition.Source
     var condition: Selector?
     var size: PaginateDefinition.Size?
+    var first: Setting<Int>?
 }
 
 /// The table of the fields of `next`: one of five ways, and what belongs to it.
@@ -49,10 +51,11 @@ private struct NextFields: Sendable {
         "in", FieldType<PageParameter.Place>.word("place for a cursor"), default: "query", "Where the cursor is put.")
     private let condition = Field(
         "while", FieldType<Selector>.selector, "Where a page says whether there is another one.")
-    private let first = Field("first", FieldType<Int>.integer(0...1_000_000), default: 1, "The first page's number.")
+    private let first: Field<Setting<Int>>
     private let size: Field<PaginateDefinition.Size>
 
     init(_ roots: AllowedRoots) {
+        first = Field("first", .count(0...1_000_000, roots: roots), default: 1, "The first page's number.")
         let name = Field("param", FieldType<String>.parameterName, required: true, "The query parameter.")
         let value = Field(
             "value", FieldType<Setting<Int>>.count(1...1_000_000, roots: roots), required: true, "Items in a page.")
@@ -96,9 +99,9 @@ private struct NextFields: Sendable {
         case "link": return reader.optional(link).map { NextPage(rule: .url, source: .link($0)) }
         case "url": return reader.optional(url).map { NextPage(rule: .url, source: .selector($0)) }
         case "page":
-            let first = reader.value(first, default: 1)
+            let first = reader.value(first, default: .constant(1))
             return reader.optional(page).map {
-                NextPage(rule: .page(PageParameter($0), first: first), source: .counted)
+                NextPage(rule: .page(PageParameter($0), first: first.constant ?? 1), source: .counted, first: first)
             }
         case "offset":
             return reader.optional(offset).map { NextPage(rule: .offset(PageParameter($0)), source: .counted) }

@@ -27,10 +27,22 @@ struct PaginateDefinition: Sendable {
     /// `while`: false, null or nothing on the last page.
     var condition: Selector?
     var size: Size?
+    /// The number of the first page, of pages that are counted.
+    var first: Setting<Int>?
     /// The most pages that are fetched; nil for all.
-    var maximumPages: Int?
+    var maximumPages: Setting<Int>?
     /// Where it stands in the document.
     var place: Place
+
+    /// The same with the values of its expressions put in.
+    func resolved(in scope: Scope) throws(EvaluationFailure) -> PaginateDefinition {
+        var resolved = self
+        if let maximumPages { resolved.maximumPages = .constant(try maximumPages.value(in: scope)) }
+        if case .page(let parameter, _) = rule, let first {
+            resolved.rule = .page(parameter, first: try first.value(in: scope))
+        }
+        return resolved
+    }
 
     /// The names of the parameters that it puts into the place.
     func names(in place: PageParameter.Place) -> [String] {

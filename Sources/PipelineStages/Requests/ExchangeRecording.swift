@@ -5,6 +5,9 @@ import Synchronization
 
 /// Makes the record of one exchange: takes the request as it goes out, then what came of it, and redacts both.
 final class ExchangeRecording: Sendable {
+    /// How many bytes of a body are looked at: a little more than is kept, as a secret may stand across the end.
+    static let sampled = RecordedBody.limit + 4096
+
     private let built = Mutex<RequestDescription?>(nil)
     private let started: Timestamp
 
@@ -59,9 +62,14 @@ final class ExchangeRecording: Sendable {
         case .bytes(let bytes):
             return RecordedBody(size: Int64(bytes.count), type: type, text: text(bytes, context))
         case .file(let path, let offset, let length):
-            return RecordedBody(size: length, type: type, file: offset == 0 ? context.redact(path) : nil)
-        case .multipart(let form): return RecordedBody(size: request.body.length, type: form.contentType)
-        case .pieces, .gzip: return RecordedBody(size: request.body.length, type: type)
+            return RecordedBody(
+                size: length, type: type, text: start(of: request.body, context),
+                file: offset == 0 ? context.redact(path) : nil)
+        case .multipart(let form):
+            return RecordedBody(
+                size: request.body.length, type: form.contentType, text: start(of: request.body, context))
+        case .pieces: return RecordedBody(size: request.body.length, type: type, text: start(of: request.body, context))
+        case .gzip: return RecordedBody(size: request.body.length, type: type)
         }
     }
 
@@ -74,23 +82,32 @@ final class ExchangeRecording: Sendable {
             return NamedText(field.name.rawName, isCookie ? "‹redacted›" : context.redact(field.value))
         }
         let size = max(response.bytesReceived, Int64(response.body.count))
+        let start = response.body.isEmpty ? response.sample : response.body
         return ExchangeRecord.Answer(
-            status: response.status, headers: fields,
+            status: response.status, version: response.version, headers: fields,
             body: RecordedBody(
                 size: size, type: response.headers[.contentType],
-                text: response.body.isEmpty ? nil : text(response.body, context)),
+                text: start.isEmpty ? nil : text(start, context)),
             timings: ExchangeRecord.Timings(
-                nameLookup: times.nameLookup, connect: times.connect, tls: times.tls, firstByte: times.firstByte,
+                nameLookup: times.nameLookup, connect: times.connect, tls: times.tls, sent: times.sent,
+                firstByte: times.firstByte,
                 total: times.total))
+    }
+
+    /// What a person would see of a body that is read from files while it is sent.
+    private static func start<Checkpoint>(
+        of body: RequestBody, _ context: StageContext<Checkpoint>
+    ) -> String? {
+        guard let bytes = try? body.prefix(sampled), !bytes.isEmpty else { return nil }
+        return text(bytes, context)
     }
 
     /// The first of a text, redacted before it is cut, so that no half of a secret remains.
     private static func text<Checkpoint>(_ bytes: [UInt8], _ context: StageContext<Checkpoint>) -> String? {
-        // A little more than is kept: a secret may stand across the end.
-        let first = bytes.prefix(RecordedBody.limit + 4096)
+        let first = bytes.prefix(sampled)
         guard
             let whole = String(
-                validating: first.dropLast(first.count < bytes.count ? incomplete(first) : 0), as: UTF8.self),
+                validating: first.dropLast(incomplete(first)), as: UTF8.self),
             !whole.unicodeScalars.contains("\0")
         else { return nil }
         let redacted = context.redact(whole)

@@ -51,7 +51,7 @@ struct RequestFields: Sendable {
     let fail: Field<[FailRule]>
     let error = Field("error", FieldType<Selector>.selector, "Where the message of an error body stands.")
     let timeout: Field<Setting<Duration>>
-    let redirects = Field("redirects", FieldType<Int>.integer(0...50), "How many redirects to follow.")
+    let redirects: Field<Setting<Int>>
     let credentials = Field(
         "credentials", FieldType<RequestDefinition.Credentials>.word("way of sending credentials"), default: "service",
         "Where the service's credentials may go.")
@@ -79,6 +79,9 @@ struct RequestFields: Sendable {
             "fail", FieldType<[FailRule]>.array(of: FailRule.type(roots)),
             "Answers that are failures whatever their status.")
         timeout = Field("timeout", .duration(roots), "The longest that the request may take.")
+        redirects = Field(
+            "redirects", .count(0...50, roots: roots),
+            "How many redirects to follow; 10 with GET and HEAD and none with the rest if nothing is said.")
         once =
             options.allowsOnce
             ? Field("once", OnceDefinition.type(roots, decorators: decorators), "How a lost answer is settled.") : nil

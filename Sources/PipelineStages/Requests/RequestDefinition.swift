@@ -36,7 +36,7 @@ struct RequestDefinition: Sendable {
     var error: Selector?
     var timeout: Setting<Duration>?
     /// How many redirects to follow; nil for 10 with GET and HEAD and none with the rest.
-    var redirects: Int?
+    var redirects: Setting<Int>?
     var credentials = Credentials.service
     /// How a lost answer is settled, where that may be said.
     var once: OnceDefinition?

@@ -120,15 +120,20 @@ struct RequestRendering {
             options.idleTimeout = .seconds(300)
         }
         if options.stall == nil { options.stall = StallRule(bytesPerSecond: 1 << 10, time: .seconds(60)) }
-        options.redirects = definition.redirects
+        options.redirects = try definition.redirects?.value(in: scope)
         options.redirectKeepsCredentials = definition.credentials == .anyOrigin
         guard let service else { return options }
         if let limits = service.limits {
             // Under its name and its URL: another document may call another service by the same name.
             options.limits = ServiceLimits(
-                service: "\(service.name) \(try ServiceURL(service, in: scope).text)", connections: limits.connections,
-                requestsPerSecond: limits.requestsPerSecond, sendRate: limits.send, receiveRate: limits.receive)
-            options.stall = limits.stall.map { StallRule(bytesPerSecond: $0.below, time: $0.time) } ?? options.stall
+                service: "\(service.name) \(try ServiceURL(service, in: scope).text)",
+                connections: try limits.connections?.value(in: scope),
+                requestsPerSecond: try limits.requestsPerSecond?.value(in: scope),
+                sendRate: try limits.send?.value(in: scope), receiveRate: try limits.receive?.value(in: scope))
+            if let stall = limits.stall {
+                options.stall = StallRule(
+                    bytesPerSecond: try stall.below.value(in: scope), time: try stall.time.value(in: scope))
+            }
         }
         if let proxy = service.proxy { options.proxy = try proxy.evaluateText(in: scope) }
         if let tls = service.tls { options.tls = try self.options(of: tls) }

@@ -73,6 +73,7 @@ struct StageRequests: Sendable {
         decoration.attempt = context.facts.attempt
         let recording = ExchangeRecording(started: context.now)
         options.onRequest = { recording.take($0) }
+        options.sampleBytes = ExchangeRecording.sampled
         let result: Result<HTTPExchangeResponse, ExchangeFailure>
         do throws(ExchangeFailure) {
             result = .success(

@@ -23,10 +23,13 @@ struct ListSearch: Sendable {
     }
 
     func perform<Checkpoint>(in context: StageContext<Checkpoint>) async throws(StageFailure) -> Result {
+        let paginate = try await context.evaluate { scope throws(EvaluationFailure) in
+            try list.paginate?.resolved(in: scope)
+        }
         let request = PageRequest(
-            requests: requests, definition: list, paginate: list.paginate, items: list.paginate?.items ?? items,
+            requests: requests, definition: list, paginate: paginate, items: list.paginate?.items ?? items,
             unreadable: .answered)
-        let limit = list.paginate.map { $0.maximumPages ?? Self.mostPages } ?? 1
+        let limit = paginate.map { $0.maximumPages?.constant ?? Self.mostPages } ?? 1
         var walk = PageWalk()
         var matches: [JSON] = []
         while true {

@@ -11,5 +11,5 @@ struct PartsDefinition: Sendable {
     /// Captures of the request that makes the upload.
     var creation = CaptureSet()
     /// How many parts are under way at most.
-    var parallel = 1
+    var parallel = Setting.constant(1)
 }

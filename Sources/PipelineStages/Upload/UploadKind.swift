@@ -40,7 +40,7 @@ private struct UploadFields: Sendable {
         "onUnknown", FieldType<RequestDefinition.OnUnknown>.word("way of ending an unknown submit"), default: "ask",
         "What to do when a lost answer can't be settled.")
     let parallel = Field(
-        "parallel", FieldType<Int>.integer(1...64),
+        "parallel", FieldType<Setting<Int>>.count(1...64),
         "With s3 (8) and parts (1): the most parts at a time; how many are worth it is found while running.")
     let part: Field<RequestDefinition>
     let complete: Field<RequestDefinition>
@@ -119,7 +119,7 @@ private struct UploadFields: Sendable {
         parts.part = reader.optional(part)
         if mode == .parts { parts.complete = reader.optional(complete) }
         parts.cancel = reader.optional(cancel)
-        parts.parallel = reader.value(parallel, default: mode == .s3 ? 8 : 1)
+        parts.parallel = reader.value(parallel, default: .constant(mode == .s3 ? 8 : 1))
         guard mode == .s3 || mode == .parts else { return nil }
         if mode == .parts { parts.creation = creation }
         for request in [parts.part, parts.complete, parts.cancel] {

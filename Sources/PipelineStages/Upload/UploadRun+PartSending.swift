@@ -20,7 +20,10 @@ extension UploadRun {
         let gauge = PartGauge(table, present: Set(state.receipts.keys), context)
         var last: (HTTPExchangeResponse, RenderedRequest)?
         var failure: StageFailure?
-        var pace = PartPace(most: parts.definition.parallel, now: context.now)
+        let most = try await context.evaluate { scope throws(EvaluationFailure) in
+            try parts.definition.parallel.value(in: scope)
+        }
+        var pace = PartPace(most: most, now: context.now)
         // A failure of one part lets the others end: what they sent need not be sent again.
         await withTaskGroup(of: Sent.self) { group in
             var running = 0

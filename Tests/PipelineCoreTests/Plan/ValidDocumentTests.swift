@@ -41,6 +41,22 @@ struct ValidDocumentTests {
         #expect(plan.dependents(of: "model") == ["model", "download"])
     }
 
+    @Test("items are the author's own when they are made from inputs alone, through other stages too")
+    func ownItems() throws {
+        let text = #"""
+            { "pipeline": 1, "name": "items", "inputs": { "names": { "type": "json" } },
+              "stages": [
+                { "id": "own", "kind": "wait", "for": "1s", "forEach": "split(inputs.names, ',')" },
+                { "id": "after", "kind": "wait", "for": "1s", "forEach": { "stage": "own" } },
+                { "id": "list", "kind": "request", "request": { "GET": "http://h", "capture": { "x": "$.x" } } },
+                { "id": "theirs", "kind": "wait", "for": "1s", "forEach": "stages.list.x" },
+                { "id": "last", "kind": "wait", "for": "1s", "forEach": { "stage": "theirs" } }
+              ] }
+            """#
+        let plan = try Planner(catalogue: SampleKinds.catalogue).plan(SourceText(name: "items.json", text: text))
+        #expect(plan.stages.filter { plan.hasOwnItems($0.id) }.map(\.id) == ["own", "after"])
+    }
+
     @Test("background and notify become plain values")
     func background() throws {
         let definition = try Planner(catalogue: SampleKinds.catalogue).plan(try Self.source("background.json"))

@@ -26,6 +26,10 @@ final class TemporaryFolder {
         fclose(file)
     }
 
+    func makeFolder(_ name: String) throws {
+        guard mkdir("\(path)/\(name)", 0o700) == 0 else { throw Failure(code: errno) }
+    }
+
     /// The text of a file; nil when there is none.
     func read(_ name: String) -> String? { Self.text(of: "\(path)/\(name)") }
 
@@ -40,7 +44,9 @@ final class TemporaryFolder {
     func delete(_ name: String) { unlink("\(path)/\(name)") }
 
     /// The names of what is in it.
-    var names: [String] {
+    var names: [String] { Self.names(in: path) }
+
+    private static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []
@@ -54,7 +60,7 @@ final class TemporaryFolder {
     }
 
     private func remove(_ path: String) {
-        for name in names { unlink("\(path)/\(name)") }
+        for name in Self.names(in: path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
         rmdir(path)
     }
 }

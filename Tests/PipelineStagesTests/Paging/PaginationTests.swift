@@ -58,6 +58,26 @@ struct PaginationTests {
         #expect(next.contains("-1:") ? Set(ids.map(\.text)).count == 7 : .array(ids) == all)
     }
 
+    @Test("takes the first page's number and the most pages from expressions")
+    func computedNumbers() async throws {
+        let service = PageService()
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", "capture": { "ids": "$items[*].id[]" },
+              "request": { "GET": "/items" },
+              "paginate": { "items": "$.data[*]", "maxPages": "${{ inputs.most }}",
+                            "next": { "page": "page", "first": "${{ inputs.from }}" } } }
+            """, network: service.network, inputs: ["most": 2, "from": 1])
+        #expect(await bench.resume().isFinished)
+        #expect(service.queries == ["page=1", "page=2"])
+        let wrong = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", "request": { "GET": "/items" },
+              "paginate": { "items": "$.data[*]", "maxPages": "${{ inputs.most }}", "next": { "link": "next" } } }
+            """, network: service.network, inputs: ["most": 0])
+        #expect(await wrong.resume().definite?.contains("this must be a whole number from 1 to 1000000000") == true)
+    }
+
     @Test("puts a cursor into a JSON body, a form and a header, of a search that is a POST too")
     func places() async throws {
         for (request, place) in [
