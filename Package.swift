@@ -76,13 +76,18 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
 
+        .target(
+            name: "PipelineNotifier",
+            dependencies: ["CCurl", "PipelineCore", "PipelineHTTP", "JSONPath", crypto, httpTypes, subprocess, system],
+            swiftSettings: settings),
+
         // Put together.
         .target(name: "CBuild", cSettings: commit),
         .target(
             name: "PipelineKit",
             dependencies: [
-                "PipelineCore", "PipelineEngine", "PipelineStages", "PipelineJournal", "PipelineHTTP", "JSONPath",
-                crypto, subprocess, system,
+                "PipelineCore", "PipelineEngine", "PipelineStages", "PipelineJournal", "PipelineHTTP",
+                "PipelineNotifier", "JSONPath", crypto, httpTypes, subprocess, system,
             ],
             swiftSettings: settings),
         .target(
@@ -179,6 +184,12 @@ let package = Package(
             dependencies: [
                 "PipelineStages", "PipelineCore", "PipelineHTTP", "PipelineTestKit", "NetworkTasks", "JSONPath",
                 "CArchive", httpTypes, crypto,
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PipelineNotifierTests",
+            dependencies: [
+                "PipelineNotifier", "PipelineCore", "PipelineHTTP", "PipelineTestKit", "JSONPath", httpTypes, crypto,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -45,6 +45,7 @@ extension JobDriver {
     /// them at once, such as the next stage's start, is kept in the same transaction.
     func stage(_ changes: [JournalChange]) throws(JournalFailure) {
         if let failure = lane.failure { throw failure }
+        let changes = told(changes)
         for change in changes {
             snapshot.apply(change)
             if case .event(let event) = change { lane.next.events.append(event) }
@@ -75,7 +76,7 @@ extension JobDriver {
     private func write(_ batch: CommitLane.Batch) async -> Result<Void, JournalFailure> {
         if let failure = lane.failure { return .failure(failure) }
         do throws(JournalFailure) {
-            try await ports.journal.commit(batch.changes, under: lease)
+            try await ports.journal.commit(batch.changes, under: writing)
             for event in batch.events { ports.observe(event) }
             return .success(())
         } catch {

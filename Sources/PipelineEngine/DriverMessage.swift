@@ -6,6 +6,8 @@ enum DriverMessage: Sendable {
     case ended(StepKey, Result<StageOutcome<[UInt8]>, StageFailure>)
     /// A moment has come at which something may be due.
     case tick(Timestamp)
+    /// What became of a notification that a sink was given, by its id.
+    case told(String, Result<Void, NotificationFailure>)
     /// The journal's inbox may hold a request.
     case inbox
     /// Everything is to stop.

@@ -32,6 +32,9 @@ public struct Engine: Sendable {
         /// What is to be remembered of the job while it is parked; after ``run(parking:)`` gave `.parked`.
         public var parked: ParkedJob { get async { ParkedJob(lease: driver.lease, resumes: await driver.resumes) } }
 
+        /// When what could not be told of the job is to be tried again by its next owner; nil when nothing is left.
+        public var nextTelling: Timestamp? { get async { await driver.snapshot.nextTelling } }
+
         /// Lets the job go so that the next background owner goes on with it. From any thread.
         public func leave() { driver.mailbox.post(.stop(.leave)) }
 
@@ -61,6 +64,11 @@ public struct Engine: Sendable {
         var snapshot = JobSnapshot(record: record, steps: Dictionary(uniqueKeysWithValues: steps), mode: mode)
         let event = JobEvent(
             sequence: 1, time: ports.clock.now, kind: .jobStarted, job: record.id, pipeline: record.pipeline)
+        if ports.sinks != nil {
+            for record in NotificationLaw(plan.definition.notifications).records(for: event, of: snapshot) {
+                snapshot.apply(.notification(record))
+            }
+        }
         let lease = try await ports.journal.create(snapshot, events: [event], owner: ports.owner)
         ports.observe(event)
         snapshot.apply(.event(event))
@@ -98,6 +106,21 @@ public struct Engine: Sendable {
         }
     }
 
+    /// Takes a job that nobody owns, to send what is left of its notifications and nothing else: driving it comes back
+    /// soon, with where the job stands.
+    public func tell(
+        _ job: JobID, plan: Plan, secretInputs: JSONObject = [:]
+    ) async throws(JournalFailure) -> OwnedDrive {
+        let lease = try await ports.journal.acquire(job, for: ports.owner)
+        do throws(JournalFailure) {
+            guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
+            return drive(snapshot, plan, lease, secretInputs, onlyTells: true)
+        } catch {
+            try? await ports.journal.release(lease)
+            throw error
+        }
+    }
+
     /// Goes on with a job that this process parked: what it is stands in the journal.
     public func unpark(
         _ job: ParkedJob, plan: Plan, secretInputs: JSONObject = [:]
@@ -116,11 +139,11 @@ public struct Engine: Sendable {
 
     private func drive(
         _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false,
-        resumes: ResumeWatch = ResumeWatch()
+        resumes: ResumeWatch = ResumeWatch(), onlyTells: Bool = false
     ) -> OwnedDrive {
         let driver = JobDriver(
             snapshot: snapshot, plan: plan, lease: lease, ports: ports, secretInputs: secretInputs,
-            overwrites: overwrites, resumes: resumes, shelf: shelf)
+            overwrites: overwrites, resumes: resumes, shelf: shelf, onlyTells: onlyTells)
         return OwnedDrive(driver: driver, job: snapshot.record.id)
     }
 }

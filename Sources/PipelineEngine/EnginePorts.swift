@@ -23,6 +23,8 @@ public struct EnginePorts: Sendable {
     public var gate: (any BackgroundGate)?
     /// How long stages took before; nil when nobody remembers.
     public var history: (any BackgroundHistory)?
+    /// Who notifications go through; nil when nobody is told of anything.
+    public var sinks: (any NotificationSinks)?
     /// Told of every event after it is committed, and of progress as it comes; must return at once.
     public var observe: @Sendable (JobEvent) -> Void
 

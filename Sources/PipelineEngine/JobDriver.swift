@@ -15,6 +15,12 @@ actor JobDriver {
     var past: [String: [StageSample]] = [:]
     let plan: Plan
     let lease: Lease
+    /// The lease that commits are made under: another one once the job has been let go and its last notifications are
+    /// sent.
+    var writing: Lease
+    /// Whether the job is taken for the sake of its notifications alone.
+    private let onlyTells: Bool
+    var telling = Telling()
     let ports: EnginePorts
     /// Values of inputs that are kept nowhere else.
     let secretInputs: JSONObject
@@ -47,8 +53,10 @@ actor JobDriver {
 
     init(
         snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool,
-        resumes: ResumeWatch = ResumeWatch(), shelf: HistoryShelf? = nil
+        resumes: ResumeWatch = ResumeWatch(), shelf: HistoryShelf? = nil, onlyTells: Bool = false
     ) {
+        self.onlyTells = onlyTells
+        writing = lease
         self.resumes = resumes
         self.shelf = shelf
         reports = resumes.reports
@@ -65,6 +73,7 @@ actor JobDriver {
     /// longer than that.
     func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
         self.parking = parking
+        if onlyTells { return await tellOnly() }
         if let missing = await readSecrets() { return try await letGo(.secret, detail: missing) }
         past = await shelf?.samples(of: snapshot.record.pipeline, at: ports.clock.now) ?? [:]
         let result = await withTaskGroup(of: Void.self) { group -> Result<JobEnd, JournalFailure> in
@@ -85,7 +94,26 @@ actor JobDriver {
         return try result.get()
     }
 
+    /// Sends what is left to be told, and lets the job go as it was.
+    private func tellOnly() async -> JobEnd {
+        _ = await readSecrets()
+        await withTaskGroup(of: Void.self) { group in
+            try? await tellDue(&group, for: Self.lastPatience)
+            group.cancelAll()
+        }
+        try? await ports.journal.release(lease)
+        if snapshot.ended != nil { return .ended(snapshot.outcome) }
+        return snapshot.phase(isOwned: false) == .unknown ? .unknown : .suspended(snapshot.cause ?? .crashed)
+    }
+
     private func loop(_ group: inout TaskGroup<Void>) async throws(JournalFailure) -> JobEnd {
+        let end = try await work(&group)
+        if case .parked = end { return end }
+        await tellRest(&group)
+        return end
+    }
+
+    private func work(_ group: inout TaskGroup<Void>) async throws(JournalFailure) -> JobEnd {
         // What a person asked for while nobody was there to hear it.
         try await readInbox()
         while true {
@@ -102,7 +130,9 @@ actor JobDriver {
                     if runs.isEmpty, let end = try await end() { return end }
                 }
             }
+            try await expect()
             try await keepStaged()
+            if stop == nil { tell(&group) }
             resumes.settle()
             if let moment = parkingMoment() { return .parked(until: moment.time) }
             armTimer(&group)
@@ -115,7 +145,9 @@ actor JobDriver {
         case .ended(let key, let result):
             let run = runs.removeValue(forKey: key)
             resumes.inside.remove(key)
+            telling.mayHaveMoved = true
             try await handle(result, of: key, began: run?.began ?? ports.clock.now)
+        case .told(let id, let result): try await toldResult(id, result)
         case .tick(let time): armed.remove(time)
         case .inbox: try await readInbox()
         case .stop(let stop): begin(stop)
@@ -177,17 +209,21 @@ actor JobDriver {
         }
     }
 
+    /// The next moment at which something is due, a notification too: those are held back by nothing.
+    private var nextTime: Timestamp? {
+        [resumes.next(nextMoment(), at: ports.clock.now), nextNotification].compactMap { $0 }.min()
+    }
+
     /// When the job is to be driven again, if all of it waits for long enough to be forgotten until then.
     private func parkingMoment() -> ParkingMoment? {
-        guard let parking, stop == nil, runs.isEmpty, mailbox.isEmpty else { return nil }
-        let time = resumes.next(nextMoment(), at: ports.clock.now)
+        guard let parking, stop == nil, runs.isEmpty, mailbox.isEmpty, telling.sending.isEmpty else { return nil }
+        let time = nextTime
         if let time, time - ports.clock.now < parking { return nil }
         return ParkingMoment(time: time)
     }
 
     private func armTimer(_ group: inout TaskGroup<Void>) {
-        guard stop == nil, let time = resumes.next(nextMoment(), at: ports.clock.now), armed.insert(time).inserted
-        else { return }
+        guard stop == nil, let time = nextTime, armed.insert(time).inserted else { return }
         group.addTask { [mailbox, clock = ports.clock] in
             guard (try? await clock.sleep(until: time)) != nil else { return }
             mailbox.post(.tick(time))
@@ -199,6 +235,7 @@ actor JobDriver {
         // A repeated stage does nothing itself: its items do.
         if stage.forEach != nil, key.item == nil { return }
         let run = StepRun(began: ports.clock.now)
+        telling.mayHaveMoved = true
         runs[key] = run
         noteLaunch(of: key, stage)
         let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)

@@ -5,8 +5,29 @@ import PipelineCore
 /// says is left into `estimate.changed` events.
 struct ProgressMeter: Sendable {
     private var last: (time: Timestamp, bytes: Int64)?
+    /// Where this call of the stage began.
+    private var start: (time: Timestamp, bytes: Int64)?
     /// Bytes per second, smoothed.
     private var rate: Double?
+
+    /// What the progress says of the end: a service's own words, or the bytes that are left at the rate so far; nil
+    /// while there is no rate.
+    mutating func words(for progress: StageProgress, at now: Timestamp) -> Estimate.Words? {
+        switch progress {
+        case .remote(let share, let secondsLeft): return Estimate.Words(secondsLeft: secondsLeft, share: share)
+        case .transfer(let sent, let received, let total):
+            let bytes = sent + received
+            guard let start, now > start.time, bytes >= start.bytes else {
+                start = (now, bytes)
+                return nil
+            }
+            let seconds = (now - start.time).seconds
+            let mean = Double(bytes - start.bytes) / seconds
+            // The mean of the whole says more of what is left than the last moment does, once there is one.
+            guard let total, seconds >= 0.5, mean > 0 else { return nil }
+            return Estimate.Words(bytesLeft: Double(max(0, total - bytes)) / mean)
+        }
+    }
 
     /// The event's kind and data; nil when it is too early for another, or nothing is known.
     mutating func event(

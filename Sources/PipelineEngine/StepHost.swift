@@ -80,6 +80,9 @@ final class StepHost: StageHost {
     func report(_ progress: StageProgress) {
         let now = ports.clock.now
         driver.reports.note(progress, of: facts.step, at: now)
+        if let words = meter.withLock({ $0.words(for: progress, at: now) }) {
+            driver.reports.note(words, of: facts.step, at: now)
+        }
         guard let (kind, data) = meter.withLock({ $0.event(for: progress, of: facts, at: now) }) else { return }
         ports.observe(
             JobEvent(

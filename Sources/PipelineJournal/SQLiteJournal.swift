@@ -134,6 +134,11 @@ extension SQLiteJournal {
         try await reader.read { (reader) throws(JournalFailure) in try reader.background() }
     }
 
+    /// The jobs of which somebody is still to be told and that nobody owns, oldest first.
+    public func untoldJobs() async throws(JournalFailure) -> [JobID] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.untold() }
+    }
+
     public func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
         try await reader.read { (reader) throws(JournalFailure) in try reader.events(job, after: sequence) }
     }

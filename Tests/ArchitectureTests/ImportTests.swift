@@ -12,9 +12,13 @@ import Testing
         ("PipelineEngine", ["JSONPath", "PipelineCore"]),
         ("PipelineJournal", ["JSONPath", "PipelineCore"]),
         ("PipelineStages", ["COpenSSL", "JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]),
+        ("PipelineNotifier", ["CCurl", "JSONPath", "PipelineCore", "PipelineHTTP"]),
         (
             "PipelineKit",
-            ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal", "PipelineStages"]
+            [
+                "JSONPath", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal", "PipelineNotifier",
+                "PipelineStages",
+            ]
         ),
         ("PipelineCommands", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelineStages"]),
         ("pipeline", ["PipelineCommands"]),

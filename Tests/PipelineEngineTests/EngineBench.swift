@@ -145,6 +145,7 @@ final class Diary: Sendable {
         case .step(_, let step): note("commit \(step.state.name.rawValue)")
         case .submit(_, let record): note("commit \(record.phase.rawValue)")
         case .resume(let record): note("resume \(record.reason.rawValue) \(record.step?.description ?? "-")")
+        case .notification(let record): note("notification \(record.state.rawValue) \(record.event.rawValue)")
         case .event, .fact, .file, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided,
             .reopened:
             break

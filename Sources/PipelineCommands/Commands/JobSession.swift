@@ -73,7 +73,12 @@ final class JobSession {
         job: JobID, plan: Plan, begin: (Engine) async throws(JournalFailure) -> Engine.OwnedDrive
     ) async throws -> ExitStatus {
         let view = view(of: plan)
-        let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { view.show($0) }
+        let engine = try workspace.engine(
+            journal: journal, secrets: try workspace.secrets(),
+            showLine: { [console] line in
+                if console.isTerminal { view.note(line) }
+                return console.isTerminal
+            }, observe: { view.show($0) })
         let drive = try await begin(engine)
         let signals = StopSignals { drive.suspend(.interrupted) }
         let inbox = journal.requests(for: journal.owner)
@@ -96,6 +101,7 @@ final class JobSession {
 
     private func report(_ end: JobEnd, of job: JobID) async throws -> ExitStatus {
         guard let snapshot = try await journal.snapshot(of: job) else { return .failed }
+        noteUntold(of: snapshot)
         switch end {
         case .ended: return summarize(snapshot, isOwned: false)
         case .unknown: return refuseUnknown(snapshot)
@@ -105,6 +111,15 @@ final class JobSession {
         case .suspended(let cause):
             console.note("suspended (\(cause.explanation)); go on with: pipeline resume \(job)")
             return .suspended
+        }
+    }
+
+    /// What somebody should have been told of and was not.
+    private func noteUntold(of job: JobSnapshot) {
+        for record in job.notifications.values.sorted(by: { $0.id < $1.id }) {
+            guard let problem = record.problem, record.state == .due || record.state == .abandoned else { continue }
+            let rest = record.state == .due ? "; 'pipeline daemon' tries it again" : ""
+            console.note("warning: the notification '\(record.event.rawValue)' was not sent: \(problem)\(rest)")
         }
     }
 

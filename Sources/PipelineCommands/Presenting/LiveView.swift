@@ -12,6 +12,8 @@ final class LiveView: EventView {
         /// How many lines the last picture has; the cursor stands below them.
         var drawn = 0
         var isFinished = false
+        /// Lines that are to stand above the picture.
+        var notes: [String] = []
     }
 
     private let state: Mutex<State>
@@ -31,6 +33,8 @@ final class LiveView: EventView {
 
     func show(_ event: JobEvent) { state.withLock { $0.model.apply(event) } }
 
+    func note(_ line: String) { state.withLock { $0.notes.append(line) } }
+
     func finish() {
         timer.cancel()
         draw()
@@ -47,6 +51,8 @@ final class LiveView: EventView {
             // More lines than the window has can't be redrawn in place: the last ones are shown.
             let lines = frame.lines.suffix(max(1, size.rows - 1))
             var text = state.drawn > 0 ? "\u{1B}[\(state.drawn)A" : ""
+            for note in state.notes { text += "\r\u{1B}[2K\(note)\n" }
+            state.notes = []
             for line in lines { text += "\r\u{1B}[2K\(line)\n" }
             if lines.count < state.drawn { text += "\u{1B}[J" }
             console.raw(text)

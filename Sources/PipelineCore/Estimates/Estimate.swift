@@ -51,9 +51,25 @@ public struct Estimate: Sendable, Hashable {
         self.sources = sources
     }
 
+    /// Whether it takes into account that the end has not come yet, as one wants for a wait that goes on; else it stays
+    /// where it was as time passes, as one wants for a time that was promised.
+    private(set) var isConditioned = true
+
+    /// The same as it was when its origin was new.
+    public var promised: Estimate {
+        var estimate = self
+        estimate.isConditioned = false
+        return estimate
+    }
+
+    /// The estimate as it stands some seconds later, when nothing else is known.
+    public func later(by seconds: Double) -> Estimate {
+        Estimate(distribution: distribution, elapsed: elapsed + seconds, sources: sources)
+    }
+
     /// The seconds left that are not exceeded with the probability.
     public func quantile(_ share: Double) -> Double {
-        max(0, distribution.quantile(share, after: elapsed) - elapsed)
+        max(0, distribution.quantile(share, after: isConditioned ? elapsed : 0) - elapsed)
     }
 
     /// The data of `estimate.changed`.

@@ -33,17 +33,35 @@ public struct JobEstimate: Sendable, Hashable {
         self.unknown = unknown
     }
 
-    /// From the history by stage and the authors' guesses alone.
-    public init?(_ job: JobSnapshot, plan: Plan, samples: [String: [StageSample]], at now: Timestamp) {
+    /// From the history by stage and the authors' guesses, and for steps under way from what `words` gives.
+    public init?(_ job: JobSnapshot, plan: Plan, samples: [String: [StageSample]], at now: Timestamp,
+        words: (StepKey) -> Words? = { _ in nil }, isPromise: Bool = false
+    ) {
         var estimates: [String: Estimate] = [:]
         for stage in plan.stages {
             let step = job.steps[StepKey(stage: stage.id)]
             guard step?.state.isEnded != true else { continue }
             let outlook = StageOutlook(samples: samples[stage.id] ?? [], guess: stage.estimate?.constant?.seconds)
             let elapsed = step?.started.map { max(0, (now - $0).seconds) } ?? 0
-            estimates[stage.id] = Estimate(outlook, elapsed: elapsed)
+            let said = words(StepKey(stage: stage.id))
+            // What was said was said of a moment; since then time has passed.
+            let age = said.map { max(0, (now - $0.time).seconds) } ?? 0
+            let spoken = said.map(\.words) ?? Estimate.Words()
+            let estimate = Estimate(outlook, elapsed: max(0, elapsed - age), words: spoken)?.later(by: age)
+            estimates[stage.id] = isPromise ? estimate?.promised : estimate
         }
         self.init(job, plan: plan, estimates: estimates)
+    }
+
+    /// What was said of a step's end, and when.
+    public struct Words: Sendable {
+        public let words: Estimate.Words
+        public let time: Timestamp
+
+        public init(_ words: Estimate.Words, at time: Timestamp) {
+            self.words = words
+            self.time = time
+        }
     }
 
     /// The seconds left that are not exceeded with the probability.

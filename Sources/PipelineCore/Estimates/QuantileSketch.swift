@@ -4,7 +4,8 @@ struct QuantileSketch: Sendable, Hashable {
     /// Seconds at evenly spaced probabilities, in order.
     private let points: [Double]
 
-    private static let count = 24
+    /// So many that the last stands for 99 of 100.
+    private static let count = 50
 
     static let zero = QuantileSketch(points: Array(repeating: 0, count: count))
 

@@ -33,6 +33,18 @@ extension JobSnapshot {
         return scope
     }
 
+    /// What templates outside of all stages may read, such as those of a notification.
+    public func documentScope(
+        environment: [String: String?], secrets: [String: String], secretInputs: JSONObject
+    ) -> Scope {
+        var scope = Scope(
+            inputs: record.inputs, env: environment, secrets: secrets,
+            job: Scope.Job(id: record.id.text, key: record.key, started: record.started), facts: facts,
+            baseFolder: record.folders.document)
+        for member in secretInputs { scope.inputs[member.name] = member.value }
+        return scope
+    }
+
     /// The environment variables that were journaled with the job.
     public var environment: [String: String?] {
         record.environment.reduce(into: [:]) { $0[$1.name] = .some($1.value.string) }

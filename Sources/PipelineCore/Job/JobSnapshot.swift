@@ -13,6 +13,8 @@ public struct JobSnapshot: Sendable {
     public var mode: JobMode
     /// The pushes that came for steps, from outside of the owner: it learns of them by its inbox.
     public var pushes: [StepKey: PushCount] = [:]
+    /// What somebody is to be told of the job, or was, by id.
+    public var notifications: [String: NotificationRecord] = [:]
     /// What a person asked for and is not yet done.
     public var request: JobRequest?
     /// Why the last owner let it go; nil while it is owned, or when its owner vanished.
@@ -61,6 +63,8 @@ public enum JournalChange: Sendable {
     case pushesVoided(StepKey)
     /// A person wants an ended job to go on.
     case reopened
+    /// The whole new row of a notification; one that was sent stays as it is.
+    case notification(NotificationRecord)
 }
 
 extension JournalChange {
@@ -69,7 +73,7 @@ extension JournalChange {
         switch self {
         case .released, .ended: true
         case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .pushesVoided,
-            .reopened:
+            .reopened, .notification:
             false
         }
     }
@@ -99,6 +103,7 @@ extension JobSnapshot {
             guard let count = pushes[key] else { break }
             pushes[key] = PushCount(taken: count.all)
         case .pushesVoided(let key): pushes[key] = nil
+        case .notification(let record): notifications[record.id] = record
         case .resume, .sample: break
         case .reopened:
             ended = nil

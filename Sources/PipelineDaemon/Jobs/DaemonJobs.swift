@@ -52,11 +52,19 @@ final class DaemonJobs: BackgroundJobs {
     func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.OwnedDrive? {
         let named = state.withLock { $0.named.removeValue(forKey: job) }
         guard let snapshot = try await journal.snapshot(of: job) else { return nil }
-        guard Self.mayTake(snapshot, isNamed: named != nil) else { return nil }
+        guard Self.mayTake(snapshot, isNamed: named != nil) else { return try await tell(snapshot) }
         let plan = try await plans.plan(of: snapshot.record)
         let again: Again = snapshot.ended != nil && named?.retriesFailed == true ? .failed : .nothing
         return try await engine.with(secrets: secrets(of: job)).resume(
             job, plan: plan, mode: .background, secretInputs: secretInputs(of: job), again: again)
+    }
+
+    /// What was not told of a job that nobody drives any more.
+    private func tell(_ job: JobSnapshot) async throws(JournalFailure) -> Engine.OwnedDrive? {
+        guard job.nextTelling != nil else { return nil }
+        let (id, plan) = (job.record.id, try await plans.plan(of: job.record))
+        return try await engine.with(secrets: secrets(of: id)).tell(
+            id, plan: plan, secretInputs: secretInputs(of: id))
     }
 
     /// Who takes up what: jobs of the background, never paused or interrupted ones, others only when named.

@@ -2,7 +2,8 @@ public import PipelineCore
 
 /// What a scheduler asks of the program that it serves: how jobs are opened, and when.
 public protocol BackgroundJobs: Sendable {
-    /// Takes up a job that nobody owns; nil when it is not one to be taken up without being named.
+    /// Takes up a job that nobody owns, to drive it or to tell what is left to be told of it; nil when there is nothing
+    /// to do without its being named.
     func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.OwnedDrive?
     /// Goes on with a job that was parked.
     func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.OwnedDrive

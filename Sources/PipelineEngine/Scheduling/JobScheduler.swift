@@ -26,7 +26,7 @@ public actor JobScheduler {
         case take(JobID)
         case knock(JobID)
         case opened(Engine.OwnedDrive)
-        case ended(JobID, Result<JobEnd?, JournalFailure>, ParkedJob?)
+        case ended(JobID, Result<JobEnd?, JournalFailure>, ParkedJob?, again: Timestamp?)
         case admitted(JobID, ResumeOccasion, ResumeAdmission)
         case tick(Timestamp)
         case stop
@@ -109,7 +109,7 @@ public actor JobScheduler {
             ask(job, .start, &group)
         case .knock(let job): knocked(job, &group)
         case .opened(let drive): opened(drive)
-        case .ended(let job, let result, let parked): ended(job, result, parked, &group)
+        case .ended(let job, let result, let parked, let again): ended(job, result, parked, again, &group)
         case .admitted(let job, _, .now): if standings[job] != nil { enqueue(job) }
         case .admitted(let job, _, .notBefore(let time)): park(job, until: time, slack: .zero)
         case .tick(let time):
@@ -177,11 +177,12 @@ public actor JobScheduler {
     ) async {
         let result: Result<JobEnd?, JournalFailure>
         var parked: ParkedJob?
+        var again: Timestamp?
         do throws(JournalFailure) {
             if let drive = try await open() {
                 mailbox.post(.opened(drive))
                 let end = try await drive.run(parking: limits.parking)
-                if case .parked = end { parked = await drive.parked }
+                if case .parked = end { parked = await drive.parked } else { again = await drive.nextTelling }
                 result = .success(end)
             } else {
                 result = .success(nil)
@@ -191,7 +192,7 @@ public actor JobScheduler {
         }
         if case .success(let end?) = result { await jobs.ended(job, .success(end)) }
         if case .failure(let failure) = result { await jobs.ended(job, .failure(failure)) }
-        mailbox.post(.ended(job, result, parked))
+        mailbox.post(.ended(job, result, parked, again: again))
     }
 
     private func opened(_ drive: Engine.OwnedDrive) {
@@ -203,7 +204,7 @@ public actor JobScheduler {
     // MARK: From work to waiting
 
     private func ended(
-        _ job: JobID, _ result: Result<JobEnd?, JournalFailure>, _ parked: ParkedJob?,
+        _ job: JobID, _ result: Result<JobEnd?, JournalFailure>, _ parked: ParkedJob?, _ again: Timestamp?,
         _ group: inout DiscardingTaskGroup
     ) {
         drives -= 1
@@ -222,7 +223,13 @@ public actor JobScheduler {
             // Nobody owns it now. It is tried again later, by the rules for jobs that nobody owns.
             standings[job] = Standing()
             park(job, until: clock.now + limits.rest, slack: limits.slack)
-        case .success, .failure: standings[job] = nil
+        case .success, .failure:
+            standings[job] = nil
+            // Somebody is still to be told of it.
+            if let again {
+                standings[job] = Standing()
+                park(job, until: again, slack: limits.slack)
+            }
         }
     }
 

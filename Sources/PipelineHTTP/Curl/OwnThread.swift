@@ -7,14 +7,14 @@
 #endif
 
 /// A thread for work that blocks: never one of the pool that Swift's tasks share.
-enum OwnThread {
+package enum OwnThread {
     private final class Body {
         let run: @Sendable () -> Void
         init(run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
     /// Runs the body on a new detached thread on which SIGPIPE is blocked: OpenSSL writes to closed sockets.
-    static func start(_ run: @escaping @Sendable () -> Void) {
+    package static func start(_ run: @escaping @Sendable () -> Void) {
         let context = Unmanaged.passRetained(Body(run: run)).toOpaque()
         #if canImport(Darwin)
             var thread: pthread_t?

@@ -14,7 +14,7 @@ enum JournalMigrations {
     }
 
     private static let all: [(String, String)] = [
-        ("v1", version1), ("background", background), ("pushes", pushes),
+        ("v1", version1), ("background", background), ("pushes", pushes), ("notifications", notifications),
     ]
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -169,5 +169,25 @@ enum JournalMigrations {
             PRIMARY KEY (job, stage, item, id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX pushes_new ON pushes (job) WHERE state = 'new';
+        """
+
+    /// Who is to be told of what, and when. What was sent stays, so that it is not sent again.
+    private static let notifications = """
+        CREATE TABLE notifications (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            id TEXT NOT NULL CHECK (id <> ''),
+            entry INTEGER NOT NULL CHECK (entry >= 0),
+            event TEXT NOT NULL CHECK (event <> ''),
+            state TEXT NOT NULL CHECK (state IN ('planned', 'due', 'sent', 'withdrawn', 'abandoned')),
+            due INTEGER NOT NULL,
+            time INTEGER NOT NULL,
+            title TEXT NOT NULL,
+            data TEXT NOT NULL,
+            failures INTEGER NOT NULL CHECK (failures >= 0),
+            failing_since INTEGER,
+            problem TEXT,
+            PRIMARY KEY (job, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX notifications_due ON notifications (job) WHERE state = 'due';
         """
 }

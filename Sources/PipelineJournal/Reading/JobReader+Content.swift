@@ -87,6 +87,24 @@ extension JobReader {
         return pushes
     }
 
+    func notifications(_ job: Int64) throws(JournalFailure) -> [String: NotificationRecord] {
+        let query = try statement(.readNotifications)
+        query.bind(1, job)
+        defer { query.reset() }
+        var records: [String: NotificationRecord] = [:]
+        while try query.step() {
+            guard let event = NotifyDefinition.Event(rawValue: query.text(2)),
+                let state = NotificationRecord.State(rawValue: query.text(3))
+            else { throw connection.damaged("a notification is of an unknown kind") }
+            records[query.text(0)] = NotificationRecord(
+                id: query.text(0), entry: query.int(1), event: event, state: state,
+                due: Timestamp(milliseconds: query.integer(4)), time: Timestamp(milliseconds: query.integer(5)),
+                title: query.text(6), data: try query.object(7), failures: query.int(8),
+                failingSince: query.time(9), problem: query.optionalText(10))
+        }
+        return records
+    }
+
     func sequence(_ job: Int64) throws(JournalFailure) -> Int {
         let query = try statement(.readSequence)
         query.bind(1, job)

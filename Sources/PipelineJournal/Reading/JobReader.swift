@@ -27,6 +27,7 @@ struct JobReader {
         snapshot.files = try files(number)
         snapshot.sequence = try sequence(number)
         snapshot.pushes = try pushes(number)
+        snapshot.notifications = try notifications(number)
         return snapshot
     }
 
@@ -69,8 +70,13 @@ struct JobReader {
     }
 
     /// The unfinished jobs that a background owner takes up by itself, oldest first.
-    func background() throws(JournalFailure) -> [JobID] {
-        let query = try statement(.listBackground)
+    func background() throws(JournalFailure) -> [JobID] { try ownerless(.listBackground) }
+
+    /// Jobs of which somebody is still to be told and that nobody owns, oldest first.
+    func untold() throws(JournalFailure) -> [JobID] { try ownerless(.listUntold) }
+
+    private func ownerless(_ name: JournalStatement) throws(JournalFailure) -> [JobID] {
+        let query = try statement(name)
         var jobs: [JobID] = []
         var living: [OwnerID: Bool] = [:]
         while try query.step() {

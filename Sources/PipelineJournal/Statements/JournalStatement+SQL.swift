@@ -48,6 +48,11 @@ extension JournalStatement {
             WHERE ended IS NULL AND mode = 'background' AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted'))
             ORDER BY jobs.id
             """
+        case .listUntold:
+            """
+            SELECT jobs.id, owner, boot, lease_until FROM jobs LEFT JOIN owners ON owners.id = jobs.owner
+            WHERE jobs.number IN (SELECT job FROM notifications WHERE state = 'due') ORDER BY jobs.id
+            """
         default:
             """
             SELECT id FROM jobs WHERE owner = ?1 AND (request IS NOT NULL
@@ -88,6 +93,15 @@ extension JournalStatement {
         case .takePushes:
             "UPDATE pushes SET state = 'taken' WHERE job = ?1 AND stage = ?2 AND item = ?3 AND state = 'new'"
         case .voidPushes: "UPDATE pushes SET state = 'void' WHERE job = ?1 AND stage = ?2 AND item = ?3"
+        case .keepNotification:
+            """
+            INSERT INTO notifications (job, id, entry, event, state, due, time, title, data, failures, failing_since,
+                problem)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            ON CONFLICT (job, id) DO UPDATE SET state = ?5, due = ?6, time = ?7, title = ?8, data = ?9, failures = ?10,
+                failing_since = ?11, problem = ?12
+            WHERE state <> 'sent'
+            """
         case .keepFact: "INSERT OR REPLACE INTO facts (job, kind, subject, value) VALUES (?1, ?2, ?3, ?4)"
         case .keepFile: "INSERT OR REPLACE INTO files (job, path, bytes, sha256) VALUES (?1, ?2, ?3, ?4)"
         default:
@@ -125,6 +139,11 @@ extension JournalStatement {
             """
             SELECT stage, item, count(*) FILTER (WHERE state = 'new'), count(*) FILTER (WHERE state = 'taken')
             FROM pushes WHERE job = ?1 AND state <> 'void' GROUP BY stage, item
+            """
+        case .readNotifications:
+            """
+            SELECT id, entry, event, state, due, time, title, data, failures, failing_since, problem
+            FROM notifications WHERE job = ?1
             """
         case .listJobs: "SELECT id FROM jobs ORDER BY id"
         case .readSequence: "SELECT ifnull(max(sequence), 0) FROM events WHERE job = ?1"

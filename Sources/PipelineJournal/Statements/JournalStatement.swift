@@ -6,11 +6,11 @@ enum JournalStatement: Int, CaseIterable {
     case findJob, findKey, findDocument, insertDocument, removeUnusedDocument, insertJob, removeJob
     case takeMode, setRequest, setCause, setEnded, reopen
     case findLease, findOwner, takeJob, releaseJob, releaseAll, keepOwner, removeIdleOwner, listOwners, listOwned
-    case listRequests, listBackground
+    case listRequests, listBackground, listUntold
     case insertStep, updateStep, keepSubmit, keepFact, keepFile, insertEvent
-    case insertPush, takePushes, voidPushes
+    case insertPush, takePushes, voidPushes, keepNotification
     case insertResume, insertSample, trimSamples
-    case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs, readPushes
+    case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs, readPushes, readNotifications
 
     /// The statement's text.
     var sql: String {
@@ -26,14 +26,14 @@ enum JournalStatement: Int, CaseIterable {
             .takeMode, .setRequest, .setCause, .setEnded, .reopen:
             jobSQL
         case .findLease, .findOwner, .takeJob, .releaseJob, .releaseAll, .keepOwner, .removeIdleOwner, .listOwners,
-            .listOwned, .listRequests, .listBackground:
+            .listOwned, .listRequests, .listBackground, .listUntold:
             ownershipSQL
         case .insertStep, .updateStep, .keepSubmit, .keepFact, .keepFile, .insertEvent, .insertPush, .takePushes,
-            .voidPushes:
+            .voidPushes, .keepNotification:
             contentSQL
         case .insertResume, .insertSample, .trimSamples: historySQL
         case .readJob, .readSteps, .readSubmits, .readFacts, .readFiles, .readSequence, .readEvents,
-            .listJobs, .readPushes:
+            .listJobs, .readPushes, .readNotifications:
             readingSQL
         }
     }

@@ -26,6 +26,7 @@ extension JobRows {
         case .pushesVoided(let key): try run(.voidPushes, key, job)
         case .resume(let record): try keep(record, job)
         case .sample(let sample): try keep(sample)
+        case .notification(let record): try keep(record, job)
         case .reopened:
             let update = try statement(.reopen)
             update.bind(1, job)
@@ -102,6 +103,24 @@ extension JobRows {
         statement.bind(3, file.bytes)
         statement.bind(4, file.sha256)
         try statement.run()
+    }
+
+    /// Writes the row of a notification; one that was sent is not changed any more.
+    func keep(_ record: NotificationRecord, _ job: Int64) throws(JournalFailure) {
+        let statement = try statement(.keepNotification)
+        statement.bind(1, job)
+        statement.bind(2, record.id)
+        statement.bind(3, record.entry)
+        statement.bind(4, record.event.rawValue)
+        statement.bind(5, record.state.rawValue)
+        statement.bind(6, record.due)
+        statement.bind(7, record.time)
+        statement.bind(8, record.title)
+        statement.bind(9, json: .object(record.data))
+        statement.bind(10, record.failures)
+        statement.bind(11, record.failingSince)
+        statement.bind(12, record.problem)
+        guard try statement.run() == 1 else { throw .other("notification \(record.id) was sent already") }
     }
 
     /// Appends an event; it must be the next one.

@@ -19,6 +19,7 @@ struct JobRows {
         for (key, submit) in job.submits { try keep(submit, key, number) }
         for (fact, value) in job.facts { try keep(fact, value, number) }
         for file in job.files { try keep(file, number) }
+        for record in job.notifications.values { try keep(record, number) }
         for event in events { try insert(event, number) }
         return Lease(job: job.record.id, owner: owner, epoch: 1)
     }

@@ -28,11 +28,16 @@ public struct Extensions: Sendable {
     /// Names that no program may take.
     var decoratorNames: Set<String> { decorators.reservedNames }
 
-    /// All that is built in, was added, or is a program.
-    func catalogue(with plugins: PluginSet = PluginSet()) -> Catalogue {
+    /// All decorators that are built in, were added, or are programs.
+    func decorators(with plugins: PluginSet) -> DecoratorCatalogue {
         var known = decorators
         for decorator in plugins.decorators { known.register(decorator) }
-        let all = known
+        return known
+    }
+
+    /// All that is built in, was added, or is a program.
+    func catalogue(with plugins: PluginSet = PluginSet()) -> Catalogue {
+        let all = decorators(with: plugins)
         var catalogue = Catalogue(
             kinds: StandardStages.kinds(network: network, decorators: all, digests: digests),
             decoratorSchema: all.entrySchema, checkDecorators: { all.check($0, findings: $1) })

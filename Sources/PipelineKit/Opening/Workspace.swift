@@ -17,7 +17,7 @@ public final class Workspace: Sendable {
     public let plugins: PluginHost
     /// What the jobs of the state folder sent and were answered.
     public let exchanges: ExchangeFiles
-    private let extensions: Extensions
+    let extensions: Extensions
     /// Digests of files that uploads of this process have made out.
     private let digests = KnownDigests()
 
@@ -62,9 +62,11 @@ public final class Workspace: Sendable {
         try SQLiteJournal.openExisting(folder: settings.stateFolder)
     }
 
-    /// An engine over a journal. `observe` is told of every event and must return at once.
+    /// An engine over a journal. `observe` is told of every event and must return at once; `showLine` shows a line on
+    /// the program's own terminal, and is false when it has none.
     public func engine(
-        journal: Journal, secrets: any SecretSource, observe: @escaping @Sendable (JobEvent) -> Void
+        journal: Journal, secrets: any SecretSource, showLine: @escaping @Sendable (String) -> Bool = { _ in false },
+        observe: @escaping @Sendable (JobEvent) -> Void
     ) throws(JournalFailure) -> Engine {
         let key = try HashKey(folder: settings.stateFolder)
         var ports = EnginePorts(
@@ -74,6 +76,7 @@ public final class Workspace: Sendable {
             exchanges: exchanges, owner: journal.owner, keyedHash: { key.hash($0) }, gate: gate(journal: journal),
             history: journal, observe: observe)
         ports.seal = key
+        ports.sinks = sinks(showLine: showLine)
         if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }
         return Engine(ports: ports)
     }

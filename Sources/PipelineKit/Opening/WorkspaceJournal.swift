@@ -11,6 +11,8 @@ public protocol WorkspaceJournal: Journal, BackgroundHistory {
     func claimName() async throws(JournalFailure)
     /// The unfinished jobs that a background owner takes up without being told, oldest first.
     func backgroundJobs() async throws(JournalFailure) -> [JobID]
+    /// The jobs of which somebody is still to be told and that nobody owns, oldest first.
+    func untoldJobs() async throws(JournalFailure) -> [JobID]
     /// Writes what was called for and lets all jobs' locks go; the journal is not used after.
     func close() async
     /// Writes a whole copy of the store, while it is in use.

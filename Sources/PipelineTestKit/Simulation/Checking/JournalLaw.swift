@@ -10,6 +10,8 @@ enum JournalLaw {
         case .event(let event):
             event.sequence == job.sequence + 1
                 ? [] : ["event \(event.kind.rawValue) has the number \(event.sequence ?? -1) after \(job.sequence)"]
+        case .notification(let record):
+            job.notifications[record.id]?.state == .sent ? ["notification \(record.id) changed after it was sent"] : []
         case .fact, .file, .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided,
             .reopened:
             []

@@ -16,6 +16,9 @@ enum JournalText {
             value.write(into: &bytes)
         case .event(let event): event.json.write(into: &bytes)
         case .file(let file): bytes += Array(file.path.utf8)
+        case .notification(let record):
+            JSON.object(record.data).write(into: &bytes)
+            bytes += Array("\(record.title)\n\(record.problem ?? "")".utf8)
         case .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided, .reopened: break
         }
         bytes.append(UInt8(ascii: "\n"))

@@ -1,0 +1,76 @@
+public import JSONPath
+
+/// One row of the journal: what somebody is to be told of a job, when, and whether that was done.
+///
+/// It is written with the event that it tells of, in one transaction, so that a crash loses none; and marked as sent
+/// with the event `notification.sent`, so that none is sent again once that is kept. A crash between the two sends it
+/// again under the same ``id``.
+public struct NotificationRecord: Sendable, Hashable {
+    public enum State: String, Sendable, Hashable, CaseIterable {
+        /// For a time to come, which may still move.
+        case planned
+        /// It happened, and is to be sent.
+        case due
+        case sent
+        /// The job ended first.
+        case withdrawn
+        /// It could not be sent, and is not tried any more.
+        case abandoned
+    }
+
+    /// The job's id, the place of the entry, and what it tells of; the same over restarts and repetitions.
+    public let id: String
+    /// The place of its entry in `notify`, from 0.
+    public let entry: Int
+    public let event: NotifyDefinition.Event
+    public var state: State
+    /// When it is to be sent, or tried again.
+    public var due: Timestamp
+    /// When it happened, or is expected to.
+    public var time: Timestamp
+    /// One line for people.
+    public var title: String
+    public var data: JSONObject
+    /// How often its sink failed.
+    public var failures: Int
+    /// When its sink failed first; nil while it has not.
+    public var failingSince: Timestamp?
+    /// What its sink said last; nil while it has not failed.
+    public var problem: String?
+
+    public init(
+        id: String, entry: Int, event: NotifyDefinition.Event, state: State, due: Timestamp, time: Timestamp,
+        title: String, data: JSONObject = [:], failures: Int = 0, failingSince: Timestamp? = nil,
+        problem: String? = nil
+    ) {
+        self.id = id
+        self.entry = entry
+        self.event = event
+        self.state = state
+        self.due = due
+        self.time = time
+        self.title = title
+        self.data = data
+        self.failures = failures
+        self.failingSince = failingSince
+        self.problem = problem
+    }
+
+    /// Whether it is still to be sent.
+    public var isOpen: Bool { state == .planned || state == .due }
+
+    /// What a sink gets of it.
+    public func notification(of job: JobID, pipeline: String) -> JobNotification {
+        JobNotification(id: id, event: event, job: job, pipeline: pipeline, time: time, title: title, data: data)
+    }
+}
+
+extension JobSnapshot {
+    /// What is to be sent, the earliest first.
+    public var openNotifications: [NotificationRecord] {
+        notifications.values.filter(\.isOpen).sorted { ($0.due, $0.id) < ($1.due, $1.id) }
+    }
+
+    /// When the next of those that have happened is to be sent, or tried again; nil when none is left.
+    public var nextTelling: Timestamp? { openNotifications.first { $0.state == .due }?.due }
+}

@@ -1,0 +1,148 @@
+import JSONPath
+import PipelineCore
+
+/// Who is told of what: rows are kept with what they tell of, sent when their time has come, and marked as sent with
+/// the event that says so. A sink is called in a task of its own, and whatever it does changes nothing for the job.
+extension JobDriver {
+    /// How long a job that has ended waits for sinks that were called. What they have not taken by then is sent by the
+    /// next owner.
+    static let lastPatience = Duration.seconds(5)
+    /// The same of a job that is stopped.
+    static let shortPatience = Duration.seconds(1)
+    private static let mostAtATime = 16
+
+    private var law: NotificationLaw { NotificationLaw(plan.definition.notifications) }
+
+    private var tells: Bool { ports.sinks != nil && !plan.definition.notifications.isEmpty }
+
+    /// Changes with the notifications that follow from them.
+    func told(_ changes: [JournalChange]) -> [JournalChange] {
+        guard tells else { return changes }
+        var all = changes
+        if changes.contains(where: \.endsOwnership) {
+            all += law.withdrawn(from: snapshot).map(JournalChange.notification)
+        }
+        for case .event(let event) in changes {
+            all += law.records(for: event, of: snapshot).map(JournalChange.notification)
+        }
+        return all
+    }
+
+    /// Makes and moves the notifications of expected times, when something is known that was not known before, or
+    /// before one of them is sent.
+    func expect() async throws(JournalFailure) {
+        guard tells, law.asksEstimate, telling.mayHaveMoved || isExpectationDue else { return }
+        telling.mayHaveMoved = false
+        guard let end = endEstimate else { return }
+        let records = law.planned(for: snapshot, end: end.quantile, at: ports.clock.now)
+        if !records.isEmpty { try stage(records.map(JournalChange.notification)) }
+    }
+
+    private var isExpectationDue: Bool {
+        let now = ports.clock.now
+        return snapshot.openNotifications.contains { $0.state == .planned && $0.due <= now }
+    }
+
+    /// When the next notification is to be sent.
+    var nextNotification: Timestamp? {
+        guard tells, telling.sending.count < Self.mostAtATime else { return nil }
+        return snapshot.openNotifications.first { !telling.sending.contains($0.id) }?.due
+    }
+
+    /// Calls the sinks of what is due and kept.
+    func tell(_ group: inout TaskGroup<Void>) {
+        guard tells, let sinks = ports.sinks else { return }
+        let now = ports.clock.now
+        for record in snapshot.openNotifications
+        where record.due <= now && telling.sending.count < Self.mostAtATime {
+            guard let entry = law.entry(of: record), telling.sending.insert(record.id).inserted else { continue }
+            let notification = record.notification(of: snapshot.record.id, pipeline: snapshot.record.pipeline)
+            let scope = snapshot.documentScope(
+                environment: environment, secrets: secrets, secretInputs: secretInputs)
+            let source = plan.definition.source
+            group.addTask { [mailbox] in
+                let result = await Self.deliver(notification, to: entry, scope, source, by: sinks)
+                mailbox.post(.told(notification.id, result))
+            }
+        }
+    }
+
+    /// On the concurrent executor, never on a driver: a sink may do what it likes.
+    @concurrent private static func deliver(
+        _ notification: JobNotification, to entry: NotifyDefinition, _ scope: Scope, _ source: SourceText,
+        by sinks: any NotificationSinks
+    ) async -> Result<Void, NotificationFailure> {
+        do throws(NotificationFailure) {
+            return .success(try await sinks.sink(of: entry, in: scope, source: source).deliver(notification))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Keeps what became of a notification: only one that was sent is an event.
+    func toldResult(_ id: String, _ result: Result<Void, NotificationFailure>) async throws(JournalFailure) {
+        telling.sending.remove(id)
+        guard var record = snapshot.notifications[id], record.isOpen, let entry = law.entry(of: record) else { return }
+        switch result {
+        case .success:
+            record.state = .sent
+            record.problem = nil
+            try await commit([
+                .notification(record),
+                event(
+                    .notificationSent,
+                    ["on": .string(record.event.rawValue), "sink": .string(entry.sink.name), "id": .string(id)]),
+            ])
+        case .failure(let failure):
+            let safe = NotificationFailure(
+                redactor.redact(failure.message), hint: failure.hint.map { redactor.redact($0) },
+                isRetryable: failure.isRetryable)
+            let next = NotificationLaw.failed(
+                record, safe, at: ports.clock.now, random: ports.randomness.unit())
+            try await commit([.notification(next)])
+        }
+    }
+
+    // MARK: After the end
+
+    /// Sends what has happened before the job was let go, for a bounded time: under a lease of its own, since the one
+    /// that the job was driven by has ended. No failure of it is one of the job.
+    func tellRest(_ group: inout TaskGroup<Void>) async {
+        guard tells else { return }
+        let isUrgent = !isStopped && snapshot.nextTelling.map { $0 <= ports.clock.now } ?? false
+        guard isUrgent || !telling.sending.isEmpty else { return }
+        guard let own = try? await ports.journal.acquire(snapshot.record.id, for: ports.owner) else { return }
+        writing = own
+        try? await tellDue(&group, for: isStopped ? Self.shortPatience : Self.lastPatience)
+        try? await ports.journal.release(own)
+    }
+
+    /// Whether its owner wants to be rid of it.
+    private var isStopped: Bool { stop != nil && stop != .cancel }
+
+    /// Sends what is due now, and returns when that is done or the time is over.
+    func tellDue(_ group: inout TaskGroup<Void>, for patience: Duration) async throws(JournalFailure) {
+        let limit = ports.clock.now + patience
+        if !isStopped { tell(&group) }
+        group.addTask { [mailbox, clock = ports.clock] in
+            guard (try? await clock.sleep(until: limit)) != nil else { return }
+            mailbox.post(.tick(limit))
+        }
+        while !telling.sending.isEmpty, ports.clock.now < limit {
+            switch await mailbox.next() {
+            case .told(let id, let result): try await toldResult(id, result)
+            // Whoever stops a job that has ended does not want to wait for its notifications.
+            case .stop: return
+            case .ended, .tick, .inbox: break
+            }
+        }
+    }
+}
+
+/// What a driver knows of its notifications beside their rows; after a crash nothing of it is missed.
+struct Telling {
+    /// Those whose sinks are at work.
+    var sending: Set<String> = []
+    /// Whether something is known of the job's end that was not known when expectations were made last.
+    var mayHaveMoved = true
+}

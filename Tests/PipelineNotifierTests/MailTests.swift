@@ -1,0 +1,90 @@
+import Foundation
+import JSONPath
+import PipelineCore
+import PipelineTestKit
+import Testing
+
+@Suite("Notifications by e-mail", .timeLimit(.minutes(2)))
+struct MailTests {
+    private let bench: SinkBench
+
+    init() throws { bench = try SinkBench() }
+
+    /// A mail server that takes everything but what `refusal` answers.
+    private func server(_ refusal: @escaping @Sendable (String) -> String? = { _ in nil }) throws -> LineServer {
+        try LineServer(greeting: "220 test ESMTP") { line, seen in
+            if let answer = refusal(line) { return .line(answer) }
+            let isInData = seen.last(where: { $0 == "DATA" || $0 == "." }) == "DATA"
+            if isInData { return line == "." ? .line("250 taken") : .nothing }
+            switch line.prefix(4) {
+            case "EHLO": return .line("250-test\r\n250 8BITMIME")
+            case "DATA": return .line("354 go on")
+            case "QUIT": return .line("221 bye")
+            default: return .line("250 ok")
+            }
+        }
+    }
+
+    private static func entry(_ port: UInt16, to: String = #""me@example.com""#) -> String {
+        #""email": { "smtp": "smtp://127.0.0.1:\#(port)", "from": "Jobs <jobs@example.com>", "to": \#(to) }"#
+    }
+
+    @Test("a mail server gets the message whole, with an id by which a repetition is known")
+    func sends() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let failure = try await bench.deliver(
+            Self.entry(server.port, to: #"["me@example.com", "You <you@example.com>"]"#))
+        #expect(failure == nil)
+        let lines = server.lines
+        #expect(lines.contains("MAIL FROM:<jobs@example.com>") || lines.contains { $0.hasPrefix("MAIL FROM:<jobs@") })
+        #expect(lines.contains("RCPT TO:<me@example.com>"))
+        #expect(lines.contains("RCPT TO:<you@example.com>"))
+        #expect(lines.contains("From: Jobs <jobs@example.com>"))
+        #expect(lines.contains("To: me@example.com, You <you@example.com>"))
+        #expect(lines.contains("Message-ID: <\(SinkBench.notification.id)@example.com>"))
+        #expect(lines.contains("Date: 15 Jan 2027 08:00:00 +0000"))
+        #expect(lines.contains("Subject: =?utf-8?B?\(Data("selfie »fertig«".utf8).base64EncodedString())?="))
+        let start = try #require(lines.lastIndex(of: "")) + 1
+        let end = try #require(lines.lastIndex(of: "."))
+        let body = try #require(Data(base64Encoded: lines[start..<end].joined()))
+        let text = String(decoding: body, as: UTF8.self)
+        #expect(text.hasPrefix("selfie »fertig«\n"))
+        #expect(text.contains(SinkBench.notification.json.prettyText()))
+    }
+
+    @Test(
+        "a refusal for good is not tried again, one for now is",
+        arguments: [("550 no such box", false), ("451 busy", true)])
+    func refused(answer: String, isRetryable: Bool) async throws {
+        let server = try server { $0.hasPrefix("RCPT") ? answer : nil }
+        defer { server.stop() }
+        let failure = try #require(try await bench.deliver(Self.entry(server.port)))
+        #expect(failure.message.contains("the mail server answered \(answer.prefix(3))"))
+        #expect(failure.isRetryable == isRetryable)
+    }
+
+    @Test("no server is worth another try; what is no address is told at once, and a header can't be smuggled in")
+    func unreachable() async throws {
+        let port = try LoopbackServer.unusedPort()
+        let gone = try await bench.deliver(Self.entry(port))
+        #expect(gone?.isRetryable == true)
+        let broken = try await bench.deliver(
+            #""email": { "smtp": "smtp://127.0.0.1:\#(port)", "from": "a@b", "to": "x@y\r\nBcc: z@y" }"#)
+        #expect(broken?.isRetryable == false)
+        #expect(broken?.message.contains("is no mail address") == true)
+    }
+
+    @Test("a password goes to another machine only over an encrypted connection")
+    func encrypted() async throws {
+        let server = try server()
+        defer { server.stop() }
+        // 127.0.0.2 is this machine too, and not known as such.
+        let failure = try #require(
+            try await bench.deliver(
+                #""email": { "smtp": "smtp://user:hunter22@127.0.0.2:\#(server.port)", "from": "a@b.c", "to": "x@y.z" }"#
+            ))
+        #expect(!server.lines.contains { $0.hasPrefix("AUTH") })
+        #expect(!failure.message.contains("hunter22"))
+    }
+}
