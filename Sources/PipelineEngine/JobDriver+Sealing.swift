@@ -30,8 +30,10 @@ extension JobDriver {
         }
         guard !sealedUnder.isEmpty else { return }
         sealing = CaptureSealing(sealedUnder, seal: seal)
-        holdsSealed = holdsSealed || snapshot.steps.values.contains { step in
-            JSON.object(step.captures).holdsSealed || step.value?.holdsSealed == true
-        }
+        holdsSealed =
+            holdsSealed
+            || snapshot.steps.values.contains { step in
+                JSON.object(step.captures).holdsSealed || step.value?.holdsSealed == true
+            }
     }
 }
