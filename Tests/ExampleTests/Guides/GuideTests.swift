@@ -7,16 +7,17 @@ import Testing
 
 /// The guides are followed as they stand: their files are written, their commands typed, what is printed is compared.
 /// `RECORD=1` writes the answers that differ into the pages.
-@Suite(
-    "Guides", .timeLimit(.minutes(3)),
-    .enabled(if: GuideBench.hasTools, "the guides use curl and jq, which are not installed"))
-struct GuideTests {
-    @Test("the script and the pipeline of 'From a curl script to a pipeline' make the same file")
+@Suite("Guides", .timeLimit(.minutes(3))) struct GuideTests {
+    @Test(
+        "the script and the pipeline of 'From a curl script to a pipeline' make the same file",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
     func curlScript() async throws {
         try await GuideBench.withStudio { bench in try await bench.follow(GuidePage(named: "FromACurlScript")) }
     }
 
-    @Test("'When an upload is interrupted' tells what crashes cost, and how a lost submit is settled")
+    @Test(
+        "'When an upload is interrupted' tells what crashes cost, and how a lost submit is settled",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
     func interruptedUpload() async throws {
         try await GuideBench.withStudio { bench in
             try await bench.follow(GuidePage(named: "WhenAnUploadIsInterrupted"))
