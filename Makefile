@@ -52,6 +52,16 @@ lint: ## Check the format of the sources
 format: ## Format the sources
 	swift format --in-place --parallel --recursive Package.swift Sources Tests
 
+.PHONY: references
+references: dependencies ## Write the schema, the reference pages and what pages print anew
+	swift build --build-tests $(CHECK)
+	"$$(swift build --show-bin-path)/pipeline" schema > Pipelines/pipeline.schema.json
+	RECORD=1 swift test --skip-build --no-parallel --filter 'StartingTests|ReferencePageTests|GuideTests'
+
+.PHONY: docs
+docs: dependencies ## Build the documentation into .build/docs, a website
+	.scripts/docs
+
 .PHONY: bench
 bench: dependencies ## Measure against curl and other peers; prints ratios
 	swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK)

@@ -115,6 +115,9 @@ let package = Package(
             name: "example-pipeline", dependencies: ["PipelineCommands", "PipelineKit", httpTypes],
             swiftSettings: settings),
 
+        // A program with the network stack alone.
+        .executableTarget(name: "example-network", dependencies: ["PipelineHTTP"], swiftSettings: settings),
+
         // The demonstration service.
         .target(
             name: "SelfieStudio",
@@ -152,7 +155,7 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "PipelineKit", "PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath", "SelfieStudio",
-                "pipeline", "example-pipeline",
+                "pipeline", "example-pipeline", "example-network",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -25,6 +25,7 @@ import Testing
         ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit"]),
         ("pipeline-daemon", ["PipelineDaemon"]),
         ("example-pipeline", ["PipelineCommands", "PipelineKit"]),
+        ("example-network", ["PipelineHTTP"]),
         ("SelfieStudio", []),
     ]
 

@@ -158,4 +158,30 @@ import Testing
         #expect(server.requests.last?.header("X-Token") == "own-value")
         #expect(try await run(["run", "OTHER.json"], in: bench).errors.contains("the secret OTHER is not set"))
     }
+
+    @Test("'cancel' that can't reach the service for want of a secret says so, and cancels once it is there")
+    func cancelWithoutSecret() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let server = try LoopbackServer { request in .json(request.method == "POST" ? #"{"id": 1}"# : "{}") }
+        defer { server.stop() }
+        try """
+        { "pipeline": 1, "name": "slow", "with": [ { "bearer": "${{ secrets.TOKEN }}" } ], "stages": [
+            { "id": "job", "kind": "compute",
+              "submit": { "POST": "\(server.url)/jobs", "capture": { "id": "$.id" } },
+              "poll": { "GET": "\(server.url)/jobs/${{ self.id }}", "until": "false", "every": "1h" },
+              "cancel": { "DELETE": "\(server.url)/jobs/${{ self.id }}" } } ] }
+        """.write(toFile: bench.folder + "/slow.json", atomically: true, encoding: .utf8)
+        let token = ["PIPELINE_SECRET_TOKEN": "t0p"]
+        let killed = try await run(
+            ["run", "slow.json"], in: bench,
+            environment: token.merging(["PIPELINE_CRASH_AT": "submit.committed"]) { $1 })
+        #expect(killed.cause == .killed(9), "\(killed)")
+        let without = try await run(["cancel", "last"], in: bench)
+        #expect(without.cause == .exited(75) && without.errors.contains("is not cancelled: a secret is missing"))
+        #expect(!server.requests.contains { $0.method == "DELETE" })
+        let with = try await run(["cancel", "last"], in: bench, environment: token)
+        #expect(with.cause == .exited(0), "\(with)")
+        #expect(server.requests.last?.method == "DELETE")
+    }
 }

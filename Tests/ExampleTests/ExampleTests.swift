@@ -35,30 +35,21 @@ import Testing
             "run: pipeline schema > Pipelines/pipeline.schema.json")
     }
 
-    @Test("the README names every command that the program has")
+    @Test("the README and the pages name no command that the program has not")
     func commandsAreNamed() async throws {
-        let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
         let help = try await BuiltProgram(named: "pipeline").run(["--help"])
         let lines = try #require(help.output.components(separatedBy: "SUBCOMMANDS:").last).components(separatedBy: "\n")
         let commands = lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.contains("See ") }
-            .compactMap { $0.split(separator: " ").first }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
         #expect(commands.count > 10)
-        for command in commands { #expect(readme.contains("`pipeline \(command)") || readme.contains("`\(command)")) }
-    }
-
-    @Test("the README's pipeline makes a model of the fixture")
-    func readmeRuns() async throws {
-        let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
-        let block = try #require(readme.components(separatedBy: "```json\n").dropFirst().first)
-        let document = try #require(block.components(separatedBy: "```").first)
-        let bench = try ExampleBench()
-        defer { bench.remove() }
-        try document.write(toFile: bench.folder + "/selfie.json", atomically: true, encoding: .utf8)
-        let files = try await bench.run(
-            "selfie.json", inputs: [("video", Self.root.path + "/Fixtures/selfie.y4m")])
-        #expect(files == [bench.folder + "/selfie.obj"])
-        let model = try String(contentsOfFile: bench.folder + "/selfie.obj", encoding: .utf8)
-        #expect(model.contains("\nv ") && model.contains("\nf "))
+        let folder = Self.root.path + "/Sources/PipelineKit/PipelineKit.docc"
+        let pages = try FileManager.default.contentsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
+        for path in pages + [Self.root.path + "/README.md"] {
+            let page = try String(contentsOfFile: path, encoding: .utf8)
+            for match in page.matches(of: /(?:`|\$ )pipeline ([a-z]+)/) {
+                #expect((commands + ["help"]).contains(String(match.output.1)), "\(path): \(match.output.0)")
+            }
+        }
     }
 }
 

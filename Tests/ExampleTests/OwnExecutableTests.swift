@@ -30,19 +30,6 @@ import Testing
         #expect(code.split(separator: "\n").count <= 45)
     }
 
-    @Test("each line of the README's Swift is in the program that is built")
-    func readme() throws {
-        let readme = try String(contentsOfFile: Self.root + "/README.md", encoding: .utf8)
-        let code = try String(contentsOfFile: Self.root + "/Sources/example-pipeline/main.swift", encoding: .utf8)
-        let blocks = readme.components(separatedBy: "```swift\n").dropFirst()
-        #expect(!blocks.isEmpty)
-        for block in blocks {
-            for line in (block.components(separatedBy: "```").first ?? "").split(separator: "\n") {
-                #expect(code.split(separator: "\n").contains(line), "\(line)")
-            }
-        }
-    }
-
     @Test("its stage counts lines, and its kinds are part of the schema")
     func counts() async throws {
         let bench = try ExampleBench()

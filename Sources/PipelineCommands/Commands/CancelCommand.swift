@@ -44,6 +44,9 @@ struct CancelCommand: WorkspaceCommand {
         }
         let drive = try await engine.resume(record.id, plan: plan, mode: .attached)
         drive.cancel()
-        _ = try await drive.run()
+        guard case .suspended(let cause) = try await drive.run() else { return }
+        throw CommandError(
+            .suspended, "job \(record.id) is not cancelled: \(cause.explanation)",
+            hint: "'pipeline why \(record.id)' says what it needs; then cancel it again")
     }
 }

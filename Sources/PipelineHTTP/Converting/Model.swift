@@ -5,11 +5,20 @@ public protocol Model: Codable, DataConvertible {}
 
 extension Model {
     public init(body: [UInt8]) throws(ConversionFailure) {
-        do {
-            self = try JSONDecoder().decode(Self.self, from: Data(body))
-        } catch {
-            throw ConversionFailure("the answer is not the JSON that was expected: \(ModelMistake.text(of: error))")
-        }
+        self = try ModelMistake.decoded(Self.self, from: body)
+    }
+}
+
+/// What comes as a JSON array of models: `[Release]` where `Release` is a ``Model``.
+///
+/// A protocol of its own, as an array can be ``DataConvertible`` in one way only, and `[UInt8]` is.
+public protocol ModelArray: Sendable {
+    init(models: [UInt8]) throws(ConversionFailure)
+}
+
+extension Array: ModelArray where Element: Model {
+    public init(models body: [UInt8]) throws(ConversionFailure) {
+        self = try ModelMistake.decoded([Element].self, from: body)
     }
 }
 
@@ -32,6 +41,14 @@ extension RequestBody {
 
 /// What a coder's error means, without names of Swift types.
 enum ModelMistake {
+    static func decoded<Value: Decodable>(_ type: Value.Type, from body: [UInt8]) throws(ConversionFailure) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(body))
+        } catch {
+            throw ConversionFailure("the answer is not the JSON that was expected: \(text(of: error))")
+        }
+    }
+
     static func text(of error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, let context):

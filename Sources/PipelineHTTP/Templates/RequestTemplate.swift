@@ -66,3 +66,9 @@ extension RequestTemplate where Output: DataConvertible {
         try Output(body: response.body)
     }
 }
+
+extension RequestTemplate where Output: ModelArray {
+    public func convert(_ response: HTTPExchangeResponse) throws -> Output {
+        try Output(models: response.body)
+    }
+}

@@ -14,6 +14,7 @@ public struct SecretSources: SecretSource {
     /// - Parameters:
     ///   - file: what ``read(_:)`` gave, or nothing.
     ///   - path: the file that it was read from.
+    ///   - environment: where `CREDENTIALS_DIRECTORY` and `PIPELINE_SECRET_NAME` are looked up.
     ///   - command: prints a secret whose name it gets as its last argument; empty for none.
     public init(
         file: [String: String], path: String? = nil, environment: [String: String], command: [String] = []

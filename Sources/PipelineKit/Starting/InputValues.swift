@@ -29,6 +29,7 @@ public struct InputValues {
     private let allowsMissing: Bool
 
     /// - Parameters:
+    ///   - definition: the document, whose inputs are meant.
     ///   - folders: the document's, which defaults are relative to, and the working directory, for the rest.
     ///   - scope: the environment that defaults may read.
     ///   - standardInput: what `@-` stands for.

@@ -46,7 +46,7 @@ public struct DecoratorCatalogue: Sendable {
 
     /// The JSON Schema of one entry of a `with` list.
     public var entrySchema: JSON {
-        let properties = JSONObject(names.map { ($0, kinds[$0]?.schema ?? [:]) })
+        let properties = JSONObject(kinds.values.sorted { $0.name < $1.name }.map { ($0.name, $0.annotatedSchema) })
         return [
             "type": "object", "minProperties": 1, "maxProperties": 1, "properties": .object(properties),
             "additionalProperties": false,

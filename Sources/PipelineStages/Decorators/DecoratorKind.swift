@@ -22,6 +22,13 @@ public struct DecoratorKind: Sendable {
         self.read = read
     }
 
+    /// The schema with what people read about the kind.
+    var annotatedSchema: JSON {
+        guard case .object(var annotated) = schema else { return schema }
+        annotated["description"] = .string(summary)
+        return .object(annotated)
+    }
+
     /// A kind whose configuration has a type that depends on the roots.
     init(
         _ name: String, _ summary: String, type: @escaping @Sendable (AllowedRoots) -> FieldType<DecoratorTemplate>

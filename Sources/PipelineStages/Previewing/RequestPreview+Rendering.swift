@@ -120,7 +120,7 @@ extension RequestDefinition {
     /// What becomes of a lost answer when nothing settles it.
     fileprivate var unsettled: String {
         onUnknown == .fail
-            ? "not at all: the stage fails" : "not at all: it is unknown until a person says it with 'pipeline resolve'"
+            ? "the stage fails" : "it is unknown what became of it, until a person says so with 'pipeline resolve'"
     }
 }
 

@@ -7,16 +7,17 @@ import Testing
 
 /// The guides are followed as they stand: their files are written, their commands typed, what is printed is compared.
 /// `RECORD=1` writes the answers that differ into the pages.
-@Suite(
-    "Guides", .timeLimit(.minutes(3)),
-    .enabled(if: GuideBench.hasTools, "the guides use curl and jq, which are not installed"))
-struct GuideTests {
-    @Test("the script and the pipeline of 'From a curl script to a pipeline' make the same file")
+@Suite("Guides", .timeLimit(.minutes(3))) struct GuideTests {
+    @Test(
+        "the script and the pipeline of 'From a curl script to a pipeline' make the same file",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
     func curlScript() async throws {
         try await GuideBench.withStudio { bench in try await bench.follow(GuidePage(named: "FromACurlScript")) }
     }
 
-    @Test("'When an upload is interrupted' tells what crashes cost, and how a lost submit is settled")
+    @Test(
+        "'When an upload is interrupted' tells what crashes cost, and how a lost submit is settled",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
     func interruptedUpload() async throws {
         try await GuideBench.withStudio { bench in
             try await bench.follow(GuidePage(named: "WhenAnUploadIsInterrupted"))
@@ -27,6 +28,55 @@ struct GuideTests {
     func resumeCosts() async throws {
         try await GuideBench.withStudio({ $0.minimumSeconds = 600 }) { bench in
             try await bench.follow(GuidePage(named: "WhatAResumeCosts"))
+        }
+    }
+
+    @Test("'Operating the daemon' hands over, signals, copies the journal and goes back to the copy")
+    func daemon() async throws {
+        let bench = try GuideBench()
+        defer { bench.remove() }
+        try await bench.follow(GuidePage(named: "OperatingTheDaemon"))
+    }
+
+    @Test("the units that 'Operating the daemon' names are those that are installed")
+    func units() throws {
+        let page = try GuidePage(named: "OperatingTheDaemon").lines.joined(separator: "\n")
+        let folder = ExampleTests.root.path + "/Sources/pipeline/Units/"
+        let named = Set(page.matches(of: /pipeline\.(service|socket)/).map { String($0.output.0) })
+        #expect(named == ["pipeline.service", "pipeline.socket"])
+        for name in named { #expect(FileManager.default.fileExists(atPath: folder + name)) }
+        let example = try String(contentsOfFile: folder + "credentials.conf", encoding: .utf8)
+        for line in ["[Service]", "LoadCredential=API_TOKEN:%h/.config/pipeline/credentials/API_TOKEN"] {
+            #expect(page.contains(line) && example.contains(line))
+        }
+    }
+
+    @Test("every page is in the index, and every link between pages and from the README leads somewhere")
+    func links() throws {
+        let root = ExampleTests.root.path
+        let folder = root + "/Sources/PipelineKit/PipelineKit.docc"
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".md") }
+            .map { String($0.dropLast(3)) }
+        #expect(names.count > 10)
+        for name in names {
+            let page = try GuidePage(named: name).lines.joined(separator: "\n")
+            let links = page.matches(of: /<doc:([A-Za-z]+)>/).map { String($0.output.1) }
+            #expect(Set(links).isSubset(of: names), "\(name)")
+            guard name == "PipelineKit" else { continue }
+            #expect(Set(links).union(["PipelineKit"]) == Set(names))
+        }
+        let readme = try String(contentsOfFile: root + "/README.md", encoding: .utf8)
+        let paths = readme.matches(of: /\]\(([^)#:]+)\)/).map { String($0.output.1) }
+        #expect(paths.count > 5)
+        for path in paths { #expect(FileManager.default.fileExists(atPath: "\(root)/\(path)"), "\(path)") }
+    }
+
+    @Test("the README is followed as it stands: its pipeline survives a kill, and its document can be planned")
+    func readme() async throws {
+        try await GuideBench.withStudio { bench in
+            try await bench.follow(GuidePage(path: ExampleTests.root.path + "/README.md"))
+            let model = try String(contentsOfFile: bench.folder + "/me.obj", encoding: .utf8)
+            #expect(model.contains("\nv ") && model.contains("\nf "))
         }
     }
 }

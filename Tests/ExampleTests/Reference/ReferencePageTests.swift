@@ -1,0 +1,32 @@
+import Foundation
+import JSONPath
+import PipelineCore
+import PipelineKit
+import PipelineTestKit
+import Testing
+
+/// The references are what the program's own tables say; `RECORD=1` writes them anew.
+@Suite("Reference pages") struct ReferencePageTests {
+    private static let folder = ExampleTests.root.path + "/Sources/PipelineKit/PipelineKit.docc"
+
+    private func check(_ page: String, _ name: String) throws {
+        let path = "\(Self.folder)/\(name).md"
+        if ProcessInfo.processInfo.environment["RECORD"] == "1" {
+            try page.write(toFile: path, atomically: true, encoding: .utf8)
+        }
+        let kept = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(kept == page, "\(name).md is not up to date: make references")
+    }
+
+    @Test("the reference of the format is what the tables of fields say")
+    func format() throws {
+        let workspace = ExampleBench.workspace(environment: [:], state: "/nonexistent")
+        try check(FormatReference.page(of: PipelineSchema(catalogue: workspace.catalogue).json), "FormatReference")
+    }
+
+    @Test("the reference of the commands is what their help says")
+    func commands() async throws {
+        let help = try await BuiltProgram(named: "pipeline").run(["--experimental-dump-help"])
+        try check(CommandReference.page(of: JSON.parse(help.output)), "CommandReference")
+    }
+}
