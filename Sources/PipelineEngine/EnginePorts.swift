@@ -21,7 +21,8 @@ public struct EnginePorts: Sendable {
     public var gate: (any BackgroundGate)?
     /// How long stages took before; nil when nobody remembers.
     public var history: (any BackgroundHistory)?
-    /// Told of every event after it is committed, and of progress as it comes; must return at once.
+    /// Told of every event after it is committed and what it tells of has begun, in the order of their numbers, and of
+    /// progress as it comes; must return at once. From any thread.
     public var observe: @Sendable (JobEvent) -> Void
 
     public init(

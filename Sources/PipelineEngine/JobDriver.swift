@@ -29,6 +29,8 @@ actor JobDriver {
     /// How many items of a repeated stage may run at a time, where the document says it.
     var rooms: [String: Int] = [:]
     var lane = CommitLane()
+    /// Where committed events go.
+    nonisolated let outlet: EventOutlet
     var secrets: [String: String] = [:]
     nonisolated let redactor = SharedRedactor()
     var environment: [String: String?] = [:]
@@ -50,6 +52,7 @@ actor JobDriver {
         self.plan = plan
         self.lease = lease
         self.ports = ports
+        outlet = EventOutlet(observe: ports.observe)
         self.secretInputs = secretInputs
         self.overwrites = overwrites || snapshot.record.overwrites
         for member in snapshot.record.environment { environment[member.name] = member.value.string }
@@ -59,6 +62,7 @@ actor JobDriver {
     /// longer than that.
     func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
         self.parking = parking
+        defer { outlet.close() }
         if let missing = await readSecrets() { return try await letGo(.secret, detail: missing) }
         past = await shelf?.samples(of: snapshot.record.pipeline, at: ports.clock.now) ?? [:]
         let result = await withTaskGroup(of: Void.self) { group -> Result<JobEnd, JournalFailure> in
@@ -100,6 +104,7 @@ actor JobDriver {
             resumes.settle()
             if let moment = parkingMoment() { return .parked(until: moment.time) }
             armTimer(&group)
+            outlet.acted(onAllBut: runs.keys)
             try await receive(await mailbox.next())
         }
     }
@@ -196,8 +201,12 @@ actor JobDriver {
         runs[key] = run
         noteLaunch(of: key, stage)
         let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
-        group.addTask { [mailbox, checkpoint = step.checkpoint] in
-            let result = await run.perform { await stage.stage.resume(checkpoint, host) }
+        group.addTask { [mailbox, outlet, checkpoint = step.checkpoint] in
+            let result = await run.perform {
+                await stage.stage.resume(checkpoint, host)
+            } hasBegun: {
+                outlet.acted(on: key)
+            }
             mailbox.post(.ended(key, result))
         }
     }
