@@ -28,7 +28,8 @@ struct CommitLane {
 }
 
 extension JobDriver {
-    /// Commits changes and then publishes their events. Changes of one call are kept together, calls in their order.
+    /// Commits changes and then hands their events to the outlet. Changes of one call are kept together, calls in their
+    /// order.
     ///
     /// The snapshot sees them at once, so that a later event of the same step builds on them; nobody acts before this
     /// returns, and after a failure nobody acts at all.
@@ -77,7 +78,7 @@ extension JobDriver {
         if let failure = lane.failure { return .failure(failure) }
         do throws(JournalFailure) {
             try await ports.journal.commit(batch.changes, under: writing)
-            for event in batch.events { ports.observe(event) }
+            outlet.take(batch.events)
             return .success(())
         } catch {
             lane.failure = error

@@ -25,7 +25,8 @@ public struct EnginePorts: Sendable {
     public var history: (any BackgroundHistory)?
     /// Who notifications go through; nil when nobody is told of anything.
     public var sinks: (any NotificationSinks)?
-    /// Told of every event after it is committed, and of progress as it comes; must return at once.
+    /// Told of every event after it is committed and what it tells of has begun, in the order of their numbers, and of
+    /// progress as it comes; must return at once. From any thread.
     public var observe: @Sendable (JobEvent) -> Void
 
     public init(

@@ -103,6 +103,8 @@ extension JobDriver {
     /// there are some: a second cancellation ends them as well.
     func cancelAll() async throws(JournalFailure) -> JobEnd? {
         try await keepStaged()
+        // Nothing of theirs is done any more; a service may take its time over a cancellation.
+        outlet.acted(onAllBut: [])
         for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) where !step.state.isEnded {
             guard let stage = plan.stage(key.stage), isFinishing || !stage.isFinal else { continue }
             var warnings: [String] = []

@@ -27,6 +27,7 @@ extension JobDriver {
         let events = events(of: warned + effects, key: key, attempt: step.attempts, at: now)
         let sample = sample(of: key, step, at: now).map { [JournalChange.sample($0)] } ?? []
         let changes = [.step(key, step)] + events + sample + more
+        if effects.contains(where: \.isToBeDone) { outlet.hold(key) }
         if isStaged { try stage(changes) } else { try await commit(changes) }
         for case .suspendJob(let cause) in effects {
             snapshot.cause = cause
@@ -181,5 +182,15 @@ extension JobDriver {
         var all = first
         for member in second { all[member.name] = member.value }
         return all
+    }
+}
+
+extension StepEffect {
+    /// Whether it is something to do, beyond telling of it.
+    fileprivate var isToBeDone: Bool {
+        switch self {
+        case .run, .wake, .suspendJob: true
+        case .publish: false
+        }
     }
 }

@@ -35,6 +35,8 @@ actor JobDriver {
     /// How many items of a repeated stage may run at a time, where the document says it.
     var rooms: [String: Int] = [:]
     var lane = CommitLane()
+    /// Where committed events go.
+    nonisolated let outlet: EventOutlet
     var secrets: [String: String] = [:]
     nonisolated let redactor = SharedRedactor()
     /// What keeps secrets out of captured values; nil when there are none.
@@ -64,6 +66,7 @@ actor JobDriver {
         self.plan = plan
         self.lease = lease
         self.ports = ports
+        outlet = EventOutlet(observe: ports.observe)
         self.secretInputs = secretInputs
         self.overwrites = overwrites || snapshot.record.overwrites
         for member in snapshot.record.environment { environment[member.name] = member.value.string }
@@ -73,6 +76,7 @@ actor JobDriver {
     /// longer than that.
     func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
         self.parking = parking
+        defer { outlet.close() }
         if onlyTells { return await tellOnly() }
         if let missing = await readSecrets() { return try await letGo(.secret, detail: missing) }
         past = await shelf?.samples(of: snapshot.record.pipeline, at: ports.clock.now) ?? [:]
@@ -136,6 +140,7 @@ actor JobDriver {
             resumes.settle()
             if let moment = parkingMoment() { return .parked(until: moment.time) }
             armTimer(&group)
+            outlet.acted(onAllBut: runs.keys)
             try await receive(await mailbox.next())
         }
     }
@@ -239,8 +244,12 @@ actor JobDriver {
         runs[key] = run
         noteLaunch(of: key, stage)
         let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
-        group.addTask { [mailbox, checkpoint = step.checkpoint] in
-            let result = await run.perform { await stage.stage.resume(checkpoint, host) }
+        group.addTask { [mailbox, outlet, checkpoint = step.checkpoint] in
+            let result = await run.perform {
+                await stage.stage.resume(checkpoint, host)
+            } hasBegun: {
+                outlet.acted(on: key)
+            }
             mailbox.post(.ended(key, result))
         }
     }

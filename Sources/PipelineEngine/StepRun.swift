@@ -26,11 +26,15 @@ final class StepRun: Sendable {
     /// Calls the stage on the concurrent executor, never on a driver: a stage may hash for seconds.
     ///
     /// The work is a child task beside one that waits for ``stop()``, so that it can be cancelled alone.
+    /// `hasBegun` is called once the stage is at work: it starts on this thread, before anything else of it is said.
     @concurrent func perform(
-        _ work: @escaping @Sendable () async -> Result<StageOutcome<[UInt8]>, StageFailure>
+        _ work: @escaping @Sendable () async -> Result<StageOutcome<[UInt8]>, StageFailure>,
+        hasBegun: @Sendable () -> Void
     ) async -> Result<StageOutcome<[UInt8]>, StageFailure> {
         await withTaskGroup(of: Result<StageOutcome<[UInt8]>, StageFailure>?.self) { group in
-            group.addTask { await work() }
+            // Before macOS 26 it may begin a moment after it is said to.
+            if #available(macOS 26, *) { group.addImmediateTask { await work() } } else { group.addTask { await work() } }
+            hasBegun()
             group.addTask {
                 await self.stopped()
                 return nil

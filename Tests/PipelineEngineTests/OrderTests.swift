@@ -25,6 +25,56 @@ import Testing
         #expect(bench.recorder.violations.isEmpty)
     }
 
+    @Test("each change of a step is committed, then acted on, then told of")
+    func commitActPublish() {
+        let diary = Mutexed<Diary?>(nil)
+        let kind = StageKind.scripted("work") { _, saved, context async throws(StageFailure) in
+            diary.value?.note("act \(context.facts.step.stage)")
+            switch saved {
+            case nil: return .waiting("waited", until: .at(context.now + .seconds(5)), WaitReason(.time))
+            case "waited"?:
+                try await context.commit("tried")
+                let failure = StepFailure("not yet")
+                throw .failed(TryFailure(failure, kind: .answered, retryAfter: .seconds(1)))
+            default: return .finished([:])
+            }
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "work" }, { "id": "b", "kind": "work" }"#, kinds: [kind])
+        diary.set(bench.diary)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        let steps = bench.diary.all.filter { $0 != "publish job.started" && $0 != "publish job.succeeded" }
+        func round(_ stage: String) -> [String] {
+            [
+                "commit running", "act \(stage)", "publish stage.started", "commit waiting", "publish stage.waiting",
+                "commit running", "act \(stage)", "publish stage.resumed", "commit running", "commit waiting",
+                "publish attempt.failed", "publish stage.waiting", "commit running", "act \(stage)",
+                "publish stage.resumed", "commit succeeded",
+            ]
+        }
+        // The first stage's end and the second's start share a commit, so that both are told after it.
+        let start = round("b").prefix(2) + ["publish stage.started"]
+        let joined = round("a") + [start[0], "publish stage.succeeded"] + start.dropFirst()
+        #expect(steps == joined + round("b").dropFirst(3) + ["publish stage.succeeded"])
+    }
+
+    @Test("what was committed is told in order when the job is let go in the middle")
+    func toldWhenLetGo() {
+        let kind = StageKind.scripted("work") { _, _, context async throws(StageFailure) in
+            .waiting("", until: .at(context.now + .seconds(3600)), WaitReason(.time))
+        }
+        let stages = (0..<3).map { #"{ "id": "s\#($0)", "kind": "work", "needs": [] }"# }.joined(separator: ", ")
+        for seed: UInt64 in 1...40 {
+            let bench = EngineBench(stages, kinds: [kind], seed: seed)
+            let life = bench.live()
+            // Somewhere between the first commit and the last.
+            bench.run { life.drive.value != nil && bench.recorder.events.count > Int(seed) % 7 }
+            life.drive.value?.suspend(.interrupted)
+            #expect(bench.end(of: life) == .success(.suspended(.interrupted)))
+            let told = bench.diary.all.filter { $0.hasPrefix("publish") }
+            #expect(told == bench.recorder.events.map { "publish \($0.kind.rawValue)" }, "seed \(seed)")
+        }
+    }
+
     @Test("a submit is sent after 'sending' is committed, and its captures come with 'submitted'")
     func ledger() throws {
         let diary = Mutexed<Diary?>(nil)

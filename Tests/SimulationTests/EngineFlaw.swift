@@ -10,6 +10,8 @@ struct EngineFlaw: Sendable, CustomTestStringConvertible {
     /// Put between what the simulation sees and the memory.
     var below: @Sendable (any Journal) -> any Journal = { $0 }
     var stage: LedgerStage.Flaw?
+    /// Whether events are told as soon as they are on disk.
+    var isLoud = false
     /// Where it shows.
     let scenario: Scenario
     /// What is said of it.
@@ -26,6 +28,9 @@ struct EngineFlaw: Sendable, CustomTestStringConvertible {
         EngineFlaw(
             name: "acts before the commit is kept", above: { HastyJournal($0, of: $1) }, scenario: .oneByMatch,
             symptom: "a submit was sent"),
+        EngineFlaw(
+            name: "publishes before it acts", isLoud: true, scenario: .oneWithKey,
+            symptom: "was told of before its stage was called"),
         EngineFlaw(
             name: "ignores the epoch", below: { EpochlessJournal($0) }, scenario: .oneWithKey,
             symptom: "was taken after"),

@@ -31,6 +31,9 @@ final class World: Sendable {
     /// Where its files are; nil for a scenario without.
     let folder: ScenarioFolder?
 
+    /// What was wrong with what observers were told.
+    var publicationViolations: [String] { publications.withLock { $0 } }
+    private let publications = Mutex<[String]>([])
     /// What the machine's clock was set by, beside the time that passes.
     private let clockShift = Mutex(Duration.zero)
     private let living = Mutex<SimulatedProcess?>(nil)
@@ -128,14 +131,16 @@ final class World: Sendable {
     }
 
     private func life(of process: SimulatedProcess) async -> LifeEnd {
+        let law = PublicationLaw(recorder, of: process.owner)
+        defer { publications.withLock { $0 += law.violations } }
         let plan: Plan
         do throws(DefinitionError) {
-            plan = try self.plan(for: process)
+            plan = try self.plan(for: process, law)
         } catch {
             return .notPlanned("\(error)")
         }
         do throws(JournalFailure) {
-            let engine = engine(of: process)
+            let engine = engine(of: process, law)
             let isKnown = recorder.job(record.id) != nil
             let drive: Engine.OwnedDrive =
                 if isKnown {
@@ -147,7 +152,9 @@ final class World: Sendable {
                 }
             self.drive.withLock { $0 = drive }
             process.onDeath { drive.suspend(.interrupted) }
-            return .ended(try await drive.run())
+            let end = try await drive.run()
+            if !process.isDead { law.end() }
+            return .ended(end)
         } catch {
             return .failed(error)
         }
@@ -159,27 +166,41 @@ final class World: Sendable {
         return .from(stage)
     }
 
-    private func plan(for process: SimulatedProcess) throws(DefinitionError) -> Plan {
+    private func plan(
+        for process: SimulatedProcess, _ law: PublicationLaw
+    ) throws(DefinitionError) -> Plan {
         let transport = SimulatedTransport(of: process, over: network, to: server)
         let decorators = DecoratorCatalogue.standard
         let standard = StandardStages.kinds(network: Network(transport: transport), decorators: decorators)
         let catalogue = Catalogue(
-            kinds: standard + [.ledger(over: transport, flaw: flaw.stage)],
+            kinds: (standard + [.ledger(over: transport, flaw: flaw.stage)]).map { $0.noting(law.call) },
             checkDecorators: { decorators.check($0, findings: $1) })
         return try Planner(catalogue: catalogue).plan(SourceText(name: "simulated.json", text: record.source))
     }
 
-    private func engine(of process: SimulatedProcess) -> Engine {
+    private func engine(of process: SimulatedProcess, _ law: PublicationLaw? = nil) -> Engine {
         let journal = flaw.above(ProcessJournal(recorder, of: process), process)
-        return Engine(
+        let observe = { @Sendable [self] (event: JobEvent) in self.observe(event, by: process, law) }
+        if flaw.isLoud {
+            let loud = LoudJournal(journal, observe: observe)
+            return engine(of: process, over: loud) { if $0.sequence == nil { observe($0) } }
+        }
+        return engine(of: process, over: journal, observe: observe)
+    }
+
+    private func engine(
+        of process: SimulatedProcess, over journal: any Journal, observe: @escaping @Sendable (JobEvent) -> Void
+    ) -> Engine {
+        Engine(
             ports: EnginePorts(
                 journal: journal, clock: process.clock, randomness: simulation.randomness, secrets: secrets,
                 files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
-                observe: { [self] in observe($0, by: process) }))
+                observe: observe))
     }
 
-    private func observe(_ event: JobEvent, by process: SimulatedProcess) {
+    private func observe(_ event: JobEvent, by process: SimulatedProcess, _ law: PublicationLaw?) {
         guard !process.isDead else { return }
+        law?.tell(event)
         let step = event.step.map { " \($0)" } ?? ""
         simulation.note("\(process.owner.text) \(event.kind.rawValue)\(step) \(JSON.object(event.data).text)")
     }

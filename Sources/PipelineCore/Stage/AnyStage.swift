@@ -26,6 +26,25 @@ public struct AnyStage: Sendable {
         cancel = { bytes, host in await call.cancel(bytes, host) }
         preview = { scope in await stage.preview(in: scope) }
     }
+
+    /// The same stage, with something done before each call that goes on with it: for checks of who is called when.
+    public func noting(_ note: @escaping @Sendable (StageFacts) -> Void) -> AnyStage {
+        AnyStage(self) { bytes, host in
+            note(host.facts)
+            return await self.resume(bytes, host)
+        }
+    }
+
+    private init(
+        _ other: AnyStage,
+        resume: @escaping @Sendable ([UInt8]?, any StageHost) async -> Result<StageOutcome<[UInt8]>, StageFailure>
+    ) {
+        self.resume = resume
+        cancel = other.cancel
+        preview = other.preview
+        work = other.work
+        callback = other.callback
+    }
 }
 
 /// How checkpoints become bytes and come back.

@@ -11,6 +11,7 @@ public final class JournalRecorder: ForwardingJournal {
         var jobs: [JobID: JobSnapshot] = [:]
         var owners: [JobID: Lease] = [:]
         var events: [JobEvent] = []
+        var eventCounts: [OwnerID: Int] = [:]
         var violations: [String] = []
         /// All that was ever written, to be searched for secrets.
         var written: [UInt8] = []
@@ -32,6 +33,8 @@ public final class JournalRecorder: ForwardingJournal {
     public var violations: [String] { state.withLock { $0.violations } }
     /// Every journaled event, in the order of their commits.
     public var events: [JobEvent] { state.withLock { $0.events } }
+    /// How many events of the owner's became durable.
+    public func eventCount(of owner: OwnerID) -> Int { state.withLock { $0.eventCounts[owner] ?? 0 } }
     /// How many commits were refused because the job has another owner.
     public var staleRefusals: Int { state.withLock { $0.staleRefusals } }
     public var commits: Int { state.withLock { $0.commits } }
@@ -86,7 +89,10 @@ public final class JournalRecorder: ForwardingJournal {
     private func keep(_ change: JournalChange, of lease: Lease, in state: inout State) {
         guard var job = state.jobs[lease.job] else { return }
         state.violations += JournalLaw.violations(of: change, on: job)
-        if case .event(let event) = change { state.events.append(event) }
+        if case .event(let event) = change {
+            state.events.append(event)
+            state.eventCounts[lease.owner, default: 0] += 1
+        }
         JournalText.write(change, after: job, into: &state.written)
         job.apply(change)
         state.jobs[lease.job] = job
