@@ -6,5 +6,6 @@ import ArgumentParser
         commandName: "pipeline-bench", abstract: "Measures pipeline; ratios count, not seconds.",
         subcommands: [
             CompareCommand.self, JobsCommand.self, WaitingCommand.self, PluginsCommand.self, ServeCommand.self,
+            TransferCommand.self,
         ])
 }
