@@ -136,8 +136,9 @@ let package = Package(
         .executableTarget(
             name: "pipeline-bench",
             dependencies: [
-                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineStages", "JSONPath",
-                argumentParser, .product(name: "NIOCore", package: "swift-nio"),
+                "CSpawn", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal",
+                "PipelineStages", "NetworkTasks", "JSONPath", argumentParser, httpTypes,
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],

@@ -7,5 +7,6 @@ import ArgumentParser
         subcommands: [
             CompareCommand.self, JobsCommand.self, WaitingCommand.self, PluginsCommand.self, ServeCommand.self,
             DocumentsCommand.self, PagesCommand.self,
+            TransferCommand.self,
         ])
 }

@@ -83,6 +83,57 @@ struct FileTransferTests {
         #expect(folder.bytes("part") == Array("0123456789".utf8))
     }
 
+    @Test("what has come is in the file while the rest is waited for, and is told in few large pieces")
+    func gathered() async throws {
+        let (half, goOn) = (Gate(), Gate())
+        let server = try LoopbackServer { _ in
+            ScriptedAnswer([
+                .readBody, .head(200, [("Content-Length", "8000003")]), .filled(3), .wait(goOn), .filled(8_000_000),
+            ])
+        }
+        defer { server.stop() }
+        let path = folder.file("slow")
+        let pieces = Mutex<[Int]>([])
+        let sink = FileSink(onBytes: { bytes in
+            if pieces.withLock({
+                $0.append(bytes.count); return $0.count == 1
+            }) {
+                half.open()
+            }
+        }) { _ in .writeToFile(path: path, offset: 0) }
+        let task = network.task(RequestDescription(url: server.url), options: ExchangeOptions(receive: .file(sink)))
+        await half.wait()
+        #expect(folder.bytes("slow") == [0, 1, 2])
+        goOn.open()
+        _ = try await task.value
+        #expect(pieces.withLock { $0.reduce(0, +) } == 8_000_003)
+        #expect(pieces.withLock { $0.max() ?? 0 } <= 512 << 10)
+        #expect(folder.bytes("slow") == [0, 1, 2] + (0..<8_000_000).map { UInt8($0 % 251) })
+    }
+
+    @Test("a body that goes on behind the end that the sink names ends there, also when that comes nearer")
+    func end() async throws {
+        let server = try LoopbackServer { _ in .filled(64 << 20) }
+        defer { server.stop() }
+        let path = folder.file("cut")
+        let end = Mutex<Int64>(.max)
+        let told = Mutex<Int64>(0)
+        let sink = FileSink(
+            onBytes: { bytes in
+                let position = told.withLock {
+                    $0 += Int64(bytes.count); return $0
+                }
+                end.withLock { $0 = min($0, position + 700_001) }
+            }, end: { end.withLock { $0 } }
+        ) { _ in .writeToFile(path: path, offset: 0) }
+        let answer = try await network.exchange(
+            RequestDescription(url: server.url), options: ExchangeOptions(receive: .file(sink)))
+        #expect(answer.status == 200)
+        #expect(told.withLock { $0 } == end.withLock { $0 })
+        #expect(folder.size("cut") == end.withLock { $0 })
+        #expect(answer.bytesReceived < 64 << 20)
+    }
+
     @Test("an error answer goes to memory, so that the file stays as it is")
     func errorStaysInMemory() async throws {
         let server = try LoopbackServer { _ in .status(404, body: "no such thing") }

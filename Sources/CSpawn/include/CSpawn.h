@@ -13,4 +13,8 @@ int spawn_program(
     pid_t *process, const char *path, char *const arguments[], char *const environment[], const char *folder, int output,
     int errors);
 
+/// From now on processes whose parent has ended become this one's children (prctl(2), PR_SET_CHILD_SUBREAPER). Gives 0,
+/// or the number of the error.
+int spawn_adopt_orphans(void);
+
 #endif

@@ -72,7 +72,9 @@ extension CurlExchange {
     private func write(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         touch()
         if let throttle, count > 0, !throttle.accepts(self, count: count) { return Int(CURL_WRITEFUNC_PAUSE) }
-        return receiver.receive(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+        guard receiver.receive(UnsafeRawBufferPointer(start: bytes, count: count)) else { return 0 }
+        if receiver.hasGathered { backlog?.note(self) }
+        return count
     }
 
     private func read(_ buffer: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {

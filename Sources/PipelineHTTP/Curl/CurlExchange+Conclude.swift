@@ -38,7 +38,8 @@ extension CurlExchange {
         return .follow
     }
 
-    private func response() -> HTTPExchangeResponse {
+    /// The answer as far as it has come.
+    func response() -> HTTPExchangeResponse {
         var response = HTTPExchangeResponse(
             status: head?.status ?? 0,
             headers: head?.headers ?? [:],

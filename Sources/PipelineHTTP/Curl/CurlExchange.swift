@@ -39,6 +39,8 @@ final class CurlExchange: @unchecked Sendable {
     /// Why a callback ended the exchange.
     var stopReason: ExchangeFailure.Reason?
     var progress = TransferProgress()
+    /// Where it stands when something that it received waits to be written.
+    var backlog: WriteBacklog?
     /// What the service's rates leave it; nil without any.
     var throttle: ServiceThrottle?
     /// The directions in which a rate of the service holds it back.
@@ -72,6 +74,7 @@ final class CurlExchange: @unchecked Sendable {
         receiver.finish()
         throttle?.forget(self)
         throttle = nil
+        backlog = nil
         reader = BodyReader([])
     }
 

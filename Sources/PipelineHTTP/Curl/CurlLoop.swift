@@ -15,6 +15,7 @@ final class CurlLoop {
     private var turns: [CurlExchange] = []
     private var idleWatch = IdleWatch()
     private var throttles: [String: ServiceThrottle] = [:]
+    private let backlog = WriteBacklog()
     private var isStopping = false
 
     private static let maximumSpareHandles = 64
@@ -48,6 +49,7 @@ final class CurlLoop {
             beginTurns()
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
+            writeBacklog()
             handleMessages()
             let wait = workUntilSleep()
             curl_multi_poll(multi, nil, 0, turns.isEmpty ? wait : 0, nil)
@@ -109,6 +111,7 @@ final class CurlLoop {
             return release(exchange, .failure(exchange.failure(.other(code: 27, text: "out of memory"))))
         }
         exchange.easy = easy
+        exchange.backlog = backlog
         // Waiting for a turn uses up no time of the exchange's own.
         exchange.startedAt = MachineClock.monotonic()
         if let limits = exchange.options.limits { exchange.throttle = throttle(for: limits) }
@@ -134,6 +137,16 @@ final class CurlLoop {
         curl_multi_add_handle(multi, easy.pointer)
         exchange.stallWindow = nil
         idleWatch.add(exchange.options)
+    }
+
+    /// Nothing more is there to read for now: what was gathered goes to its files.
+    private func writeBacklog() {
+        for exchange in backlog.takeAll() where exchanges[exchange.id] != nil && !exchange.receiver.flush() {
+            // Where the sink wanted it to end is an end like any other.
+            let reason = exchange.receiver.failure
+            if let easy = exchange.easy { curl_multi_remove_handle(multi, easy.pointer) }
+            release(exchange, reason.map { .failure(exchange.failure($0)) } ?? .success(exchange.response()))
+        }
     }
 
     private func handleMessages() {

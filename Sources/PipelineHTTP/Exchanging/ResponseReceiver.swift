@@ -26,7 +26,7 @@ package final class ResponseReceiver {
 
     private enum Target {
         case memory
-        case descriptor(Int32, offset: Int64, path: String, isOwned: Bool)
+        case file(BodyWriter)
         case discard
     }
 
@@ -49,9 +49,9 @@ package final class ResponseReceiver {
         case .discard: target = .discard
         case .stop: isStopped = true
         case .writeToDescriptor(let descriptor, let offset):
-            target = .descriptor(descriptor, offset: offset, path: "", isOwned: false)
+            target = .file(BodyWriter(descriptor, offset: offset, file: file, length: Self.length(headers)))
         case .writeToFile(let path, let offset):
-            openFile(path, at: offset)
+            openFile(path, at: offset, file, length: Self.length(headers))
         }
         return failure == nil && !isStopped
     }
@@ -72,50 +72,51 @@ package final class ResponseReceiver {
             }
             body.append(contentsOf: bytes)
             return true
-        case .descriptor(let descriptor, let offset, let path, let isOwned):
-            guard write(bytes, to: descriptor, at: offset, path: path) else { return false }
-            target = .descriptor(descriptor, offset: offset + Int64(bytes.count), path: path, isOwned: isOwned)
+        case .file(let writer):
             if sample.count < sampleBytes { sample.append(contentsOf: bytes.prefix(sampleBytes - sample.count)) }
-            if case .file(let file) = sink { file.onBytes?(bytes) }
-            return true
+            return note(writer, writer.take(bytes))
         }
     }
 
-    /// Closes a file that was opened here.
+    /// Whether something that was received waits to be written, see ``flush()``.
+    package var hasGathered: Bool { if case .file(let writer) = target { writer.hasGathered } else { false } }
+
+    /// Writes what was received; false when the exchange has to end. To be called when nothing more comes for now.
+    package func flush() -> Bool {
+        guard case .file(let writer) = target else { return true }
+        return note(writer, writer.flush())
+    }
+
+    /// Writes what was received, and closes a file that was opened here.
     package func finish() {
-        if case .descriptor(let descriptor, _, let path, true) = target {
-            if close(descriptor) != 0, errno != EINTR, failure == nil {
-                failure = .localWrite(errno: errno, path: path)
-            }
-        }
-        if case .descriptor = target { target = .discard }
+        guard case .file(let writer) = target else { return }
+        target = .discard
+        writer.finish()
+        _ = note(writer, true)
     }
 
-    private func openFile(_ path: String, at offset: Int64) {
+    private func note(_ writer: BodyWriter, _ goesOn: Bool) -> Bool {
+        failure = failure ?? writer.failure
+        if writer.isBeyondEnd { isStopped = true }
+        return goesOn
+    }
+
+    private static func length(_ headers: HTTPFields) -> Int64? { headers[.contentLength].flatMap { Int64($0) } }
+
+    private func openFile(_ path: String, at offset: Int64, _ file: FileSink, length: Int64?) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
             failure = .localWrite(errno: errno, path: path)
             return
         }
-        target = .descriptor(descriptor, offset: offset, path: path, isOwned: true)
+        target = .file(
+            BodyWriter(descriptor, offset: offset, path: path, isOwned: true, file: file, length: length))
+        // A file that is cut off at nothing is written to the disk when it is closed, by ext4: not without need.
+        var status = stat()
+        if fstat(descriptor, &status) == 0, Int64(status.st_size) == offset { return }
         // EINVAL: a device or a pipe, which has no length.
         if ftruncate(descriptor, off_t(offset)) != 0, errno != EINVAL {
             failure = .localWrite(errno: errno, path: path)
         }
-    }
-
-    private func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at offset: Int64, path: String) -> Bool {
-        var done = 0
-        while done < bytes.count {
-            let count = pwrite(
-                descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(offset + Int64(done)))
-            if count > 0 {
-                done += count
-            } else if count == 0 || errno != EINTR {
-                failure = .localWrite(errno: count == 0 ? ENOSPC : errno, path: path)
-                return false
-            }
-        }
-        return true
     }
 }

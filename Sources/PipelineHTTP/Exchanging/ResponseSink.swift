@@ -14,12 +14,18 @@ public struct FileSink: Sendable {
     public var decide: @Sendable (HTTPResponse) -> SinkDecision
     /// Sees each piece after it was written, in order, on the transport's thread: for a running digest.
     public var onBytes: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    /// Asked before each write, on the transport's thread: the place in the file where the body has to end, which may
+    /// come nearer while it is received. What goes beyond is not written and ends the exchange, with the head as its
+    /// answer. Nil: all is written.
+    public var end: (@Sendable () -> Int64)?
 
     public init(
         onBytes: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil,
+        end: (@Sendable () -> Int64)? = nil,
         decide: @escaping @Sendable (HTTPResponse) -> SinkDecision
     ) {
         self.onBytes = onBytes
+        self.end = end
         self.decide = decide
     }
 

@@ -25,6 +25,8 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     var heldDigest: String?
     /// What lies behind these, when it comes in several streams.
     var ranges: RangeMap?
+    /// How many streams at a time were worth it; nil before that was found out.
+    var streams: Int?
     var validator: Validator?
     /// The length of the whole, where the service has said it.
     var total: Int64?

@@ -46,7 +46,7 @@ final class DownloadReceiver: Sendable {
         var outcome = Outcome.none
         var told: Int64 = -1
 
-        /// Pieces have 16 KiB; observers are told of every sixteenth, and of the last.
+        /// Observers are told of each quarter of a mebibyte, and of the last byte.
         mutating func take(_ bytes: UnsafeRawBufferPointer) -> (position: Int64, total: Int64?, isWorthTelling: Bool) {
             hasher.update(bufferPointer: bytes)
             position += Int64(bytes.count)

@@ -14,7 +14,7 @@ extension DownloadRun {
         return session().asksForRest
     }
 
-    /// Receives all that lies behind the prefix, at most so many pieces at a time.
+    /// Receives all that lies behind the prefix, in as many streams at a time as are worth it.
     ///
     /// What each stream has received is committed together, after it is on the disk. A stream that fails ends the
     /// others: all go on from the map.
@@ -24,88 +24,74 @@ extension DownloadRun {
         }
         try reading(part.path) { () throws(FileFailure) in if part.size != total { try part.truncate(to: total) } }
         let (map, hashers) = try takeUpRanges(part, total)
-        let progress = RangeProgress(map, hashers: hashers)
         let now = context
-        let marks = TransferMarks(from: checkpoint.held + map.covered, part: Self.partSize) { now.now }
-        let stream = RangeStream(
-            run: self, part: part, progress: progress, marks: marks, session: session(), prefix: checkpoint.held)
-        let waiting = map.pieces.enumerated().filter { !$0.element.isWhole }
-        let limit = streams
-        var counted = map.covered
+        let progress = RangeProgress(map, prefix: checkpoint.held, hashers: hashers)
+        // A new connection needs some round trips to become fast; on the same machine time is short for other reasons.
+        let window = max(.milliseconds(100), roundTrip * 4)
+        let gauge = StreamGauge(
+            StreamPace(most: streams, width: checkpoint.streams ?? 1, window: window, now: context.now)
+        ) { now.now }
+        gauge.begin(at: progress.covered)
+        let marks = TransferMarks(from: progress.covered, part: Self.partSize) { now.now }
+        let crew = RangeCrew(
+            stream: RangeStream(
+                run: self, part: part, progress: progress, marks: marks, gauge: gauge, session: session()),
+            progress: progress, gauge: gauge)
+        var counted = progress.covered
         let end = try await marks.during {
-            await Self.receive(waiting.map { ($0.offset, $0.element) }, by: stream, atMost: limit)
+            await crew.receive()
         } onWakeUp: { () async throws(StageFailure) in
-            try await keep(progress.map, part, &counted)
+            try await keep(progress, gauge, part, &counted)
         }
         switch end {
         case .restart(let reason): return .restart(reason)
         case .failed(let failure):
-            try await keep(progress.map, part, &counted)
+            try await keep(progress, gauge, part, &counted)
             throw failure
         case .whole(let response, let rendered):
-            try await keep(progress.map, part, &counted)
+            try await keep(progress, gauge, part, &counted)
             return try await joined(part, path, total, (response, rendered))
         case nil: return try await joined(part, path, total, nil)
         }
     }
 
-    /// The end of the last stream, or of the first that did not succeed; nil when there was nothing to receive.
-    private static func receive(
-        _ pieces: [(Int, RangeMap.Piece)], by stream: RangeStream, atMost limit: Int
-    ) async -> RangeStream.End? {
-        await withTaskGroup(of: RangeStream.End.self) { group in
-            var rest = pieces[...]
-            for _ in 0..<limit {
-                guard let (index, piece) = rest.popFirst() else { break }
-                group.addTask { await stream.receive(piece, at: index) }
-            }
-            var last: RangeStream.End?
-            while let end = await group.next() {
-                guard case .whole = end else {
-                    // What the others say after this is only that they were stopped.
-                    group.cancelAll()
-                    for await _ in group {}
-                    return end
-                }
-                last = end
-                if let (index, piece) = rest.popFirst() { group.addTask { await stream.receive(piece, at: index) } }
-            }
-            return last
-        }
-    }
-
     /// The map of an earlier try, of which only what is provably still there counts; a new one otherwise.
-    private func takeUpRanges(_ part: PartFile, _ total: Int64) throws(StageFailure) -> (RangeMap, [SHA256]) {
-        var map = RangeMap(from: checkpoint.held, to: total, streams: streams)
+    private func takeUpRanges(_ part: PartFile, _ total: Int64) throws(StageFailure) -> (RangeMap, [Int64: SHA256]) {
+        var map = RangeMap(from: checkpoint.held, to: total)
         if let known = checkpoint.ranges, known.pieces.first?.start == checkpoint.held, known.pieces.last?.end == total
         {
             map = known
         }
-        var hashers: [SHA256] = []
-        for (index, piece) in map.pieces.enumerated() {
+        var hashers: [Int64: SHA256] = [:]
+        for (index, piece) in map.pieces.enumerated() where piece.done > 0 {
             var hasher = SHA256()
-            if piece.done > 0 {
-                let isThere = try reading(part.path) { () throws(FileFailure) in
-                    try part.feed(piece.start..<piece.position, to: &hasher)
-                }
-                if !isThere || hasher.finalize().hex != piece.digest {
-                    map.pieces[index].done = 0
-                    map.pieces[index].digest = nil
-                    hasher = SHA256()
-                }
+            let isThere = try reading(part.path) { () throws(FileFailure) in
+                try part.feed(piece.start..<piece.position, to: &hasher)
             }
-            hashers.append(hasher)
+            if isThere, hasher.finalize().hex == piece.digest {
+                hashers[piece.start] = hasher
+            } else {
+                map.pieces[index].done = 0
+                map.pieces[index].digest = nil
+            }
         }
         return (map, hashers)
     }
 
-    /// Makes what has arrived durable, and counts it.
-    private mutating func keep(_ map: RangeMap, _ part: PartFile, _ counted: inout Int64) async throws(StageFailure) {
-        guard map != checkpoint.ranges else { return }
+    /// Makes what has arrived durable, and counts it. Whole pieces behind the prefix become part of it.
+    private mutating func keep(
+        _ progress: RangeProgress, _ gauge: StreamGauge, _ part: PartFile, _ counted: inout Int64
+    ) async throws(StageFailure) {
+        let (seen, covered) = (progress.map, progress.covered)
+        guard seen != checkpoint.ranges else { return }
         try reading(part.path) { () throws(FileFailure) in try part.syncData() }
-        checkpoint.ranges = map
-        checkpoint.uncounted += map.covered - counted
-        counted = map.covered
+        // Only what was there before it was saved.
+        let front = progress.absorb(from: checkpoint.held, to: seen.front(from: checkpoint.held))
+        try extend(part, to: front)
+        checkpoint.ranges = RangeMap(pieces: seen.pieces.filter { $0.start >= front })
+        checkpoint.streams = gauge.proven
+        checkpoint.uncounted += max(0, covered - counted)
+        counted = max(counted, covered)
         try await commit(countsBytes: true)
         context.pass(.downloadPart)
     }
@@ -114,18 +100,17 @@ extension DownloadRun {
     private mutating func joined(
         _ part: PartFile, _ path: String, _ total: Int64, _ last: (HTTPExchangeResponse, RenderedRequest)?
     ) async throws(StageFailure) -> Step {
-        var hasher = SHA256()
-        let isThere = try reading(part.path) { () throws(FileFailure) in try part.feed(total, to: &hasher) }
-        guard isThere else { return .restart("the part is shorter than it was") }
-        let digest = hasher.finalize().hex
-        take(whole: hasher, digest, length: total)
+        try extend(part, to: total)
+        checkpoint.ranges = nil
         // Nothing was left to fetch: the answer that captures are taken from says that there is nothing more.
         guard let (response, rendered) = last else { return .more }
         let answer = Answer(
             status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) }, url: response.url,
             body: try smallBody(part, total))
         return .whole(
-            Arrival(part: part, path: path, bytes: total, sha256: digest, answer: answer, rendered: rendered))
+            Arrival(
+                part: part, path: path, bytes: total, sha256: checkpoint.heldDigest ?? "", answer: answer,
+                rendered: rendered))
     }
 }
 

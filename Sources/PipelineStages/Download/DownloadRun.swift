@@ -29,6 +29,8 @@ struct DownloadRun {
     private var probes: Bool
     /// The file being received, open and locked.
     var part: PartFile?
+    /// How long an answer takes to begin, as far as a connection that was made has shown it.
+    private(set) var roundTrip = Duration.zero
     /// The running digest of the first `checkpoint.held` bytes.
     private var hasher = SHA256()
     private var committed: DownloadCheckpoint?
@@ -228,6 +230,7 @@ struct DownloadRun {
             let trailing = StatedDigest.stated(in: response.trailers, isWhole: response.status != 206)
             try await keep(snapshot, &passage, isEnd: true)
             checkpoint.stated += trailing.filter { !checkpoint.stated.contains($0) }
+            roundTrip = .seconds(max(0, response.timings.connect - response.timings.nameLookup))
             if let total = snapshot.total, snapshot.position < total {
                 hasher = try rehash(part, snapshot)
                 return .more
@@ -289,12 +292,19 @@ struct DownloadRun {
         var parts: Int64 = 0
     }
 
-    /// A file that came in pieces is whole, and goes on as one that came in a row.
-    mutating func take(whole hasher: SHA256, _ digest: String, length: Int64) {
-        self.hasher = hasher
-        checkpoint.held = length
-        checkpoint.heldDigest = digest
-        checkpoint.ranges = nil
+    /// Bytes behind the prefix, which are there, become part of it: the running digest takes them in.
+    mutating func extend(_ part: PartFile, to end: Int64) throws(StageFailure) {
+        guard end > checkpoint.held else { return }
+        var running = hasher
+        let isThere = try reading(part.path) { () throws(FileFailure) in
+            try part.feed(checkpoint.held..<end, to: &running)
+        }
+        guard isThere else {
+            throw local(FileFailure(action: "read", path: part.path, code: EIO))
+        }
+        hasher = running
+        checkpoint.held = end
+        checkpoint.heldDigest = running.finalize().hex
     }
 
     mutating func commit(countsBytes: Bool, captures: JSONObject? = nil) async throws(StageFailure) {

@@ -1,11 +1,14 @@
-/// Which bytes of a file are on the disk when it comes in several streams: what lies behind the prefix, cut in pieces,
-/// each received from its start on.
+/// Which bytes of a file are on the disk when it comes in several streams: what lies behind the prefix, in pieces one
+/// behind the other, each received from its start on.
+///
+/// Pieces are cut while the streams run, so that each stream has work for as long as it is worth to have it.
 struct RangeMap: Codable, Sendable, Equatable {
     /// A stretch of the file that one stream receives.
     struct Piece: Codable, Sendable, Equatable {
+        /// Tells it from the others: it never changes.
         let start: Int64
-        /// Behind its last byte.
-        let end: Int64
+        /// Behind its last byte. It comes nearer when another stream takes over what lies behind.
+        var end: Int64
         /// How many bytes from its start are on the disk.
         var done: Int64 = 0
         /// The SHA-256 of these in hex: it tells whether they are still ours.
@@ -14,24 +17,80 @@ struct RangeMap: Codable, Sendable, Equatable {
         /// Where its next byte goes.
         var position: Int64 { start + done }
         var isWhole: Bool { position >= end }
+        /// How many bytes are missing.
+        var rest: Int64 { end - position }
     }
 
-    private static let smallest: Int64 = 1 << 20
-    private static let usual: Int64 = 8 << 20
-    /// The map stands in each checkpoint: of a huge file the pieces are larger instead of more.
-    private static let mostPieces: Int64 = 256
+    /// What is worth a request of its own, and more than is written at a time: what lies that far behind a stream's
+    /// position is not on its way to the disk.
+    static let smallest: Int64 = 512 << 10
+    /// The map stands in each checkpoint.
+    private static let mostPieces = 256
 
     var pieces: [Piece]
 
-    /// Cuts the stretch so that all streams have work.
-    init(from start: Int64, to end: Int64, streams: Int) {
-        let length = end - start
-        let fair = min(max(length / Int64(max(1, streams)), Self.smallest), Self.usual)
-        let size = max(fair, length / Self.mostPieces + 1)
-        pieces = stride(from: start, to: end, by: Int64.Stride(size)).map { Piece(start: $0, end: min($0 + size, end)) }
-    }
+    init(pieces: [Piece]) { self.pieces = pieces }
+
+    /// One piece.
+    init(from start: Int64, to end: Int64) { pieces = [Piece(start: start, end: end)] }
 
     /// How many bytes of the pieces are there.
     var covered: Int64 { pieces.reduce(0) { $0 + $1.done } }
-    var isWhole: Bool { pieces.allSatisfy(\.isWhole) }
+
+    /// The place of a piece; nil when it is no longer in the map.
+    func index(of start: Int64) -> Int? { pieces.firstIndex { $0.start == start } }
+
+    /// Work for one more stream: the first piece that nobody receives, or what that is too long for cut off at its
+    /// front; when there is none, the end of the piece of which most is missing. Nil when more streams have no use.
+    ///
+    /// - Parameters:
+    ///   - length: what one stream should receive at a time; nil for as much as there is.
+    ///   - running: the starts of those that are being received.
+    mutating func next(_ length: Int64?, besides running: Set<Int64>, streams: Int) -> Piece? {
+        if let index = pieces.firstIndex(where: { !$0.isWhole && !running.contains($0.start) }) {
+            let fair = free(besides: running) / Int64(max(1, streams))
+            if let length { cut(index, after: max(Self.smallest, min(length, fair))) }
+            return pieces[index]
+        }
+        guard let longest = pieces.indices.max(by: { pieces[$0].rest < pieces[$1].rest }) else { return nil }
+        let piece = pieces[longest]
+        let half = piece.rest / 2
+        guard half >= Self.smallest, pieces.count < Self.mostPieces else { return nil }
+        let taken = min(half, max(Self.smallest, length ?? half))
+        cut(longest, after: piece.rest - taken)
+        return pieces[longest + 1]
+    }
+
+    /// Leaves to running streams what they receive soon, so that others can take the rest from its front.
+    mutating func shorten(_ running: Set<Int64>, to length: Int64) {
+        for start in running {
+            if let index = index(of: start) { cut(index, after: max(Self.smallest, length)) }
+        }
+    }
+
+    /// Up to where the file has no gap.
+    func front(from prefix: Int64) -> Int64 { pieces.prefix { $0.isWhole }.last?.end ?? prefix }
+
+    /// Takes whole pieces off the front that nobody receives any more, up to a place; gives where the prefix then ends.
+    mutating func absorb(from prefix: Int64, to limit: Int64, besides running: Set<Int64>) -> Int64 {
+        var end = prefix
+        while let first = pieces.first, first.end <= limit, first.isWhole, !running.contains(first.start) {
+            end = first.end
+            pieces.removeFirst()
+        }
+        return end
+    }
+
+    private func free(besides running: Set<Int64>) -> Int64 {
+        pieces.reduce(0) { $0 + (running.contains($1.start) ? 0 : $1.rest) }
+    }
+
+    /// Cuts a piece behind so many missing bytes, unless what is left of it would be too small.
+    private mutating func cut(_ index: Int, after missing: Int64) {
+        let piece = pieces[index]
+        guard piece.rest >= missing + Self.smallest, pieces.count < Self.mostPieces else { return }
+        let place = piece.position + missing
+        pieces[index].end = place
+        pieces.insert(Piece(start: place, end: piece.end), at: index + 1)
+    }
 }

@@ -18,17 +18,19 @@ struct RangeStream: Sendable {
     let part: PartFile
     let progress: RangeProgress
     let marks: TransferMarks
+    let gauge: StreamGauge
     /// The request of the piece, but for where it begins.
     let session: DownloadSession
-    /// The bytes before the first piece.
-    let prefix: Int64
 
-    func receive(_ piece: RangeMap.Piece, at index: Int) async -> End {
+    /// Receives the piece that begins there, up to where it then ends: other streams may take over what lies behind.
+    func receive(_ start: Int64) async -> End {
         while true {
-            let position = progress.position(of: index)
+            guard let (position, end) = progress.bounds(of: start) else {
+                return .restart("a piece was lost")
+            }
             var session = session
             session.held = position
-            session.limit = piece.end
+            session.limit = end
             let rendered: RenderedRequest
             do throws(StageFailure) {
                 var made = try await run.requests.render(run.stage.definition, in: run.context)
@@ -38,19 +40,19 @@ struct RangeStream: Sendable {
                 return .failed(error)
             }
             let verdict = Mutex(DownloadSession.Verdict?.none)
-            let sink = sink(session, index: index) { seen in verdict.withLock { $0 = seen } }
+            let sink = sink(session, start) { seen in verdict.withLock { $0 = seen } }
             switch await run.requests.send(rendered, in: run.context, adjust: { $0.receive = sink }) {
             case .failure(let failure): return .failed(run.end(failure, rendered, at: part.path))
             case .success(let response):
                 switch verdict.withLock({ $0 }) {
-                case .rest(let end, _):
-                    let reached = progress.position(of: index)
-                    // More than was promised has been written over the next piece.
-                    guard reached == end else { return .restart("the service sent another range than it said") }
+                case .rest(let promised, _):
+                    guard let (reached, end) = progress.bounds(of: start), reached < end else {
+                        return .whole(response, rendered)
+                    }
+                    guard reached == promised else { return .restart("the service sent another range than it said") }
                     guard reached > position else {
                         return .failed(run.definite("the service sends ranges without a byte in them"))
                     }
-                    if reached >= piece.end { return .whole(response, rendered) }
                 case .restart(let reason): return .restart(reason)
                 case .whole: return .restart("the service sent the whole file where a range was asked for")
                 case .nothingMore: return .restart("the service has fewer bytes than it said")
@@ -61,19 +63,19 @@ struct RangeStream: Sendable {
     }
 
     private func sink(
-        _ session: DownloadSession, index: Int, judged: @escaping @Sendable (DownloadSession.Verdict) -> Void
+        _ session: DownloadSession, _ start: Int64, judged: @escaping @Sendable (DownloadSession.Verdict) -> Void
     ) -> ResponseSink {
-        let (progress, marks, prefix) = (progress, marks, prefix)
+        let (progress, marks, gauge) = (progress, marks, gauge)
         let (descriptor, report, total) = (part.descriptor, run.context, session.total)
         return .file(
             FileSink(
                 onBytes: { bytes in
-                    let (covered, isWorthTelling) = progress.take(bytes, of: index)
-                    marks.move(to: prefix + covered)
-                    if isWorthTelling {
-                        report.report(.transfer(sent: 0, received: prefix + covered, total: total))
-                    }
+                    let (covered, isWorthTelling) = progress.take(bytes, of: start)
+                    marks.move(to: covered)
+                    gauge.note(covered)
+                    if isWorthTelling { report.report(.transfer(sent: 0, received: covered, total: total)) }
                 },
+                end: { progress.bounds(of: start)?.end ?? 0 },
                 decide: { head in
                     var verdict = session.verdict(on: head)
                     if case .rest(let end, _) = verdict {

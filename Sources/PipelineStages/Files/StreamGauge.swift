@@ -1,0 +1,50 @@
+import PipelineCore
+import Synchronization
+
+/// Shows a pace what the streams of a transfer report, and wakes whoever starts streams when their number changes.
+final class StreamGauge: Sendable {
+    private let pace: Mutex<StreamPace>
+    private let changes: AsyncStream<Void>
+    private let source: AsyncStream<Void>.Continuation
+    private let now: @Sendable () -> Timestamp
+
+    init(_ pace: StreamPace, now: @escaping @Sendable () -> Timestamp) {
+        (changes, source) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        self.pace = Mutex(pace)
+        self.now = now
+    }
+
+    /// Says how many bytes were there before; to be called before anything moves.
+    func begin(at total: Int64) { pace.withLock { $0.begin(at: total, now: now()) } }
+
+    /// Notes how many bytes all streams have moved so far; from any thread.
+    func note(_ total: Int64) {
+        let time = now()
+        let hasChanged = pace.withLock { pace in
+            let before = (pace.width, pace.proven)
+            pace.note(total, at: time)
+            return before != (pace.width, pace.proven)
+        }
+        if hasChanged { source.yield() }
+    }
+
+    /// How many streams may be under way.
+    var width: Int { pace.withLock(\.width) }
+    /// How many were worth it so far.
+    var proven: Int { pace.withLock(\.proven) }
+
+    /// What one stream moves in some windows of time; nil while that is not known.
+    var reach: Int64? {
+        pace.withLock { pace in
+            pace.rate.map { Int64($0 / Double(pace.proven) * pace.window.inSeconds * Self.windows) }
+        }
+    }
+
+    /// A request costs a round trip in which nothing moves: with so many windows it costs a few hundredths.
+    private static let windows = 8.0
+
+    /// Returns when the number has changed since the last call, or the task is cancelled.
+    func change() async {
+        for await _ in changes { return }
+    }
+}

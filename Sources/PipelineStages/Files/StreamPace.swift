@@ -1,0 +1,124 @@
+import PipelineCore
+
+/// Finds, while a transfer runs, how many streams at a time are worth it: more where each connection alone is slow, as
+/// on a lossy path or at a service that limits each, and one where they would only take from each other.
+///
+/// It looks at what all streams together moved in a window of time. Once that no longer grows at the present number,
+/// twice as many are tried. They stay when the gain is a good part of what was added; otherwise the number that paid is
+/// taken up again, and the next trial comes after a rest that doubles each time. So a transfer that needs one stream
+/// spends little on finding that out, and one that needs eight has them after a few windows.
+struct StreamPace: Sendable {
+    /// The most that the author allows.
+    let most: Int
+    /// What is looked at as one.
+    let window: Duration
+    /// How many streams may be under way now.
+    private(set) var width: Int
+    /// How many were worth it so far.
+    private(set) var proven: Int
+    /// Bytes per second of all streams together at that number; nil before it was measured.
+    private(set) var rate: Double?
+
+    private enum Phase: Sendable {
+        /// At the proven number, until it is as fast as it gets: what the window before gave.
+        case measuring(Double?)
+        /// At a larger number: what its windows gave.
+        case trying([Double])
+        /// At the proven number, for so many windows more.
+        case resting(Int)
+    }
+
+    private let skipsFirst: Bool
+    private var phase = Phase.measuring(nil)
+    private var rest = StreamPace.shortestRest
+    private var began: Timestamp
+    private var moved: Int64 = 0
+
+    private static let shortestRest = 8
+    private static let longestRest = 256
+    /// What of a full gain is enough in one window, and what over several.
+    private static let clearGain = 0.6
+    private static let leastGain = 0.25
+    /// A window that gave more than this times the one before is one in which it still became faster.
+    private static let growth = 1.1
+    private static let mostTrials = 6
+
+    /// - Parameters:
+    ///   - width: how many are known to be worth it, from an earlier try.
+    ///   - window: a few round trips at least: new connections become fast only after some.
+    ///   - skipsFirst: whether the first window of a trial says nothing, as while bytes only fill buffers on their way.
+    init(
+        most: Int, width: Int = 1, window: Duration = .milliseconds(100), skipsFirst: Bool = false, now: Timestamp
+    ) {
+        self.most = max(1, most)
+        self.window = window
+        self.skipsFirst = skipsFirst
+        self.width = min(max(1, width), self.most)
+        proven = self.width
+        began = now
+    }
+
+    /// Begins to look, with so many bytes that were there before.
+    mutating func begin(at total: Int64, now: Timestamp) { (began, moved) = (now, total) }
+
+    /// Takes in how many bytes all streams have moved so far.
+    mutating func note(_ total: Int64, at now: Timestamp) {
+        let elapsed = now - began
+        guard elapsed >= window, most > 1 else { return }
+        judge(Double(max(0, total - moved)) / elapsed.inSeconds)
+        (began, moved) = (now, total)
+    }
+
+    private mutating func judge(_ found: Double) {
+        switch phase {
+        case .measuring(let before):
+            guard let before, found <= before * Self.growth else {
+                phase = .measuring(found)
+                return
+            }
+            rate = (found + before) / 2
+            widen()
+        case .trying(let before): judgeTrial(before + [found])
+        case .resting(let left):
+            // A trial that has just ended may still have streams under way.
+            if let known = rate { rate = (known * 3 + found) / 4 }
+            phase = left > 1 ? .resting(left - 1) : .measuring(nil)
+        }
+    }
+
+    private mutating func judgeTrial(_ windows: [Double]) {
+        phase = .trying(windows)
+        let seen = windows.dropFirst(skipsFirst ? 1 : 0)
+        guard let known = rate, let found = seen.last else { return }
+        let full = Double(width) / Double(proven) - 1
+        if found >= known * (1 + Self.clearGain * full) { return accept(found) }
+        let isGrowing = seen.count < 2 || found > seen[seen.endIndex - 2] * Self.growth
+        guard !isGrowing || seen.count >= Self.mostTrials else { return }
+        let mean = seen.suffix(2).reduce(0, +) / 2
+        if mean >= known * (1 + Self.leastGain * full) { return accept(mean) }
+        width = proven
+        phase = .resting(rest)
+        rest = min(rest * 2, Self.longestRest)
+    }
+
+    private mutating func accept(_ found: Double) {
+        proven = width
+        rate = found
+        rest = Self.shortestRest
+        widen()
+    }
+
+    private mutating func widen() {
+        guard width < most else {
+            phase = .resting(rest)
+            return
+        }
+        width = min(most, width * 2)
+        phase = .trying([])
+    }
+}
+
+extension Duration {
+    /// The whole of it in seconds.
+    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}
