@@ -72,7 +72,9 @@ struct FaultProxyTests {
         let client = try #require(LoopbackServer.connection(to: proxy.port))
         defer { close(client) }
         let request = Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
-        _ = request.withUnsafeBytes { LoopbackServer.systemSend(client, $0) }
+        let sent = request.withUnsafeBytes { LoopbackServer.systemSend(client, $0) }
+        // An RST that comes before the request is told to whoever sends, and only once.
+        if sent < 0 { return ([], errno == ECONNRESET || errno == EPIPE) }
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
