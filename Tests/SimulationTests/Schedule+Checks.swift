@@ -6,7 +6,8 @@ import PipelineTestKit
 extension Schedule {
     /// Everything that must hold at the end, whatever happened on the way.
     mutating func check() {
-        for violation in world.recorder.violations + world.server.violations + world.publicationViolations { note(violation) }
+        let violations = world.recorder.violations + world.server.violations + world.publicationViolations
+        for violation in violations { note(violation) }
         if world.simulation.strays > 0 { note("\(world.simulation.strays) calls came from another thread") }
         if world.recorder.hasWritten(World.forbidden) { note("a secret stands in the journal") }
         checkRemoteJobs()
