@@ -6,6 +6,8 @@ struct CommitLane {
         var changes: [JournalChange] = []
         var events: [JobEvent] = []
         var waiters: [CheckedContinuation<Turn, Never>] = []
+        /// Whether it is to be kept before anybody waits.
+        var isDue = false
     }
 
     /// What one who waits is told.
@@ -44,8 +46,12 @@ extension JobDriver {
 
     /// Adds changes to the next commit, which the caller sees to before anybody acts on them or waits: what follows from
     /// them at once, such as the next stage's start, is kept in the same transaction.
-    func stage(_ changes: [JournalChange]) throws(JournalFailure) {
+    ///
+    /// With `mayWait` nothing rests on them: they are kept with whatever comes next, and a crash before that costs
+    /// nothing that cannot be found out again.
+    func stage(_ changes: [JournalChange], mayWait: Bool = false) throws(JournalFailure) {
         if let failure = lane.failure { throw failure }
+        if !mayWait { lane.next.isDue = true }
         let changes = told(changes)
         for change in changes {
             snapshot.apply(change)
@@ -54,9 +60,9 @@ extension JobDriver {
         lane.next.changes += changes
     }
 
-    /// Commits what was staged and not yet kept.
+    /// Commits what was staged, is due and not yet kept.
     func keepStaged() async throws(JournalFailure) {
-        if !lane.next.changes.isEmpty { try await commit([]) }
+        if lane.next.isDue { try await commit([]) }
     }
 
     /// Writes the next batch and hands the lane on: who commits waits for one write under way and its own, however

@@ -62,17 +62,40 @@ public struct Engine: Sendable {
             )
         }
         var snapshot = JobSnapshot(record: record, steps: Dictionary(uniqueKeysWithValues: steps), mode: mode)
-        let event = JobEvent(
-            sequence: 1, time: ports.clock.now, kind: .jobStarted, job: record.id, pipeline: record.pipeline)
-        if ports.sinks != nil {
-            for record in NotificationLaw(plan.definition.notifications).records(for: event, of: snapshot) {
+        let begun = mode == .attached ? begin(plan, in: &snapshot) : []
+        let events = ([nil] + begun).enumerated().map { number, step in
+            JobEvent(
+                sequence: number + 1, time: ports.clock.now, kind: step == nil ? .jobStarted : .stageStarted,
+                job: record.id, pipeline: record.pipeline, step: step, attempt: step == nil ? nil : 1)
+        }
+        if ports.sinks != nil, let started = events.first {
+            for record in NotificationLaw(plan.definition.notifications).records(for: started, of: snapshot) {
                 snapshot.apply(.notification(record))
             }
         }
-        let lease = try await ports.journal.create(snapshot, events: [event], owner: ports.owner)
-        ports.observe(event)
-        snapshot.apply(.event(event))
-        return drive(snapshot, plan, lease, secretInputs)
+        let lease = try await ports.journal.create(snapshot, events: events, owner: ports.owner)
+        for event in events { snapshot.apply(.event(event)) }
+        let owned = drive(snapshot, plan, lease, secretInputs, begun: begun)
+        for step in begun { owned.driver.outlet.hold(step) }
+        owned.driver.outlet.take(events)
+        return owned
+    }
+
+    /// Begins the steps that need nothing but the job itself, so that it is kept in one transaction with their start:
+    /// those whose settings are constants and which no rule of the background holds back.
+    private func begin(_ plan: Plan, in snapshot: inout JobSnapshot) -> [StepKey] {
+        let now = ports.clock.now
+        var begun: [StepKey] = []
+        for case .begin(let key) in JobMachine(plan: plan).decisions(for: snapshot, at: now) {
+            guard let stage = plan.stage(key.stage), stage.beginsWithJob,
+                let (state, _) = try? snapshot.steps[key]?.state.apply(.started, at: now)
+            else { continue }
+            snapshot.steps[key]?.state = state
+            snapshot.steps[key]?.started = now
+            snapshot.steps[key]?.attempts = state.tries?.number ?? 1
+            begun.append(key)
+        }
+        return begun
     }
 
     /// Journals a new job and lets it go at once, for a background owner to take up.
@@ -139,11 +162,19 @@ public struct Engine: Sendable {
 
     private func drive(
         _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false,
-        resumes: ResumeWatch = ResumeWatch(), onlyTells: Bool = false
+        resumes: ResumeWatch = ResumeWatch(), begun: [StepKey] = [], onlyTells: Bool = false
     ) -> OwnedDrive {
         let driver = JobDriver(
             snapshot: snapshot, plan: plan, lease: lease, ports: ports, secretInputs: secretInputs,
-            overwrites: overwrites, resumes: resumes, shelf: shelf, onlyTells: onlyTells)
+            overwrites: overwrites, resumes: resumes, shelf: shelf, begun: begun, onlyTells: onlyTells)
         return OwnedDrive(driver: driver, job: snapshot.record.id)
+    }
+}
+
+extension PlannedStage {
+    /// Whether nothing must be found out before it begins.
+    fileprivate var beginsWithJob: Bool {
+        condition == nil && forEach == nil && renews == nil && retries.isConstant
+            && continuesOnFailure.constant != nil && (deadline == nil || deadline?.constant != nil)
     }
 }

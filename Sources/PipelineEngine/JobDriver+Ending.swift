@@ -86,7 +86,7 @@ extension JobDriver {
             try await change(key, .interrupted(WaitReason(kind, detail: detail)))
         }
         var data: JSONObject = ["cause": .string(cause.rawValue)]
-        if let detail { data["detail"] = .string(detail) }
+        if let detail { data["detail"] = .string(redactor.redact(detail)) }
         let request: [JournalChange] = isLeft ? [] : [.requested(nil)]
         try await commit([.released(isLeft ? nil : cause)] + request + [event(.jobSuspended, data)])
         await ports.gate?.forget(snapshot.record.id)

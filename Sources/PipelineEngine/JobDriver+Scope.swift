@@ -22,9 +22,10 @@ extension JobDriver {
             retry: policy(of: key, stage), outlook: outlook(of: key, stage), place: stage.place)
     }
 
-    /// Keeps a stage's checkpoint and captures. New bytes forget earlier failures.
+    /// Keeps a stage's checkpoint and captures. New bytes forget earlier failures. With `mayWait` they are kept with what
+    /// comes next.
     func keep(
-        _ key: StepKey, checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved
+        _ key: StepKey, checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved, mayWait: Bool = false
     ) async throws(JournalFailure) {
         guard var step = snapshot.steps[key] else { return }
         step.checkpoint = checkpoint ?? step.checkpoint
@@ -36,7 +37,7 @@ extension JobDriver {
             step.state = state
         }
         step.version += 1
-        try await commit([.step(key, step)])
+        if mayWait { try stage([.step(key, step)], mayWait: true) } else { try await commit([.step(key, step)]) }
     }
 
     /// Keeps an entry of the submit ledger, with the captures of its answer in the same transaction.

@@ -5,11 +5,11 @@ extension JobDriver {
     /// Makes the change of one step that an event asks for: commits it, then does what the law says.
     ///
     /// With `isStaged` the change waits for the next commit, which the loop sees to before it waits for anything.
-    @discardableResult func change(
+    func change(
         _ key: StepKey, _ event: StepEvent, warnings: [String] = [], isStaged: Bool = false,
         with more: [JournalChange] = [], adjust: (inout StepRecord) -> Void = { _ in }
-    ) async throws(JournalFailure) -> [StepEffect] {
-        guard var step = snapshot.steps[key] else { return [] }
+    ) async throws(JournalFailure) {
+        guard var step = snapshot.steps[key] else { return }
         let now = ports.clock.now
         let (state, effects): (StepState, [StepEffect])
         do {
@@ -29,11 +29,6 @@ extension JobDriver {
         let changes = [.step(key, step)] + events + sample + more
         if effects.contains(where: \.isToBeDone) { outlet.hold(key) }
         if isStaged { try stage(changes) } else { try await commit(changes) }
-        for case .suspendJob(let cause) in effects {
-            snapshot.cause = cause
-            // The wait of the step is a resume's: once nothing else runs the job is let go with this cause.
-        }
-        return effects
     }
 
     private func events(of effects: [StepEffect], key: StepKey, attempt: Int, at time: Timestamp) -> [JournalChange] {
@@ -146,6 +141,8 @@ extension JobDriver {
                 $0.captures = all
                 $0.resumes += counts
             }
+        case .success(.waiting(let checkpoint, let wake, let reason)) where isOver(wake, reason, of: key):
+            try goOn(key, from: checkpoint, reason)
         case .success(.waiting(let checkpoint, let wake, let reason)):
             try await change(key, .parked(wake, reason), isStaged: true) {
                 $0.checkpoint = checkpoint
@@ -170,12 +167,35 @@ extension JobDriver {
             try await renew(key, stage, failed.failure, began: began)
         case .failure(.failed(let failed)):
             let random = ports.randomness.unit()
-            let effects = try await change(key, .tryFailed(failed, policy(of: key, stage), random: random)) {
+            // A step that waits for a resume by now holds up no other; the job is let go once they have ended.
+            try await change(key, .tryFailed(failed, policy(of: key, stage), random: random)) {
                 $0.resumes += counts
             }
-            for case .suspendJob(let cause) in effects where stop == nil { mailbox.post(.stop(.suspend(cause))) }
         case .failure(.journal(let failure)): throw failure
         }
+    }
+
+    /// Whether a wait is over before it begins, and its end is no other's business: no push is to be taken, and the rules
+    /// of the background have no say.
+    private func isOver(_ wake: Wake, _ reason: WaitReason, of key: StepKey) -> Bool {
+        guard stop == nil, backgroundGate == nil, !reason.kind.startsNewTry, let due = wake.time else { return false }
+        return due <= ports.clock.now && !snapshot.hasPush(key)
+    }
+
+    /// Has the stage called again at once, in its slot: the step has not waited. The checkpoint goes with the next commit:
+    /// whoever finds the step without it does again what it says, which is no more than to ask.
+    private func goOn(
+        _ key: StepKey, from checkpoint: [UInt8], _ reason: WaitReason
+    ) throws(JournalFailure) {
+        guard var step = snapshot.steps[key] else { return }
+        step.checkpoint = checkpoint
+        step.version += 1
+        try stage([.step(key, step)], mayWait: true)
+        if reason.kind == .poll {
+            resumes.polls[key, default: 0] += 1
+            resumes.lastRunning[key] = ports.clock.now
+        }
+        continuing.insert(key)
     }
 
     private func merged(_ first: JSONObject, _ second: JSONObject) -> JSONObject {

@@ -28,6 +28,8 @@ actor JobDriver {
     var snapshot: JobSnapshot
     /// The calls of stages that are under way.
     var runs: [StepKey: StepRun] = [:]
+    /// Steps that are running and whose stage is to be called: at once again, or for the first time.
+    var continuing: Set<StepKey> = []
     /// Set once everything is to stop.
     var stop: DriverStop?
     /// Whether the job was cancelled and its `finally` runs.
@@ -55,10 +57,12 @@ actor JobDriver {
 
     init(
         snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool,
-        resumes: ResumeWatch = ResumeWatch(), shelf: HistoryShelf? = nil, onlyTells: Bool = false
+        resumes: ResumeWatch = ResumeWatch(), shelf: HistoryShelf? = nil, begun: [StepKey] = [],
+        onlyTells: Bool = false
     ) {
         self.onlyTells = onlyTells
         writing = lease
+        continuing = Set(begun)
         self.resumes = resumes
         self.shelf = shelf
         reports = resumes.reports
@@ -76,7 +80,10 @@ actor JobDriver {
     /// longer than that.
     func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
         self.parking = parking
-        defer { outlet.close() }
+        defer {
+            outlet.close()
+            ports.exchanges.flush(snapshot.record.id)
+        }
         if onlyTells { return await tellOnly() }
         if let missing = await readSecrets() { return try await letGo(.secret, detail: missing) }
         past = await shelf?.samples(of: snapshot.record.pipeline, at: ports.clock.now) ?? [:]
@@ -125,6 +132,7 @@ actor JobDriver {
             while let message = mailbox.poll() { try await receive(message) }
             if stop == nil { try await keepDeadlines() }
             if stop == nil { try await enterResume() }
+            if stop == nil { goOn(&group) }
             if stop == nil { try await decide(&group) }
             if runs.isEmpty, stop != nil || !isHeldBack {
                 if let end = try await end() { return end }
@@ -188,7 +196,9 @@ actor JobDriver {
         switch JobMachine(plan: plan).rest(of: snapshot) {
         case .ended(let phase): return try await close(phase)
         case .unknown: return try await letGoUnknown()
-        case .needsResume: return try await letGo(snapshot.cause ?? .noNetwork, detail: nil)
+        case .needsResume:
+            let (cause, detail) = snapshot.wantedResume
+            return try await letGo(cause, detail: detail)
         case nil: return nil
         }
     }
@@ -233,6 +243,12 @@ actor JobDriver {
             guard (try? await clock.sleep(until: time)) != nil else { return }
             mailbox.post(.tick(time))
         }
+    }
+
+    /// Calls the stages of steps that go on without a wait between.
+    private func goOn(_ group: inout TaskGroup<Void>) {
+        for key in continuing.sorted() { launch(key, &group) }
+        continuing = []
     }
 
     func launch(_ key: StepKey, _ group: inout TaskGroup<Void>) {

@@ -48,6 +48,13 @@ final class StepHost: StageHost {
         }
     }
 
+    func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
+        try await journaled { () async throws(JournalFailure) in
+            try await self.driver.keep(
+                self.facts.step, checkpoint: checkpoint, captures: captures, moved: moved, mayWait: true)
+        }
+    }
+
     func submitRecord() async -> SubmitRecord? { await driver.snapshot.submits[facts.step] }
 
     func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure) {
@@ -60,7 +67,7 @@ final class StepHost: StageHost {
 
     func commit(file: WrittenFile) async throws(StageFailure) {
         // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
-        try await journaled { () async throws(JournalFailure) in try await self.driver.stage([.file(file)]) }
+        try await journaled { () async throws(JournalFailure) in try await self.driver.stage([.file(file)], mayWait: true) }
     }
 
     func commit(files: [WrittenFile]) async throws(StageFailure) {

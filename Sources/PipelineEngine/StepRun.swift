@@ -33,7 +33,11 @@ final class StepRun: Sendable {
     ) async -> Result<StageOutcome<[UInt8]>, StageFailure> {
         await withTaskGroup(of: Result<StageOutcome<[UInt8]>, StageFailure>?.self) { group in
             // Before macOS 26 it may begin a moment after it is said to.
-            if #available(macOS 26, *) { group.addImmediateTask { await work() } } else { group.addTask { await work() } }
+            if #available(macOS 26, *) {
+                group.addImmediateTask { await work() }
+            } else {
+                group.addTask { await work() }
+            }
             hasBegun()
             group.addTask {
                 await self.stopped()

@@ -5,8 +5,7 @@ import ArgumentParser
     static let configuration = CommandConfiguration(
         commandName: "pipeline-bench", abstract: "Measures pipeline; ratios count, not seconds.",
         subcommands: [
-            CompareCommand.self, JobsCommand.self, WaitingCommand.self, PluginsCommand.self, ServeCommand.self,
-            DocumentsCommand.self, PagesCommand.self,
-            TransferCommand.self,
+            CompareCommand.self, JobsCommand.self, WaitingCommand.self, CancelCommand.self, PostCancelCommand.self,
+            PluginsCommand.self, ServeCommand.self, DocumentsCommand.self, PagesCommand.self, TransferCommand.self,
         ])
 }

@@ -8,22 +8,23 @@ import PipelineKit
 /// The parts of one measurement: a workspace of its own, a document, a file to send.
 final class JobBench: Sendable {
     private let workspace: Workspace
-    private let journal: SQLiteJournal
-    private let engine: Engine
-    private let plan: Plan
+    let journal: SQLiteJournal
+    let engine: Engine
+    let plan: Plan
     private let folder: String
     private let document: String
 
     /// - Parameter stages: the JSON of the document's stages; nil for the three of a small job.
     init(
-        folder: String, url: String, polls pace: String = #""first": "0ms""#, stages: String? = nil
+        folder: String, url: String, polls pace: String = #""first": "0ms""#, stages: String? = nil,
+        observe: @escaping @Sendable (JobEvent) -> Void = { _ in }
     ) throws {
         self.folder = folder
         mkdir(folder, 0o700)
         let settings = Settings(stateFolder: "\(folder)/state", secretsFile: nil, environment: [:])
         workspace = Workspace(settings: settings)
         journal = try SQLiteJournal(folder: settings.stateFolder)
-        engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
+        engine = try workspace.engine(journal: journal, secrets: try workspace.secrets(), observe: observe)
         document = Self.document(url: url, stages: stages ?? Self.stages(file: "\(folder)/input", pace: pace))
         plan = try Planner(catalogue: workspace.catalogue).plan(SourceText(name: "bench.json", text: document))
         let input = fopen("\(folder)/input", "w")
@@ -82,7 +83,7 @@ final class JobBench: Sendable {
         }
     }
 
-    private func record(_ index: Int) -> JobRecord {
+    func record(_ index: Int) -> JobRecord {
         let id = workspace.newJobID()
         return JobRecord(
             id: id, pipeline: "bench", key: id.text, started: SystemClock().now, source: document,

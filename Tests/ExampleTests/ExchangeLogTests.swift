@@ -243,8 +243,13 @@ import Testing
         let size = try #require(
             FileManager.default.attributesOfItem(atPath: "\(bench.folder)/exchanges/\(job.text).jsonl")[.size] as? Int)
         #expect(size < 600 * 300)
+        // What is still in memory is written when the job rests.
+        append("rare", 5)
+        #expect(ExchangeFiles(stateFolder: bench.folder).records(of: job).count == records.count)
+        files.flush(job)
+        #expect(ExchangeFiles(stateFolder: bench.folder).records(of: job).count == records.count + 1)
         // Another process goes on in the same file.
-        #expect(ExchangeFiles(stateFolder: bench.folder).records(of: job) == records)
+        #expect(ExchangeFiles(stateFolder: bench.folder).records(of: job) == files.records(of: job))
         files.remove(job)
         #expect(files.records(of: job).isEmpty)
     }

@@ -107,6 +107,55 @@ import Testing
         #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
     }
 
+    @Test("steps beside one that lacks a secret end what they do, nothing new begins, then the job is let go")
+    func besideSuspended() {
+        let diary = Mutexed<[String]>([])
+        let hasSecret = Mutexed(false)
+        let kind = StageKind.scripted("work") { reading, saved, context async throws(StageFailure) in
+            let stage = context.facts.step.stage
+            diary.change { $0.append(stage) }
+            if reading != nil, !hasSecret.value {
+                throw .failed(TryFailure(StepFailure("the secret TOKEN is not set"), kind: .secret))
+            }
+            if stage == "slow", saved != "3" {
+                let next = "\((Int(saved ?? "0") ?? 0) + 1)"
+                return .waiting(next, until: .at(context.now + .seconds(600)), WaitReason(.poll))
+            }
+            return .finished([:])
+        }
+        let bench = EngineBench(
+            """
+            { "id": "poor", "kind": "work", "reading": 1, "needs": [] }, { "id": "slow", "kind": "work", "needs": [] },
+            { "id": "after", "kind": "work", "needs": ["slow"] }, { "id": "last", "kind": "work", "needs": ["poor"] }
+            """, kinds: [kind])
+        #expect(bench.end(of: bench.live()) == .success(.suspended(.secret)))
+        #expect(diary.value.sorted() == ["poor", "slow", "slow", "slow", "slow"])
+        #expect(bench.state("slow")?.name == .succeeded && bench.state("after") == .pending)
+        #expect(bench.recorder.events.last?.data["detail"] == "the secret TOKEN is not set")
+        hasSecret.set(true)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(diary.value.dropFirst(5).sorted() == ["after", "last", "poor"])
+    }
+
+    @Test("a step whose wait is over before it begins goes on in its slot, without a commit between")
+    func noWait() {
+        let calls = Mutexed<[String?]>([])
+        let kind = StageKind.scripted("work") { _, saved, context async throws(StageFailure) in
+            calls.change { $0.append(saved) }
+            guard saved == "2" else {
+                let next = saved == nil ? "1" : "2"
+                return .waiting(next, until: .at(context.now), WaitReason(.poll))
+            }
+            return .finished([:])
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "work" }"#, kinds: [kind])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(calls.value == [nil, "1", "2"])
+        // Its creation with its start, and its end.
+        #expect(bench.memory.commits == 2)
+        #expect(bench.recorder.events.map(\.kind) == [.jobStarted, .stageStarted, .stageSucceeded, .jobSucceeded])
+    }
+
     @Test("a deadline counts from the first start, over restarts, and ends a stage that runs")
     func deadlineOverRestarts() {
         let kind = StageKind.scripted("long") { _, _, context async throws(StageFailure) in

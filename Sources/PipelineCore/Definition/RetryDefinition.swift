@@ -44,6 +44,13 @@ public struct RetryDefinition: Sendable {
             statuses: statuses == nil ? plain.statuses : codes)
     }
 
+    /// Whether it is the same in every scope.
+    public var isConstant: Bool {
+        func isKnown<Value>(_ setting: Setting<Value>?) -> Bool { setting == nil || setting?.constant != nil }
+        return isKnown(attempts) && isKnown(duration) && isKnown(delay) && isKnown(factor) && isKnown(maximum)
+            && (statuses ?? []).allSatisfy(isKnown)
+    }
+
     /// The policy when no value is known: what needs one has its default.
     public var constants: RetryPolicy {
         let plain = RetryPolicy()

@@ -113,6 +113,12 @@ public struct RecordedBody: Sendable, Hashable {
 public protocol ExchangeLog: Sendable {
     /// Keeps a record; returns at once.
     func append(_ record: ExchangeRecord, of job: JobID)
+    /// Nothing more comes of the job for now: what is still in memory of it is written.
+    func flush(_ job: JobID)
+}
+
+extension ExchangeLog {
+    public func flush(_ job: JobID) {}
 }
 
 /// Keeps nothing.

@@ -25,8 +25,7 @@ public struct JobMachine: Sendable {
 
     /// What can be done at the time; empty when only something from outside moves the job on.
     public func decisions(for job: JobSnapshot, at time: Timestamp) -> [Decision] {
-        let mayBegin = job.failure == nil && !job.isCancelled
-        let main = plan.stages.flatMap { decisions(stage: $0, job, mayBegin: mayBegin, at: time) }
+        let main = plan.stages.flatMap { decisions(stage: $0, job, mayBegin: job.isWanted, at: time) }
         if !main.isEmpty || plan.finally.isEmpty || !isAtRest(plan.stages, of: job) { return main }
         return finalDecisions(job, at: time)
     }
@@ -46,7 +45,7 @@ public struct JobMachine: Sendable {
         let isHeld = isHeld(stage, job, mayBegin: mayBegin)
         let wakes = isHeld ? [] : items.compactMap { wake($0.key, $0.value, isPushed: job.hasPush($0.key), at: time) }
         switch step.state {
-        case .pending: return mayBegin ? beginning(stage, key, job).map { [$0] } ?? [] : []
+        case .pending: return mayBegin && !job.isBeingSuspended ? beginning(stage, key, job).map { [$0] } ?? [] : []
         case .waiting where isHeld: return wakes
         case .waiting: return (wake(key, step, isPushed: job.hasPush(key), at: time).map { [$0] } ?? []) + wakes
         case .running where stage.forEach != nil:
@@ -88,11 +87,12 @@ public struct JobMachine: Sendable {
     private func next(
         of items: [StepKey: StepRecord], _ stage: PlannedStage, _ key: StepKey, _ job: JobSnapshot, _ mayBegin: Bool
     ) -> [Decision] {
-        if mayBegin, hasNewItems(stage, items, job) { return [.expand(key)] }
+        let begins = !job.isBeingSuspended
+        if mayBegin, hasNewItems(stage, items, job) { return begins ? [.expand(key)] : [] }
         let active = items.count { $0.value.state.isActive }
         let pending = items.filter { $0.value.state.name == .pending }.map(\.key).sorted()
         let room = max(0, (rooms[stage.id] ?? stage.concurrency?.constant ?? 4) - active)
-        if mayBegin, !pending.isEmpty { return pending.prefix(room).map(Decision.begin) }
+        if mayBegin, !pending.isEmpty { return begins ? pending.prefix(room).map(Decision.begin) : [] }
         let isUnknown = items.contains { $0.value.state.name == .unknown }
         let isComplete = stage.forEach?.followed.map { job.steps[StepKey(stage: $0)]?.state.isEnded == true } ?? true
         return active == 0 && !isUnknown && (isComplete || !mayBegin) ? [.gather(key)] : []
@@ -108,10 +108,9 @@ public struct JobMachine: Sendable {
 
     /// When the next wait ends by itself.
     public func nextWake(of job: JobSnapshot) -> Timestamp? {
-        let mayBegin = job.failure == nil && !job.isCancelled
-        return job.steps.compactMap { key, step -> Timestamp? in
+        job.steps.compactMap { key, step -> Timestamp? in
             guard case .waiting(_, let wake, _) = step.state else { return nil }
-            let isHeld = plan.stage(key.stage).map { self.isHeld($0, job, mayBegin: mayBegin) } ?? false
+            let isHeld = plan.stage(key.stage).map { self.isHeld($0, job, mayBegin: job.isWanted) } ?? false
             return isHeld ? nil : wake.time
         }.min()
     }
@@ -127,12 +126,11 @@ public struct JobMachine: Sendable {
 
     /// How the job stands when nothing runs and nothing can be decided; nil while something is still to come.
     public func rest(of job: JobSnapshot) -> Rest? {
-        let mayBegin = job.failure == nil && !job.isCancelled
         let states = job.steps.compactMap { key, step -> StepState? in
             // What waits for another stage is as far as that one.
             if step.state.name == .waiting, let stage = plan.stage(key.stage),
-                isHeld(stage, job, mayBegin: mayBegin),
-                job.steps[StepKey(stage: stage.renews ?? "")]?.state.name != .pending
+                isHeld(stage, job, mayBegin: job.isWanted),
+                job.isBeingSuspended || job.steps[StepKey(stage: stage.renews ?? "")]?.state.name != .pending
             {
                 return nil
             }
@@ -166,13 +164,32 @@ extension JobSnapshot {
     }
 
     /// Whether a push for the step has woken nothing yet.
-    func hasPush(_ key: StepKey) -> Bool { (pushes[key]?.waiting ?? 0) > 0 }
+    public func hasPush(_ key: StepKey) -> Bool { (pushes[key]?.waiting ?? 0) > 0 }
+
+    /// Whether its stages are still to run: none has failed for good, nobody has cancelled it.
+    var isWanted: Bool { failure == nil && !isCancelled }
+
+    /// Whether a step can go on only after a resume: for want of a secret, or of a network. What has begun beside it goes
+    /// on to its end, nothing new begins, and then the job is let go.
+    var isBeingSuspended: Bool { steps.values.contains { $0.state.waitsForResume } }
+
+    /// Why a job is let go of which a step waits for a resume, and what is missing.
+    public var wantedResume: (cause: SuspensionCause, detail: String?) {
+        let reasons = steps.sorted { $0.key < $1.key }.compactMap { _, step -> WaitReason? in
+            if case .waiting(_, .resume, let reason) = step.state { reason } else { nil }
+        }
+        let secret = reasons.first { $0.kind == .secret }
+        return (secret == nil ? .noNetwork : .secret, (secret ?? reasons.first)?.detail)
+    }
 
     /// Whether a step of the job was cancelled.
     var isCancelled: Bool { steps.values.contains { $0.state.name == .cancelled } }
 }
 
 extension StepState {
+    /// Whether only a resume moves it on.
+    fileprivate var waitsForResume: Bool { if case .waiting(_, .resume, _) = self { true } else { false } }
+
     /// Whether something is under way, or will be when its time comes.
     var isActive: Bool {
         switch self {

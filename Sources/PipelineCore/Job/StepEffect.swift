@@ -6,7 +6,8 @@ public enum StepEffect: Sendable, Hashable {
     case run
     /// Wake the step at the time, unless something else moves it first.
     case wake(at: Timestamp)
-    /// Let the whole job go, with the cause: no step can go on without a person or a network.
+    /// Let the job go, with the cause, once its other steps have ended what they do: this one can't go on without a
+    /// person or a network.
     case suspendJob(SuspensionCause)
     /// Tell observers.
     case publish(JobEvent.Kind, JSONObject)

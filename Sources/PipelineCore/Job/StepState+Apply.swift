@@ -103,7 +103,7 @@ extension StepState {
 
 extension WaitReason.Kind {
     /// Whether what follows the wait is another try rather than the same one going on.
-    var startsNewTry: Bool {
+    public var startsNewTry: Bool {
         switch self {
         case .retry, .refused, .interrupted, .noAnswer, .secret, .renewal: true
         case .poll, .time, .callback, .settle: false

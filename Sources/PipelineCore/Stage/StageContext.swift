@@ -47,6 +47,12 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
         try await host.commit(checkpoint: try bytes(of: checkpoint), captures: captures, moved: moved)
     }
 
+    /// Keeps the checkpoint with the next commit, at the latest with the step's end: for what nothing rests on before, such
+    /// as the last count of bytes of a transfer that has ended.
+    public func stage(_ checkpoint: Checkpoint, moved: BytesMoved = BytesMoved()) async throws(StageFailure) {
+        try await host.stage(checkpoint: try bytes(of: checkpoint), captures: nil, moved: moved)
+    }
+
     /// Counts bytes that moved, without a new checkpoint.
     public func commit(moved: BytesMoved) async throws(StageFailure) {
         try await host.commit(checkpoint: nil, captures: nil, moved: moved)

@@ -12,6 +12,8 @@ public protocol StageHost: Sendable {
     func obtain(_ fact: Fact) async throws(StageFailure) -> JSON
     /// Keeps checkpoint and captures; returns when they are durable. Nil leaves what is there.
     func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure)
+    /// The same, durable with the next commit, at the latest with the step's end: for what nothing rests on before.
+    func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure)
     /// The step's entry in the submit ledger; nil before the first intent.
     func submitRecord() async -> SubmitRecord?
     /// Keeps the entry, and captures with it in one transaction; returns when they are durable.
@@ -48,6 +50,10 @@ extension StageHost {
 }
 
 extension StageHost {
+    public func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
+        try await commit(checkpoint: checkpoint, captures: captures, moved: moved)
+    }
+
     public func commit(files: [WrittenFile]) async throws(StageFailure) {
         for file in files { try await commit(file: file) }
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import JSONPath
 public import PipelineCore
@@ -5,16 +6,33 @@ import Synchronization
 
 /// The exchanges of jobs in the state folder, a file of JSON Lines for each job, readable by its owner alone.
 ///
-/// Only what is written with one call stands in them, so that two processes, or a crash, never mix two lines. A file
-/// that has grown is cut to the last exchanges of each stage.
+/// Lines are gathered in memory and written together: when the job rests, when many have come, at the latest after a
+/// quarter of a second. So much of this log is lost by a kill -9, and nothing else. Only what is written with one call
+/// stands in a file, so that two processes never mix two lines. A file that has grown is cut to the last exchanges of
+/// each stage.
 public final class ExchangeFiles: ExchangeLog {
     /// How many of a stage are kept for sure.
     public static let kept = 100
     /// How many lines a file has at most before it is cut.
     private static let most = 500
+    /// A file of so many bytes is looked at for the first time.
+    private static let large = 65_536
+    /// So much of a job, and of all, waits in memory at most.
+    private static let mostOfJob = 65_536
+    private static let mostOfAll = 1_048_576
+    private static let patience = DispatchTimeInterval.milliseconds(250)
+
+    private struct Waiting {
+        var lines: [JobID: [UInt8]] = [:]
+        var bytes = 0
+        /// Whether a time is set at which all is written.
+        var isTimed = false
+    }
 
     private let folder: String
-    private let counts = Mutex<[JobID: Int]>([:])
+    private let waiting = Mutex(Waiting())
+    /// Held while files are written. The size at which a large file is looked at again.
+    private let looks = Mutex<[JobID: Int]>([:])
 
     /// - Parameter stateFolder: the folder of the journal.
     public init(stateFolder: String) { folder = "\(stateFolder)/exchanges" }
@@ -23,23 +41,59 @@ public final class ExchangeFiles: ExchangeLog {
         var line: [UInt8] = []
         record.json.write(into: &line)
         line.append(UInt8(ascii: "\n"))
-        counts.withLock { counts in
-            write(line, to: path(of: job))
-            let count = (counts[job] ?? self.count(of: job)) + 1
-            counts[job] = count
-            if count > Self.most { counts[job] = cut(job) }
+        let (isLarge, isFull, begins) = waiting.withLock { waiting in
+            waiting.lines[job, default: []] += line
+            waiting.bytes += line.count
+            defer { waiting.isTimed = true }
+            let isLarge = waiting.lines[job, default: []].count >= Self.mostOfJob
+            return (isLarge, waiting.bytes >= Self.mostOfAll, !waiting.isTimed)
+        }
+        if isLarge { flush(job) }
+        if isFull { flushAll() }
+        if begins {
+            DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.patience) { [weak self] in
+                guard let self else { return }
+                waiting.withLock { $0.isTimed = false }
+                flushAll()
+            }
         }
     }
 
+    deinit { flushAll() }
+
+    public func flush(_ job: JobID) {
+        looks.withLock { looks in
+            let lines = waiting.withLock { waiting in
+                let lines = waiting.lines.removeValue(forKey: job) ?? []
+                waiting.bytes -= lines.count
+                return lines
+            }
+            if lines.isEmpty { return }
+            let size = write(lines, to: path(of: job))
+            guard size >= looks[job] ?? Self.large else { return }
+            let isCut = count(of: job) > Self.most
+            if isCut { cut(job) }
+            looks[job] = isCut ? nil : size + size / 4
+        }
+    }
+
+    private func flushAll() { for job in waiting.withLock({ Array($0.lines.keys) }) { flush(job) } }
+
     /// The last exchanges of each stage of a job, in their order; none when nothing was kept.
     public func records(of job: JobID) -> [ExchangeRecord] {
+        flush(job)
+        return keptRecords(of: job)
+    }
+
+    private func keptRecords(of job: JobID) -> [ExchangeRecord] {
         Self.last(lines(of: job).compactMap { (try? JSON.parse($0)).flatMap(ExchangeRecord.init(json:)) })
     }
 
     /// Forgets a job's.
     public func remove(_ job: JobID) {
+        flush(job)
         unlink(path(of: job))
-        counts.withLock { $0[job] = nil }
+        looks.withLock { $0[job] = nil }
     }
 
     private static func last(_ records: [ExchangeRecord]) -> [ExchangeRecord] {
@@ -60,7 +114,7 @@ public final class ExchangeFiles: ExchangeLog {
     private func count(of job: JobID) -> Int {
         var count = 0
         eachLine(of: path(of: job)) { _ in count += 1 }
-        return max(0, count - 1)
+        return count
     }
 
     /// Goes through a file of which no more than a line is in memory at a time: bodies make it large.
@@ -75,19 +129,21 @@ public final class ExchangeFiles: ExchangeLog {
         }
     }
 
-    private func write(_ line: [UInt8], to path: String) {
+    /// Writes lines to the end of a file, and gives its size then; 0 when it can't be written.
+    @discardableResult private func write(_ lines: [UInt8], to path: String) -> Int {
         var descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if descriptor < 0, errno == ENOENT {
             mkdir(folder, 0o700)
             descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         }
-        guard descriptor >= 0 else { return }
-        _ = Glibc.write(descriptor, line, line.count)
-        close(descriptor)
+        guard descriptor >= 0 else { return 0 }
+        defer { close(descriptor) }
+        _ = Glibc.write(descriptor, lines, lines.count)
+        return Int(lseek(descriptor, 0, SEEK_CUR))
     }
 
-    /// Writes the file anew with what is kept of it; returns how many lines that is.
-    private func cut(_ job: JobID) -> Int {
+    /// Writes the file anew with what is kept of it.
+    private func cut(_ job: JobID) {
         let path = path(of: job)
         var stages: [String?] = []
         eachLine(of: path) { line in stages.append((try? JSON.parse(Array(line)))?["stage"]?.string) }
@@ -98,9 +154,15 @@ public final class ExchangeFiles: ExchangeLog {
             return seen[stage, default: 0] <= Self.kept
         }
         var wanted = isKept.reversed().makeIterator()
+        var gathered: [UInt8] = []
         let draft = "\(path).\(getpid())"
-        eachLine(of: path) { line in if wanted.next() == true { write(Array(line), to: draft) } }
+        eachLine(of: path) { line in
+            if wanted.next() == true { gathered += line }
+            guard gathered.count >= Self.mostOfJob else { return }
+            write(gathered, to: draft)
+            gathered.removeAll(keepingCapacity: true)
+        }
+        write(gathered, to: draft)
         rename(draft, path)
-        return isKept.count { $0 }
     }
 }

@@ -15,8 +15,8 @@ struct PollPaceDefinition: Sendable {
 /// When the next poll is due.
 ///
 /// Adaptive is: when something is known of the end, at the times that find it soon with few polls (``PollPlan``);
-/// when nothing is, after 0.2 s, then 1.4 times as long each time up to a minute. A fixed period, or one with a factor,
-/// is kept as the author said it.
+/// when nothing is, after 50 and 100 ms, since many things are short, then after 0.2 s and 1.4 times as long each time
+/// up to a minute. A fixed period, or one with a factor, is kept as the author said it.
 struct PollPace: Sendable {
     private let period: Duration?
     private let first: Duration?
@@ -49,7 +49,9 @@ struct PollPace: Sendable {
         var wait = period != nil || factor != nil ? grown(situation.polls) : adaptive(situation)
         if situation.polls == 0, let first { wait = first.seconds }
         if let maximum { wait = min(wait, maximum.seconds) }
-        return .seconds(max(wait, situation.floor?.seconds ?? 0, 0.01))
+        // Who wants the first at once gets it at once; those after it leave the service its time.
+        let least = situation.polls == 0 && first != nil ? 0 : 0.01
+        return .seconds(max(wait, situation.floor?.seconds ?? 0, least))
     }
 
     private func grown(_ polls: Int) -> Double {
@@ -71,15 +73,15 @@ struct PollPace: Sendable {
         var wait = PollPlan(estimate.distribution, patience: isPushed ? 8 : 1).wait(after: estimate.elapsed)
         if estimate.sources == ["author"], !isPushed {
             // A guess is rough: until there is a history, polls begin as if it were for longer things only.
-            wait = min(wait, 0.3 + 0.8 * elapsed)
+            wait = min(wait, 0.05 + 0.8 * elapsed)
         }
         let middle = estimate.distribution.quantile(0.5)
         // A service that always says "soon" is not asked ever faster.
-        let least = min(0.1 * power(1.3, situation.polls), max(0.1, elapsed * 0.03))
+        let least = min(0.05 * power(1.3, situation.polls), max(0.1, elapsed * 0.03))
         return max(min(wait, max(60, middle)), least)
     }
 
-    private func cold(_ polls: Int) -> Double { 0.2 * power(1.4, polls) }
+    private func cold(_ polls: Int) -> Double { polls < 2 ? 0.05 * power(2, polls) : 0.2 * power(1.4, polls - 2) }
 
     private func power(_ base: Double, _ exponent: Int) -> Double {
         var result = 1.0

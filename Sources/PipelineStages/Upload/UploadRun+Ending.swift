@@ -26,7 +26,10 @@ extension UploadRun {
             return try await settleLost()
         }
         if let complete = stage.complete { return try await fill(captures, then: complete) }
-        try await commit(countsBytes: true)
+        // The step's end, which follows, takes it along.
+        let moved = BytesMoved(sent: checkpoint.uncounted)
+        checkpoint.uncounted = 0
+        try await context.stage(checkpoint, moved: moved)
         if let whole = digest?.whole() { stage.digests.note(whole.digest, of: source.path, whole.version) }
         return .finished(captures)
     }

@@ -62,7 +62,8 @@ extension MemoryJournal {
         _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
     ) async throws(JournalFailure) -> Lease {
         let lease = Lease(job: job.record.id, owner: owner, epoch: 1)
-        let changes = events.map(JournalChange.event)
+        let begun = job.steps.filter { $0.value.state != .pending }.sorted { $0.key < $1.key }
+        let changes = begun.map { JournalChange.step($0.key, $0.value) } + events.map(JournalChange.event)
         try beforeCommit(lease, changes)
         try change { (state) throws(JournalFailure) in
             state.enter(owner)
