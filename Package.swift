@@ -166,6 +166,10 @@ let package = Package(
                 crypto,
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "MessageTests",
+            dependencies: ["PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon", "selfie-studio"],
+            exclude: ["Cases", "helpers"], swiftSettings: settings),
         .testTarget(name: "JSONPathTests", dependencies: ["JSONPath"], swiftSettings: settings),
         .testTarget(
             name: "PipelineCoreTests", dependencies: ["PipelineCore", "JSONPath"], exclude: ["Invalid", "Valid"],

@@ -8,6 +8,8 @@ public enum PipelineCommands {
     /// Runs the command that the arguments name, and exits with its status. `extend` adds kinds of stage, decorators and
     /// notification sinks.
     public static func main(extend: @escaping @Sendable (inout Extensions) -> Void = { _ in }) async -> Never {
+        // A file that may not grow further is an error with a message, not the end of the process.
+        signal(SIGXFSZ, SIG_IGN)
         QuietCrash.arrange(environment: ProcessEnvironment.all)
         ExternalCommand.replaceProcess(arguments: CommandLine.arguments, environment: ProcessEnvironment.all)
         do {

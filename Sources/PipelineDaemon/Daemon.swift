@@ -57,7 +57,7 @@ final class Daemon: Sendable {
         let receiver = try await startReceiver()
         let control = ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) })
         control.start()
-        for number in [SIGPIPE, SIGHUP] { signal(number, SIG_IGN) }
+        for number in [SIGPIPE, SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
         let (wishes, wish) = AsyncStream<Void>.makeStream()
         let signals = StopSignals { wish.yield() }
         defer { withExtendedLifetime(signals) {} }

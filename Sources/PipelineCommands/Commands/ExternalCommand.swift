@@ -1,14 +1,17 @@
 import ArgumentParser
 import Glibc
+import PipelineCore
 import PipelineStages
 
 /// `pipeline NAME` for a name that is no command of ours: the program `pipeline-NAME` of PATH, as git does it.
 enum ExternalCommand {
-    /// Becomes the program, when there is one; else returns, and the name is reported like any unknown one.
+    /// Becomes the program, when there is one; a name that is neither is refused. Returns for commands of ours.
     static func replaceProcess(arguments: [String], environment: [String: String]) {
         guard arguments.count > 1, !isOurs(arguments[1]) else { return }
         let folders = PluginFolders((environment["PATH"] ?? "").split(separator: ":").map(String.init))
-        guard let path = folders.program(called: "pipeline-\(arguments[1])") else { return }
+        guard let path = folders.program(called: "pipeline-\(arguments[1])") else {
+            refuse(arguments[1], environment)
+        }
         let words = [path] + arguments.dropFirst(2)
         var pointers = words.map { strdup($0) } + [nil]
         execv(path, &pointers)
@@ -16,10 +19,21 @@ enum ExternalCommand {
         for pointer in pointers { free(pointer) }
     }
 
+    private static func refuse(_ word: String, _ environment: [String: String]) -> Never {
+        let guess = Suggestion.nearest(to: word, among: names).map { "did you mean 'pipeline \($0)'?" }
+        let error = CommandError(
+            .usage, "there is no command '\(word)', and no program pipeline-\(word) in PATH",
+            hint: guess ?? "'pipeline --help' lists the commands")
+        exit(ErrorReport(error).show(on: Console(environment: environment, color: .auto)).rawValue)
+    }
+
     /// Options, and the commands that are built in, which no program replaces.
     private static func isOurs(_ word: String) -> Bool {
         if word.isEmpty || word.hasPrefix("-") || word == "help" { return true }
-        let names = RootCommand.configuration.subcommands.map { $0.configuration.commandName ?? $0._commandName }
         return names.contains(word)
+    }
+
+    private static var names: [String] {
+        RootCommand.configuration.subcommands.map { $0.configuration.commandName ?? $0._commandName }
     }
 }

@@ -28,18 +28,21 @@ struct InputOptions: ParsableArguments {
     private func inputsDocument() throws -> JSONObject {
         guard let inputs else { return [:] }
         guard let bytes = FileContent.bytes(inputs) else {
-            throw CommandError(.invalid, "cannot read \(inputs): \(FileContent.reason)")
+            throw CommandError(
+                .invalid, "cannot read \(inputs): \(FileContent.reason)", hint: "check the path given with --inputs")
         }
         do throws(JSONSyntaxError) {
             guard let object = try JSON.parse(bytes).object else {
                 throw JSONSyntaxError(
-                    range: SourceRange(start: 0, end: 1), message: "this must be an object of inputs by name")
+                    range: SourceRange(start: 0, end: 1), message: "this must be an object of inputs by name",
+                    hint: "write { \"NAME\": VALUE }")
             }
             return object
         } catch {
             let place = SourceText(name: inputs, bytes: bytes).position(at: error.offset)
             throw CommandError(
-                .invalid, "\(inputs):\(place.line):\(place.column): \(error.message)", hint: error.hint)
+                .invalid, "\(inputs):\(place.line):\(place.column): \(error.message)", 
+                hint: error.hint ?? "the file of --inputs is one JSON object: { \"NAME\": VALUE }")
         }
     }
 }

@@ -109,7 +109,14 @@ final class JobSession {
             console.note("error: another process has taken job \(job) over")
             return .suspended
         case .suspended(let cause):
-            console.note("suspended (\(cause.explanation)); go on with: pipeline resume \(job)")
+            let failure = cause == .noNetwork ? try await lastFailure(of: job) : nil
+            if let (stage, failure) = failure {
+                console.note("stage '\(stage)' can't go on now")
+                for line in ErrorReport.lines(of: failure) { console.note(line) }
+            }
+            let isLocal = failure.map { $0.1.request == nil } ?? false
+            console.note(
+                "suspended\(isLocal ? "" : " (\(cause.explanation))"); go on with: pipeline resume \(job)")
             return .suspended
         }
     }
@@ -121,6 +128,15 @@ final class JobSession {
             let rest = record.state == .due ? "; 'pipeline daemon' tries it again" : ""
             console.note("warning: the notification '\(record.event.rawValue)' was not sent: \(problem)\(rest)")
         }
+    }
+
+    /// What the last try came to that failed, and of which stage.
+    private func lastFailure(of job: JobID) async throws -> (stage: String, failure: StepFailure)? {
+        let events = try await journal.events(of: job, after: 0)
+        guard let event = events.last(where: { $0.kind == .attemptFailed }), let step = event.step,
+            let error = event.data["error"]
+        else { return nil }
+        return (step.description, StepFailure(json: error))
     }
 
     /// How an ended job ended: its files, or its failure.

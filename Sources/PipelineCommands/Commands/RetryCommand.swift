@@ -51,6 +51,12 @@ struct RetryCommand: WorkspaceCommand {
             step.state.name == .unknown && from.map { plan.dependents(of: $0).contains(key.stage) } ?? true
         }
         if isUnknown { return session.refuseUnknown(found.snapshot) }
+        let hasFailed = found.snapshot.steps.values.contains { [.failed, .cancelled].contains($0.state.name) }
+        if from == nil, found.snapshot.ended != nil, !hasFailed {
+            throw CommandError(
+                .usage, "nothing of job \(record.id) has failed",
+                hint: "'pipeline retry \(record.id) --from STAGE' does it again from that stage on")
+        }
         let secret = try SecretInputs(plan: plan, record: record, assignments: input).values()
         return try await session.resume(
             found, plan: plan, secretInputs: secret, again: from.map(Again.from) ?? .failed)

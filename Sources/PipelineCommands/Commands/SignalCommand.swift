@@ -38,7 +38,9 @@ struct SignalCommand: WorkspaceCommand {
             let waiting = plan.stages.filter { $0.stage.callback != nil }.map(\.id)
             throw CommandError(
                 .usage, "stage '\(stage)' has no 'callback': no push wakes it",
-                hint: waiting.isEmpty ? nil : "these have one: " + waiting.joined(separator: ", "))
+                hint: waiting.isEmpty
+                    ? "no stage of this job waits for a push; 'pipeline why \(record.id)' tells what it waits for"
+                    : "these have one: " + waiting.joined(separator: ", "))
         }
         guard let state = found.snapshot.steps[step]?.state else {
             throw CommandError(

@@ -144,7 +144,8 @@ extension FieldType where Value == Void {
             if number.int == 1 { return () }
             findings.report(
                 place, "this program reads version 1 of the format, not \(number.literal)",
-                hint: "write \"pipeline\": 1")
+                hint: (number.int ?? 0) > 1
+                    ? "a newer version of this program may read it; or write \"pipeline\": 1" : "write \"pipeline\": 1")
             return nil
         }
     }

@@ -27,6 +27,13 @@ public struct CaptureFailure: Error, Sendable, Hashable {
         return "\(start)\(finding) in \(answer)"
     }
 
+    /// The same without the start of the body, for messages that show the body beside it.
+    public var sentence: String {
+        let start = capture.map { "the capture \"\($0)\": " } ?? ""
+        let place = answer.firstRange(of: ", whose body ").map { answer[..<$0.lowerBound] } ?? answer[...]
+        return "\(start)\(finding) in \(place)"
+    }
+
     func named(_ name: String) -> CaptureFailure {
         CaptureFailure(capture: name, selector: selector, finding: finding, answer: answer, hint: hint)
     }

@@ -4,13 +4,15 @@ extension Selector {
     /// The value in an answer. Exactly one node must match, unless the selector says otherwise.
     public func value(in answer: Answer) throws(CaptureFailure) -> JSON {
         var findings: [String] = []
+        var hint: String?
         var rescue: JSON?
         for alternative in alternatives {
             switch alternative.outcome(in: answer) {
             case .value(let value) where !value.isNull: return value
             case .value: rescue = .null
             case .nothing(let instead, let finding):
-                findings.append(finding)
+                findings.append(finding.text)
+                hint = hint ?? finding.hint
                 rescue = rescue ?? instead
             case .unfit(let finding): throw failure("\(alternative.text) \(finding.text)", finding.hint, in: answer)
             }
@@ -20,7 +22,7 @@ extension Selector {
             findings.count == 1 || Set(findings).count == 1
             ? "\(text) \(findings[0])"
             : zip(alternatives, findings).map { "\($0.text) \($1)" }.joined(separator: ", and ")
-        throw failure(finding, missingHint, in: answer)
+        throw failure(finding, hint ?? missingHint, in: answer)
     }
 
     /// The value for `status`, `message`, `progress` and `remaining`: null when nothing matches or can be looked up,
@@ -52,7 +54,7 @@ extension Selector.Alternative {
     enum Outcome {
         case value(JSON)
         /// No match: what stands for it, if anything may, and the finding in words.
-        case nothing(instead: JSON?, String)
+        case nothing(instead: JSON?, Finding)
         /// A match that may not be: no later alternative mends it.
         case unfit(Finding)
     }
@@ -66,9 +68,14 @@ extension Selector.Alternative {
         switch source.matches(in: answer, limit: takesAll ? .max : takesFirst ? 1 : 2) {
         case .failure(let obstacle):
             let isEmpty = obstacle == .empty
-            return .nothing(instead: isOptional ? .null : isEmpty && takesAll ? [] : nil, obstacle.finding)
+            return .nothing(
+                instead: isOptional ? .null : isEmpty && takesAll ? [] : nil,
+                Finding(text: obstacle.finding, hint: obstacle.hint))
         case .success(let found):
-            if found.isEmpty { return .nothing(instead: isOptional ? .null : takesAll ? [] : nil, "matches nothing") }
+            if found.isEmpty {
+                return .nothing(
+                    instead: isOptional ? .null : takesAll ? [] : nil, Finding(text: "matches nothing", hint: nil))
+            }
             if takesAll { return all(found, answer) }
             if found.count > 1 { return .unfit(tooMany) }
             return one(resolved(found[0], answer))

@@ -50,6 +50,15 @@ enum SelectorSource: Sendable {
             case .query(let error): "cannot be looked up: \(error.message)"
             }
         }
+
+        /// What to do about it; nil where the selector itself may be mended.
+        var hint: String? {
+            switch self {
+            case .notJSON: "look at what was sent: is the path right? \"text\" and \"regex:…\" take values out of any text"
+            case .notXML: "look at what was sent: is the path right? \"text\" and \"regex:…\" take values out of any text"
+            case .empty, .noItems, .query: nil
+            }
+        }
     }
 
     private func body(of answer: Answer) -> Result<JSON, Obstacle> {

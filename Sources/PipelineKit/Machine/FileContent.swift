@@ -50,6 +50,9 @@ public enum FileContent {
         return true
     }
 
+    /// Whether the last failed call lacked a right.
+    public static var isForbidden: Bool { errno == EACCES }
+
     /// What the last failed call said, in words.
     public static var reason: String { String(cString: strerror(errno)).lowercased() }
 }

@@ -44,7 +44,7 @@ public struct SecretSources: SecretSource {
     public static func read(_ path: String) throws(StepFailure) -> [String: String] {
         guard let text = FileContent.text(path) else {
             throw StepFailure(
-                "cannot read the secrets file \(path): \(String(cString: strerror(errno)))",
+                "cannot read the secrets file \(path): \(FileContent.reason)",
                 hint: "it has lines such as API_TOKEN=value")
         }
         var secrets: [String: String] = [:]

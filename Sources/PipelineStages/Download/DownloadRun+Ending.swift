@@ -81,10 +81,10 @@ extension DownloadRun {
         try await commit(countsBytes: false)
         let title = "the downloaded file is not the one that was wanted: \(complaint)"
         let failure = requests.failure(
-            isLast ? title : "\(title); it is fetched once more", arrival.answer, of: arrival.rendered,
+            title, arrival.answer, of: arrival.rendered,
             hint: isLast
                 ? "it came twice like that, and neither was kept: the file at the service, or what is known of it, is wrong"
-                : "the damaged file was thrown away",
+                : "the damaged file was thrown away; the next try fetches it anew",
             in: context)
         return .failed(TryFailure(failure, kind: isLast ? .definite : .answered))
     }

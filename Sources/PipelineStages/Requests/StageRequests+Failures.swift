@@ -28,7 +28,7 @@ extension StageRequests {
     func failure<Checkpoint>(
         _ failure: CaptureFailure, _ answer: Answer, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) -> StepFailure {
-        self.failure(failure.message, answer, of: rendered, hint: failure.hint, in: context)
+        self.failure(failure.sentence, answer, of: rendered, hint: failure.hint, in: context)
     }
 
     /// The captures of an answer; what it lacks is a definite failure.

@@ -106,8 +106,14 @@ extension StageRequests {
         case 301, 302, 303, 307, 308:
             let target = answer.header("Location").first == nil ? "" : " to follow it"
             return "this request follows no redirect; set \"redirects\": 1\(target), or ask the new place"
-        case 401, 403: return "check the credentials of \(name(of: rendered.description.url))"
+        case 401, 403, 410:
+            let credentials = "check the credentials of \(name(of: rendered.description.url))"
+            guard rendered.definition.url.readsCaptures else { return answer.status == 410 ? nil : credentials }
+            let renewal = "the link may have expired: \"renew\": STAGE gets a fresh one"
+            return answer.status == 410 ? renewal : "\(renewal); or \(credentials)"
         case 404 where service != nil: return "check the path, and the url of \(name(of: rendered.description.url))"
+        case 429: return "the service wants fewer requests: \"limits\" sets \"requestsPerSecond\", \"retry\" how long to try"
+        case 500...: return "the service itself is in trouble: try again later, or let \"retry\" try for longer"
         default: return nil
         }
     }

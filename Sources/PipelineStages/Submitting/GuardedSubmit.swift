@@ -1,6 +1,7 @@
 import JSONPath
 import PipelineCore
 import PipelineHTTP
+import Synchronization
 
 /// A request that must not be sent twice: goes through the submit ledger, and is settled as its `once` says when its
 /// answer is lost.
@@ -19,14 +20,18 @@ struct GuardedSubmit: Sendable {
         in context: StageContext<Checkpoint>, accept: Accept
     ) async throws(StageFailure) -> SubmitOutcome {
         let rendered = try await requests.render(definition, in: context)
+        let cause = Mutex<String?>(nil)
         let outcome = try await context.submit(
             body: rendered.digestInput,
             send: { record async throws(StageFailure) in
-                try await send(rendered, record, in: context, accept: accept)
+                let answer = try await send(rendered, record, in: context, accept: accept)
+                if case .uncertain(let failure, _) = answer { cause.withLock { $0 = failure.title } }
+                return answer
             },
             settle: { record async throws(StageFailure) in
-                try await SubmitSettlement(requests: requests, definition: definition)
-                    .settle(record, in: context, accept: accept)
+                var settlement = SubmitSettlement(requests: requests, definition: definition)
+                if let cause = cause.withLock({ $0 }) { settlement.cause = cause }
+                return try await settlement.settle(record, in: context, accept: accept)
             })
         guard case .unknown(let submit) = outcome, definition.onUnknown == .fail else { return outcome }
         throw .definite(

@@ -6,12 +6,14 @@ import PipelineHTTP
 struct SubmitSettlement: Sendable {
     let requests: StageRequests
     let definition: RequestDefinition
+    /// Why it isn't known.
+    var cause = "the answer is lost"
 
     func settle<Checkpoint>(
         _ record: SubmitRecord, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
     ) async throws(StageFailure) -> Settlement {
         guard let once = definition.once else {
-            return .unsettled(reason: "the answer is lost, and the request has no \"once\" to settle it by")
+            return .unsettled(reason: "\(cause), and the request has no \"once\" to settle it by")
         }
         if try await value(of: once.resends, in: context) { return .resend }
         if let key = once.key {
@@ -20,7 +22,7 @@ struct SubmitSettlement: Sendable {
             if age <= validity { return .resend }
             if once.lookUp == nil {
                 return .unsettled(
-                    reason: "the answer is lost, and the key, sent \(DurationText.describe(age)) ago, was valid for "
+                    reason: "\(cause), and the key, sent \(DurationText.describe(age)) ago, was valid for "
                         + DurationText.describe(validity))
             }
         }
@@ -31,7 +33,7 @@ struct SubmitSettlement: Sendable {
         case .match(let list, let items, let condition, let then):
             return try await found(
                 in: list, items: items, where: condition, then: then, look, in: context, accept: accept)
-        case nil: return .unsettled(reason: "the answer is lost, and \"once\" has no way to settle it")
+        case nil: return .unsettled(reason: "\(cause), and \"once\" has no way to settle it")
         }
     }
 
@@ -91,15 +93,15 @@ struct SubmitSettlement: Sendable {
             result = try await search.perform(in: context)
         } catch {
             guard case .failed(let failed) = error else { throw error }
-            return Self.settlement(of: failed)
+            return settlement(of: failed)
         }
         guard let item = result.matches.first else {
             if result.isWhole { return look.nothing }
             return .unsettled(
-                reason: "the answer is lost, and it is not on the first \(ListSearch.mostPages) pages of the list")
+                reason: "\(cause), and it is not on the first \(ListSearch.mostPages) pages of the list")
         }
         guard result.matches.count == 1 else {
-            return .unsettled(reason: "the answer is lost, and \(result.matches.count) entries of the list match")
+            return .unsettled(reason: "\(cause), and \(result.matches.count) entries of the list match")
         }
         guard let then else {
             var body: [UInt8] = []
@@ -164,7 +166,7 @@ struct SubmitSettlement: Sendable {
             return nil
         } catch {
             guard case .failed(let failed) = error else { throw error }
-            return Self.settlement(of: failed)
+            return settlement(of: failed)
         }
     }
 
@@ -172,13 +174,13 @@ struct SubmitSettlement: Sendable {
         _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> Settlement {
         guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
-        return Self.settlement(of: failed)
+        return settlement(of: failed)
     }
 
     /// A look-up that can't work proves nothing about the submit: a person must tell.
-    private static func settlement(of failed: TryFailure) -> Settlement {
+    private func settlement(of failed: TryFailure) -> Settlement {
         guard failed.kind == .definite else { return .failed(failed) }
-        return .unsettled(reason: "the answer is lost, and the look-up failed: \(failed.failure.title)")
+        return .unsettled(reason: "\(cause), and the look-up failed: \(failed.failure.title)")
     }
 }
 

@@ -84,7 +84,7 @@ struct BadServerTests {
         try await withWorkplace { workplace in
             let end = try await download(workplace, proxy.url)
             #expect(end.cause == .exited(0), "\(end)")
-            #expect(end.errors.contains("it is fetched once more"), "\(end)")
+            #expect(end.errors.contains("try 1 failed: the downloaded file is not the one that was wanted"), "\(end)")
             let isSame = workplace.bytes(workplace.output + "/file.bin") == content
             #expect(isSame)
         }
