@@ -64,7 +64,8 @@ struct JobReport {
     /// The captures, those that are secret hidden.
     func captures(of key: StepKey, _ step: StepRecord) -> JSONObject {
         let secret = secretCaptures[key.stage] ?? []
-        return JSONObject(step.captures.map { ($0.name, secret.contains($0.name) ? "‹secret›" : $0.value.withoutSealed) })
+        return JSONObject(
+            step.captures.map { ($0.name, secret.contains($0.name) ? "‹secret›" : $0.value.withoutSealed) })
     }
 
     private var kinds: [String: String] {
