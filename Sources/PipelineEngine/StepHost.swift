@@ -67,7 +67,9 @@ final class StepHost: StageHost {
 
     func commit(file: WrittenFile) async throws(StageFailure) {
         // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
-        try await journaled { () async throws(JournalFailure) in try await self.driver.stage([.file(file)], mayWait: true) }
+        try await journaled { () async throws(JournalFailure) in
+            try await self.driver.stage([.file(file)], mayWait: true)
+        }
     }
 
     func commit(files: [WrittenFile]) async throws(StageFailure) {
