@@ -174,7 +174,11 @@ public struct Engine: Sendable {
 extension PlannedStage {
     /// Whether nothing must be found out before it begins.
     fileprivate var beginsWithJob: Bool {
-        condition == nil && forEach == nil && renews == nil && retries.isConstant
-            && continuesOnFailure.constant != nil && (deadline == nil || deadline?.constant != nil)
+        condition == nil && forEach == nil && renews == nil && hasConstantSettings
+    }
+
+    /// Whether what the document says around its work is the same for every job.
+    var hasConstantSettings: Bool {
+        retries.isConstant && continuesOnFailure.constant != nil && (deadline == nil || deadline?.constant != nil)
     }
 }

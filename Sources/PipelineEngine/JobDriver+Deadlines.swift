@@ -5,7 +5,7 @@ extension JobDriver {
     /// When the step's deadline passes; nil for none, or while an expression for it has no value.
     func deadline(of key: StepKey) -> Timestamp? {
         guard let setting = plan.stage(key.stage)?.deadline, let started = snapshot.steps[key]?.started,
-            let duration = try? setting.value(in: scope(for: key))
+            let duration = setting.constant ?? (try? setting.value(in: scope(for: key)))
         else { return nil }
         return started + duration
     }
@@ -27,15 +27,15 @@ extension JobDriver {
 
     /// Stops calls whose deadline has passed, and fails steps whose deadline passed while they waited.
     func keepDeadlines() async throws(JournalFailure) {
-        for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) where overdue(key) {
-            switch step.state {
+        for key in snapshot.steps.keys.filter(overdue).sorted() {
+            switch snapshot.steps[key]?.state {
             case .running: runs[key]?.stop()
             case .waiting:
                 if let stage = plan.stage(key.stage) {
                     try await change(key, .woken)
                     try await failOverdue(key, stage)
                 }
-            case .pending, .unknown, .succeeded, .failed, .cancelled, .skipped: break
+            case .pending, .unknown, .succeeded, .failed, .cancelled, .skipped, nil: break
             }
         }
     }

@@ -11,7 +11,9 @@ import PipelineCore
 extension JobDriver {
     /// What is known of a step's duration before it begins.
     func outlook(of key: StepKey, _ stage: PlannedStage) -> StageOutlook {
-        let guess = (try? stage.estimate?.value(in: scope(for: key)))?.seconds
+        let guess = stage.estimate.flatMap { estimate in
+            estimate.constant ?? (try? estimate.value(in: scope(for: key)))
+        }?.seconds
         return StageOutlook(samples: past[key.stage] ?? [], size: size(before: key, stage), guess: guess)
     }
 

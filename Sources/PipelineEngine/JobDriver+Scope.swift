@@ -5,7 +5,9 @@ extension JobDriver {
     /// What expressions of the step may read at this moment.
     func scope(for key: StepKey) -> Scope {
         var scope = snapshot.scope(
-            for: key, in: plan, environment: environment, secrets: secrets, secretInputs: secretInputs)
+            for: key, in: plan, environment: environment, secrets: secrets, secretInputs: secretInputs,
+            firstKey: firstKeys[key])
+        if snapshot.submits[key] == nil { firstKeys[key] = scope.ownKey }
         if holdsSealed, let sealing { scope.open(with: sealing) }
         if plan.stage(key.stage)?.stage.callback != nil {
             scope.callbackURL = ports.callbackURL(snapshot.record.id, key, scope.ownKey ?? "")

@@ -79,7 +79,8 @@ extension JobDriver {
     /// Evaluates what the document says around the stage's own work, so that a value that is wrong fails it at once;
     /// true when its failure is to be tolerated.
     private func settings(of key: StepKey, _ stage: PlannedStage) async throws(StageFailure) -> Bool {
-        try await context(for: key, stage).evaluate { scope throws(EvaluationFailure) in
+        if stage.hasConstantSettings { return stage.isFinal || stage.continuesOnFailure.constant == true }
+        return try await context(for: key, stage).evaluate { scope throws(EvaluationFailure) in
             _ = try stage.retries.policy(in: scope)
             _ = try stage.deadline?.value(in: scope)
             let tolerates = try stage.continuesOnFailure.value(in: scope)
@@ -89,7 +90,7 @@ extension JobDriver {
 
     /// When a failed try of the step is repeated.
     func policy(of key: StepKey, _ stage: PlannedStage) -> RetryPolicy {
-        (try? stage.retries.policy(in: scope(for: key))) ?? stage.retry
+        stage.retries.isConstant ? stage.retry : (try? stage.retries.policy(in: scope(for: key))) ?? stage.retry
     }
 
     private func wrapped(_ work: () async throws(JournalFailure) -> Void) async throws(StageFailure) {

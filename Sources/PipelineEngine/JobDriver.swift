@@ -48,6 +48,8 @@ actor JobDriver {
     /// Whether a captured value of the job may be sealed: mostly none is, and then none is looked through.
     var holdsSealed = false
     var environment: [String: String?] = [:]
+    /// The keys of steps before their first submit: a digest each, asked for at every evaluation.
+    var firstKeys: [StepKey: String] = [:]
     /// What is known of the job's getting control back.
     var resumes: ResumeWatch
     /// The moments that a timer waits for: one for each, so that a wait of days beside many short ones costs one.

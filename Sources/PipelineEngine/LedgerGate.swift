@@ -10,9 +10,10 @@ public actor LedgerGate: BackgroundGate {
     private let sensors: any MachineSensors
     private let moments: MomentJudge
     private var ledger: ResumeLedger
-    /// Rows that are in the ledger, as far back as they are read again.
-    private var known: Set<ResumeRecord> = []
-    private var readUntil: Timestamp?
+    /// Entries of this gate that have not come by as rows.
+    private var own: Set<ResumeRecord> = []
+    /// The number of the last row that was taken in.
+    private var last = 0
 
     public init(
         history: any BackgroundHistory, clock: any WallClock, sensors: any MachineSensors,
@@ -27,13 +28,13 @@ public actor LedgerGate: BackgroundGate {
 
     /// So far back rows can matter: a day of the longest delay, and as long again until it falls back.
     public static let reach = Duration.seconds(3 * 86_400)
-    /// A row may become visible so long after its time.
-    private static let lag = Duration.seconds(60)
+    /// An entry that has not become a row by then never will: its job was lost.
+    private static let patience = Duration.seconds(600)
 
     public func enter(_ request: ResumeRequest) async -> ResumeDecision {
         await readRows()
         let decision = ledger.enter(request, at: clock.now)
-        known.insert(decision.record)
+        own.insert(decision.record)
         return decision
     }
 
@@ -59,10 +60,12 @@ public actor LedgerGate: BackgroundGate {
 
     private func readRows() async {
         let now = clock.now
-        let since = (readUntil ?? now - Self.reach) - (readUntil == nil ? .zero : Self.lag)
-        guard let rows = try? await history.resumes(since: since, of: nil) else { return }
-        for row in rows where known.insert(row).inserted { ledger.fold(row) }
-        known = known.filter { $0.time >= now - Self.lag - Self.lag }
-        readUntil = now
+        let before = last
+        guard let rows = try? await history.resumes(after: before, since: now - Self.reach) else { return }
+        // Another question may have read them while this one waited.
+        guard last == before else { return }
+        last = rows.last
+        for row in rows.records where own.remove(row) == nil { ledger.fold(row) }
+        if own.count > 256 { own = own.filter { $0.time >= now - Self.patience } }
     }
 }

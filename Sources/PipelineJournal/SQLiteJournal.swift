@@ -180,6 +180,10 @@ extension SQLiteJournal {
         try await reader.read { (reader) throws(JournalFailure) in try reader.resumes(since: time, of: pipeline) }
     }
 
+    public func resumes(after number: Int, since time: Timestamp) async throws(JournalFailure) -> ResumeRows {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.resumes(after: number, since: time) }
+    }
+
     public func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample] {
         try await reader.read { (reader) throws(JournalFailure) in try reader.samples(of: pipeline, limit: limit) }
     }

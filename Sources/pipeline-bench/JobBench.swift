@@ -63,7 +63,9 @@ final class JobBench: Sendable {
             for index in 0..<count {
                 let drive = try await engine.start(record(index), plan: plan, mode: .background)
                 scheduler.adopt(drive)
-                while scheduler.counts.driven > 64 { try await Task.sleep(for: .milliseconds(1)) }
+                while index - (scheduler.counts.jobs - scheduler.counts.driven) >= 64 {
+                    try await Task.sleep(for: .milliseconds(1))
+                }
             }
             while scheduler.counts.jobs < count || scheduler.counts.driven > 0 {
                 try await Task.sleep(for: .milliseconds(10))

@@ -48,9 +48,15 @@ struct HistoryConformanceTests {
         #expect(try await journal.resumes(since: .at(0), of: nil) == rows)
         #expect(try await journal.resumes(since: .at(2), of: "selfie") == [rows[1]])
         #expect(try await journal.resumes(since: .at(0), of: "other").isEmpty)
+        let first = try await journal.resumes(after: 0, since: .at(0))
+        #expect(first.records == rows)
+        #expect(try await journal.resumes(after: first.last, since: .at(0)) == ResumeRows(records: [], last: first.last))
+        let late = ResumeRecord(time: .at(3), pipeline: "other", job: job.record.id, step: nil, reason: .poll)
+        try await journal.commit([.resume(late)], under: lease)
+        #expect(try await journal.resumes(after: first.last, since: .at(0)).records == [late])
         try await journal.commit([.ended(.at(10))], under: lease)
         try await journal.release(lease)
         try await journal.remove(job.record.id)
-        #expect(try await journal.resumes(since: .at(0), of: nil).count == 2)
+        #expect(try await journal.resumes(since: .at(0), of: nil).count == 3)
     }
 }

@@ -171,7 +171,7 @@ struct ComputePollTests {
 
     // MARK: Pace
 
-    @Test("when nothing is known the pace begins with 50 ms, soon is a fifth of a second, grows by 1.4 up to a minute")
+    @Test("when nothing is known the pace begins with 50 ms and grows up to a minute")
     func adaptivePace() async throws {
         let service = ScriptedService()
         service.on("GET /v1/jobs/7", 200, #"{"state": "busy"}"#)

@@ -9,7 +9,7 @@ public struct ResumeLedger: Sendable {
     private var pipelines: [String: ResumeLimiter] = [:]
     /// What was let begin and has not begun, by pipeline: what comes within tolerance of one joins it.
     private var batches: [String: [Batch]] = [:]
-    private var expected: [StepOfJob: ExpectedResume] = [:]
+    private var expected: [JobID: [ExpectedResume]] = [:]
 
     /// Resumes that happen together.
     private struct Batch {
@@ -21,11 +21,6 @@ public struct ResumeLedger: Sendable {
         func takes(_ time: Timestamp, latest: Timestamp) -> Bool {
             moment >= time && moment <= latest || start > time && start <= latest
         }
-    }
-
-    private struct StepOfJob: Hashable {
-        let job: JobID
-        let step: StepKey
     }
 
     /// The ledger after the rows, in any order.
@@ -98,18 +93,19 @@ public struct ResumeLedger: Sendable {
 
     /// Notes a resume that will come.
     public mutating func expect(_ resume: ExpectedResume) {
-        expected[StepOfJob(job: resume.job, step: resume.step)] = resume
+        forget(job: resume.job, step: resume.step)
+        expected[resume.job, default: []].append(resume)
     }
 
     /// It comes no more.
     public mutating func forget(job: JobID, step: StepKey) {
-        expected[StepOfJob(job: job, step: step)] = nil
+        guard var others = expected[job] else { return }
+        others.removeAll { $0.step == step }
+        expected[job] = others.isEmpty ? nil : others
     }
 
     /// None of the job's comes any more.
-    public mutating func forget(job: JobID) {
-        expected = expected.filter { $0.key.job != job }
-    }
+    public mutating func forget(job: JobID) { expected[job] = nil }
 
     // MARK: Happening together
 
@@ -117,8 +113,9 @@ public struct ResumeLedger: Sendable {
     /// one point, the earliest of their ends, and what comes until then is one resume.
     private func company(of request: ResumeRequest, at time: Timestamp, latest: Timestamp) -> Timestamp {
         guard latest > time else { return time }
-        let others = expected.values.filter { $0.job != request.job || $0.step != request.step }
-        let near = others.filter { $0.due <= latest }
+        let near = expected.values.lazy.joined().filter { other in
+            other.due <= latest && (other.job != request.job || other.step != request.step)
+        }
         let end = near.compactMap(\.latest).filter { $0 > time }.reduce(latest, min)
         // A transfer's end is unknown: it is given the whole tolerance. A timer's due time is known.
         if near.contains(where: { $0.latest == nil }) { return end }

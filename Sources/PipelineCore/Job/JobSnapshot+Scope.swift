@@ -2,15 +2,16 @@ public import JSONPath
 
 extension JobSnapshot {
     /// What expressions of the step may read, as far as it is known of the job; `environment` is the job's own, `nil`
-    /// for a variable that was not set.
+    /// for a variable that was not set, `firstKey` the step's own key before it has a submit, where it is known.
     public func scope(
         for key: StepKey, in plan: Plan, environment: [String: String?], secrets: [String: String],
-        secretInputs: JSONObject
+        secretInputs: JSONObject, firstKey: String? = nil
     ) -> Scope {
         let step = steps[key]
         var scope = Scope(
             inputs: record.inputs, env: environment, secrets: secrets, own: step?.captures ?? [:],
-            ownKey: submits[key]?.key ?? SubmitKey.text(jobKey: record.key, step: key, generation: 1),
+            ownKey: submits[key]?.key ?? firstKey
+                ?? SubmitKey.text(jobKey: record.key, step: key, generation: 1),
             item: step?.value, index: key.item,
             job: Scope.Job(id: record.id.text, key: record.key, started: record.started), facts: facts,
             baseFolder: record.folders.document)

@@ -3,23 +3,38 @@ import PipelineCore
 /// What outlives jobs: read now and then, by statements of their own.
 extension JobReader {
     func resumes(since time: Timestamp, of pipeline: String?) throws(JournalFailure) -> [ResumeRecord] {
+        let condition = pipeline == nil ? "" : " AND resumes.pipeline = ?2"
+        return try resumes("resumes.time >= ?1\(condition) ORDER BY resumes.time, resumes.number") { query in
+            query.bind(1, time)
+            if let pipeline { query.bind(2, pipeline) }
+        }.records
+    }
+
+    func resumes(after number: Int, since time: Timestamp) throws(JournalFailure) -> ResumeRows {
+        try resumes("resumes.number > ?2 AND +resumes.time >= ?1 ORDER BY resumes.number", after: number) { query in
+            query.bind(1, time)
+            query.bind(2, number)
+        }
+    }
+
+    private func resumes(
+        _ condition: String, after number: Int = 0, bind: (SQLiteStatement) -> Void
+    ) throws(JournalFailure) -> ResumeRows {
         let sql = """
             SELECT resumes.time, resumes.pipeline, jobs.id, stage, item, reason, charge, delay, machine_delay, start,
-                is_unlimited
-            FROM resumes LEFT JOIN jobs ON jobs.number = resumes.job
-            WHERE resumes.time >= ?1\(pipeline == nil ? "" : " AND resumes.pipeline = ?2")
-            ORDER BY resumes.time, resumes.number
+                is_unlimited, resumes.number
+            FROM resumes LEFT JOIN jobs ON jobs.number = resumes.job WHERE \(condition)
             """
         let query = try SQLiteStatement(sql, on: connection)
         defer { query.finalize() }
-        query.bind(1, time)
-        if let pipeline { query.bind(2, pipeline) }
-        var records: [ResumeRecord] = []
+        bind(query)
+        var rows = ResumeRows(records: [], last: number)
         while try query.step() {
+            rows.last = max(rows.last, query.int(11))
             guard let reason = ResumeReason(rawValue: query.text(5)),
                 let charge = ResumeRecord.Charge(rawValue: query.text(6))
             else { throw connection.damaged("the ledger of resumes has an entry of an unknown kind") }
-            records.append(
+            rows.records.append(
                 ResumeRecord(
                     time: Timestamp(milliseconds: query.integer(0)), pipeline: query.text(1),
                     job: query.optionalText(2).map { JobID($0) },
@@ -28,7 +43,7 @@ extension JobReader {
                     machineDelay: .milliseconds(query.integer(8)), start: query.time(9), isUnlimited: query.int(10) != 0
                 ))
         }
-        return records
+        return rows
     }
 
     /// The last samples of each stage, oldest first.

@@ -46,8 +46,12 @@ struct PollPace: Sendable {
 
     /// The wait before the next poll, never shorter than the floor.
     func wait(in situation: Situation) -> Duration {
-        var wait = period != nil || factor != nil ? grown(situation.polls) : adaptive(situation)
-        if situation.polls == 0, let first { wait = first.seconds }
+        var wait: Double
+        if situation.polls == 0, let first {
+            wait = first.seconds
+        } else {
+            wait = period != nil || factor != nil ? grown(situation.polls) : adaptive(situation)
+        }
         if let maximum { wait = min(wait, maximum.seconds) }
         // Who wants the first at once gets it at once; those after it leave the service its time.
         let least = situation.polls == 0 && first != nil ? 0 : 0.01

@@ -185,6 +185,13 @@ extension MemoryJournal: BackgroundHistory {
         }
     }
 
+    public func resumes(after number: Int, since time: Timestamp) async throws(JournalFailure) -> ResumeRows {
+        state.withLock { state in
+            let rows = state.image.resumes
+            return ResumeRows(records: rows.dropFirst(number).filter { $0.time >= time }, last: rows.count)
+        }
+    }
+
     public func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample] {
         let samples = state.withLock { $0.image.samples.filter { $0.pipeline == pipeline } }
         let last = Dictionary(grouping: samples.enumerated(), by: \.element.stage).values.flatMap { $0.suffix(limit) }
