@@ -41,7 +41,7 @@ struct InputOptions: ParsableArguments {
         } catch {
             let place = SourceText(name: inputs, bytes: bytes).position(at: error.offset)
             throw CommandError(
-                .invalid, "\(inputs):\(place.line):\(place.column): \(error.message)", 
+                .invalid, "\(inputs):\(place.line):\(place.column): \(error.message)",
                 hint: error.hint ?? "the file of --inputs is one JSON object: { \"NAME\": VALUE }")
         }
     }

@@ -55,11 +55,11 @@ struct ResolveCommand: WorkspaceCommand {
             (stage.map { $0 == key.stage } ?? true) && (item.map { $0 == key.item } ?? true)
         }
         if named.count == 1 { return named[0] }
-        if unknown.isEmpty { 
+        if unknown.isEmpty {
             throw CommandError(
                 .usage, "no submit of job \(job.record.id) is unknown",
                 hint: "there is nothing to settle; 'pipeline show \(job.record.id)' tells where it stands")
-         }
+        }
         let list = unknown.map(\.description).joined(separator: ", ")
         throw CommandError(
             .usage, "say which submit is meant", hint: "unknown are: \(list); name one with --stage and --item")

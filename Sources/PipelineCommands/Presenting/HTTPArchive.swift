@@ -55,7 +55,8 @@ struct HTTPArchive {
             if let note = note(of: body) { content["comment"] = .string(note) }
         }
         return [
-            "status": .number(JSONNumber(answer?.status ?? 0)), "statusText": "", "httpVersion": .string(version(record)),
+            "status": .number(JSONNumber(answer?.status ?? 0)), "statusText": "",
+            "httpVersion": .string(version(record)),
             "cookies": [], "headers": fields(answer?.headers ?? []), "content": .object(content),
             "redirectURL": .string(location), "headersSize": -1,
             "bodySize": .number(JSONNumber(Int(answer?.body.size ?? -1))),
@@ -90,7 +91,7 @@ struct HTTPArchive {
             [
                 "blocked": -1, "dns": hasConnected ? milliseconds(times.nameLookup) : -1,
                 "connect": hasConnected ? milliseconds(connected - times.nameLookup) : -1,
-                "ssl": times.tls > 0 ? milliseconds(times.tls - times.connect) : -1, 
+                "ssl": times.tls > 0 ? milliseconds(times.tls - times.connect) : -1,
                 "send": milliseconds(sent - begun), "wait": milliseconds(first - sent),
                 "receive": milliseconds(max(times.total, first) - first),
             ]
