@@ -65,7 +65,9 @@ final class Terminal: Sendable {
     }
 
     /// Presses keys, by tmux's names for them.
-    func type(_ keys: String) async throws { _ = try await run(["send-keys", keys]) }
+    func type(_ keys: String, literally: Bool = false) async throws {
+        _ = try await run(["send-keys"] + (literally ? ["-l", "--"] : []) + [keys])
+    }
 
     func write(_ name: String, _ text: String) throws {
         try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
