@@ -170,6 +170,7 @@ let package = Package(
             name: "MessageTests",
             dependencies: ["PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon", "selfie-studio"],
             exclude: ["Cases", "helpers"], swiftSettings: settings),
+        .testTarget(name: "TerminalTests", dependencies: ["PipelineTestKit", "pipeline"], swiftSettings: settings),
         .testTarget(name: "JSONPathTests", dependencies: ["JSONPath"], swiftSettings: settings),
         .testTarget(
             name: "PipelineCoreTests", dependencies: ["PipelineCore", "JSONPath"], exclude: ["Invalid", "Valid"],

@@ -45,6 +45,7 @@ final class MessageServer: Sendable {
         case "silence": return .silence
         case "garbage": return .garbage
         case "close": return ScriptedAnswer([.readBody, .close])
+        case "fill": return .filled(Int64(rule["size"]?.number?.int ?? 0))
         case "truncate": return .truncated(100_000, after: 5_000)
         default: break
         }

@@ -6,7 +6,7 @@ import PipelineKit
 /// `pipeline show`: all that is known of a job.
 struct ShowCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show a job: stages, captures, bytes, error.",
+        commandName: "show", abstract: "Show a job: stages, captures, bytes, error, and when each stage was at work.",
         discussion: "Example: pipeline show last")
 
     @OptionGroup var common: CommonOptions
@@ -33,7 +33,9 @@ struct ShowCommand: WorkspaceCommand {
         if json {
             console.data(report.full(order: order).prettyText())
         } else {
-            JobText(job: found, report: report, order: order).lines.forEach { console.data(SafeText.line($0)) }
+            JobText(job: found, report: report, order: order, now: SystemClock().now).lines.forEach {
+                console.data(SafeText.line($0))
+            }
         }
         return .succeeded
     }

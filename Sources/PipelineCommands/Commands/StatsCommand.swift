@@ -21,19 +21,21 @@ struct StatsCommand: WorkspaceCommand {
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.existingJournal()
         let names: [String] = if let pipeline { [pipeline] } else { try await journal?.pipelines() ?? [] }
-        var reports: [(name: String, stages: [StageStatistics])] = []
+        var reports: [(name: String, stages: [StageStatistics], samples: [String: [StageSample]])] = []
         for name in names {
             let samples = try await journal?.samples(of: name, limit: 500) ?? []
             let order = samples.map(\.stage).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
             let byStage = Dictionary(grouping: samples, by: \.stage)
             let stages = order.compactMap { StageStatistics(stage: $0, samples: byStage[$0] ?? []) }
-            if !stages.isEmpty { reports.append((name, stages)) }
+            if !stages.isEmpty { reports.append((name, stages, byStage)) }
         }
         if json {
             console.data(JSON.array(reports.map { Self.json($0.name, $0.stages) }).prettyText())
             return .succeeded
         }
-        for report in reports { Self.lines(report.name, report.stages).forEach { console.data(SafeText.line($0)) } }
+        for report in reports {
+            Self.lines(report.name, report.stages, report.samples).forEach { console.data(SafeText.line($0)) }
+        }
         if reports.isEmpty { console.note("no job\(pipeline.map { " of \($0)" } ?? "") has ended yet") }
         return .succeeded
     }
@@ -46,11 +48,17 @@ struct StatsCommand: WorkspaceCommand {
         ]
     }
 
-    private static func lines(_ name: String, _ stages: [StageStatistics]) -> [String] {
+    private static func lines(
+        _ name: String, _ stages: [StageStatistics], _ samples: [String: [StageSample]]
+    ) -> [String] {
         let resumes = stages.reduce(0) { $0 + $1.resumes }
         let polls = stages.reduce(0) { $0 + $1.polls }
         let head = "\(name): \(rounded(resumes)) resumes and \(rounded(polls)) polls per job"
-        return [head] + stages.map { line($0) }
+        return [head]
+            + stages.flatMap { stage in
+                let chart = DurationChart(durations: (samples[stage.stage] ?? []).map(\.seconds)).line
+                return [line(stage)] + (chart.map { ["    \($0)"] } ?? [])
+            }
     }
 
     private static func line(_ stage: StageStatistics) -> String {

@@ -6,6 +6,7 @@ struct JobText {
     let job: OwnedJob
     let report: JobReport
     let order: [String]
+    let now: Timestamp
 
     var lines: [String] {
         let snapshot = job.snapshot
@@ -24,7 +25,10 @@ struct JobText {
             lines.append("estimate  about \(half) left, 90 % within \(most)")
         }
         lines.append("")
-        for (key, step) in report.stages(order) { lines += stageLines(key, step) }
+        let steps = report.stages(order)
+        for (key, step) in steps { lines += stageLines(key, step) }
+        let chart = StageChart(steps: steps, end: snapshot.ended ?? now).lines
+        if !chart.isEmpty { lines += [""] + chart + (snapshot.files.isEmpty ? [] : [""]) }
         for file in snapshot.files {
             lines.append("file      \(file.path)  \(SizeText.describe(file.bytes))  sha256 \(file.sha256)")
         }

@@ -25,15 +25,22 @@ struct LiveModel: Sendable {
     }
 
     private(set) var lines: [Line]
+    private var places: [String: Int]
 
-    init(stages: [String]) { lines = stages.map { Line(name: $0) } }
+    init(stages: [String]) {
+        lines = stages.map { Line(name: $0) }
+        places = Dictionary(zip(stages, stages.indices), uniquingKeysWith: { first, _ in first })
+    }
 
     /// Takes an event in.
     mutating func apply(_ event: JobEvent) {
         guard let name = event.step?.description else { return }
-        if !lines.contains(where: { $0.name == name }) { lines.append(Line(name: name)) }
-        guard let index = lines.firstIndex(where: { $0.name == name }) else { return }
-        lines[index].apply(event)
+        let place = places[name] ?? lines.count
+        if place == lines.count {
+            lines.append(Line(name: name))
+            places[name] = place
+        }
+        lines[place].apply(event)
     }
 }
 

@@ -9,8 +9,10 @@ final class LiveView: EventView {
     private struct State {
         var model: LiveModel
         var turn = 0
-        /// How many lines the last picture has; the cursor stands below them.
-        var drawn = 0
+        /// The last picture; the cursor stands below it.
+        var drawn: [LiveFrame.Row] = []
+        /// The window's columns when it was drawn.
+        var width = 0
         var isFinished = false
         /// Lines that are to stand above the picture.
         var notes: [String] = []
@@ -46,18 +48,20 @@ final class LiveView: EventView {
             guard !state.isFinished else { return }
             let size = Self.terminalSize()
             let frame = LiveFrame(
-                model: state.model, now: clock.now, turn: state.turn, width: size.columns,
+                model: state.model, now: clock.now, turn: state.turn, width: size.columns, height: size.rows - 1,
                 style: { [console] in console.styled($0, $1) })
-            // More lines than the window has can't be redrawn in place: the last ones are shown.
-            let lines = frame.lines.suffix(max(1, size.rows - 1))
-            var text = state.drawn > 0 ? "\u{1B}[\(state.drawn)A" : ""
-            for note in state.notes { text += "\r\u{1B}[2K\(note)\n" }
-            state.notes = []
-            for line in lines { text += "\r\u{1B}[2K\(line)\n" }
-            if lines.count < state.drawn { text += "\u{1B}[J" }
-            console.raw(text)
-            state.drawn = lines.count
+            let rows = frame.rows
             state.turn += 1
+            guard rows != state.drawn || size.columns != state.width || !state.notes.isEmpty else { return }
+            // A window that has become narrower breaks rows in two, one that has become lower holds fewer of them.
+            let taken = state.drawn.reduce(0) { $0 + max(1, ($1.columns + size.columns - 1) / size.columns) }
+            let up = min(taken, size.rows - 1)
+            var text = up > 0 ? "\u{1B}[\(up)A\r\u{1B}[J" : "\r"
+            for line in state.notes + rows.map(\.text) { text += "\(line)\n" }
+            state.notes = []
+            console.raw(text)
+            state.drawn = rows
+            state.width = size.columns
         }
     }
 

@@ -45,13 +45,16 @@ final class DownloadReceiver: Sendable {
         var stated: [StatedDigest] = []
         var outcome = Outcome.none
         var told: Int64 = -1
+        var toldAt = ContinuousClock.now
 
-        /// Observers are told of each quarter of a mebibyte, and of the last byte.
+        /// Observers are told of each quarter of a mebibyte, of the last byte, and of what came slowly.
         mutating func take(_ bytes: UnsafeRawBufferPointer) -> (position: Int64, total: Int64?, isWorthTelling: Bool) {
             hasher.update(bufferPointer: bytes)
             position += Int64(bytes.count)
-            let isWorthTelling = position - told >= 256 << 10 || position == total || told < 0
-            if isWorthTelling { told = position }
+            let now = ContinuousClock.now
+            let isWorthTelling =
+                position - told >= 256 << 10 || position == total || told < 0 || now - toldAt >= .milliseconds(100)
+            if isWorthTelling { (told, toldAt) = (position, now) }
             return (position, total, isWorthTelling)
         }
     }
