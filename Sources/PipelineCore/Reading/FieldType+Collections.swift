@@ -84,8 +84,6 @@ public struct Named<Value: Sendable>: Sendable {
 extension JSONNode.Content {
     /// Whether the value is a string.
     public var isString: Bool { if case .string = self { true } else { false } }
-    /// Whether the value is a boolean.
-    public var isBoolean: Bool { if case .bool = self { true } else { false } }
     /// Whether the value is an array.
     public var isArray: Bool { if case .array = self { true } else { false } }
     /// Whether the value is an object.

@@ -11,7 +11,7 @@ public struct URLParts: Sendable, Equatable {
 
     /// Nil when it is no absolute `http` or `https` URL.
     public init?(_ url: String) {
-        guard let colon = url.range(ofFirst: "://") else { return nil }
+        guard let colon = url.firstRange(of: "://") else { return nil }
         let scheme = url[..<colon.lowerBound].lowercased()
         guard scheme == "http" || scheme == "https" else { return nil }
         var rest = url[colon.upperBound...]
@@ -49,18 +49,5 @@ public struct URLParts: Sendable, Equatable {
         guard let colon = host.lastIndex(of: ":") else { return nil }
         if let bracket = host.lastIndex(of: "]"), bracket > colon { return nil }
         return colon
-    }
-}
-
-extension String {
-    fileprivate func range(ofFirst needle: String) -> Range<Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(needle) {
-                return start..<index(start, offsetBy: needle.count)
-            }
-            start = index(after: start)
-        }
-        return nil
     }
 }

@@ -75,16 +75,3 @@ public struct DiskFiles: FileFacts {
         StepFailure("cannot read \(path): \(FileContent.reason)", hint: "check the path and its permissions")
     }
 }
-
-extension Sequence<UInt8> {
-    /// The bytes as lower-case hex.
-    public var hex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        for byte in self {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-}

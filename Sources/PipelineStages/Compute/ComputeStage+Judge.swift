@@ -38,7 +38,7 @@ extension ComputeStage {
         _ poll: PollDefinition, _ answer: Answer, in context: Context
     ) async throws(StageFailure) -> Bool {
         guard let missing = poll.missing else { return answer.status == 404 || answer.status == 410 }
-        return try await holds(missing, answer, in: context)
+        return try await requests.holds(missing, answer, in: context)
     }
 
     /// `failWhen` and `until`; nil when neither holds. Answers with an unexpected status are put only to those that
@@ -48,11 +48,13 @@ extension ComputeStage {
         onlyByStatus: Bool, in context: Context
     ) async throws(StageFailure) -> PollFinding? {
         if let failWhen = poll.failWhen, !onlyByStatus || failWhen.readsStatus,
-            try await holds(failWhen, answer, in: context)
+            try await requests.holds(failWhen, answer, in: context)
         {
             return .failed(jobFailure(poll, nil, answer, rendered, in: context))
         }
-        if let until = poll.until, !onlyByStatus || until.readsStatus, try await holds(until, answer, in: context) {
+        if let until = poll.until, !onlyByStatus || until.readsStatus,
+            try await requests.holds(until, answer, in: context)
+        {
             return .succeeded(answer)
         }
         return nil

@@ -66,7 +66,7 @@ extension ComputeStage {
         let rendered = RenderedRequest(sent: submit, to: receipt.answer.url)
         for definition in polls {
             let poll = try await definition.settled(in: context)
-            if let until = poll.until, (try? await holds(until, receipt.answer, in: context)) == true {
+            if let until = poll.until, (try? await requests.holds(until, receipt.answer, in: context)) == true {
                 return try captures(of: poll, receipt.answer, rendered, in: context)
             }
             guard let status = poll.status?.lenientValue(in: receipt.answer) else { continue }
@@ -85,11 +85,5 @@ extension ComputeStage {
     ) throws(StageFailure) -> JSONObject {
         let all = CaptureSet(poll.request.capture.entries + capture.entries)
         return try requests.captures(all, from: answer, of: rendered, in: context)
-    }
-
-    func holds(_ expression: Expression, _ answer: Answer, in context: Context) async throws(StageFailure) -> Bool {
-        try await context.evaluate(with: { $0.response = answer.responseValue }) { scope throws(EvaluationFailure) in
-            try expression.evaluateCondition(in: scope)
-        }
     }
 }

@@ -59,16 +59,3 @@ enum FileDigest {
         return position
     }
 }
-
-extension Sequence<UInt8> {
-    /// Two lower-case digits for each byte.
-    var hex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        for byte in self {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-}

@@ -35,6 +35,15 @@ struct PageRequest: Sendable {
         case .failure(let failure): throw requests.failure(failure, of: rendered, in: context)
         case .success(let answered): response = answered
         }
+        let page = try await read(response, rendered, in: context)
+        let origin = definition.credentials == .service ? URLParts(first.description.url)?.origin ?? "" : nil
+        try advance(&walk, after: page, limit: limit, origin: origin, in: context)
+        return page
+    }
+
+    private func read<Checkpoint>(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Page {
         let answer = try await requests.judge(response, of: rendered, in: context)
         let found: [JSON]
         do throws(PageItems.Failure) {
@@ -49,24 +58,28 @@ struct PageRequest: Sendable {
             item.write(into: &lines)
             lines.append(UInt8(ascii: "\n"))
         }
+        return Page(
+            items: found, lines: lines, answer: answer, rendered: rendered, bytesReceived: response.bytesReceived)
+    }
+
+    private func advance<Checkpoint>(
+        _ walk: inout PageWalk, after page: Page, limit: Int?, origin: String?, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) {
+        let answer = page.answer
         guard let paginate else {
-            let only = PageFacts(url: answer.url, itemCount: found.count)
-            try? walk.advance(after: only, by: .url, origin: nil)
-            return Page(
-                items: found, lines: lines, answer: answer, rendered: rendered, bytesReceived: response.bytesReceived)
+            try? walk.advance(
+                after: PageFacts(url: answer.url, itemCount: page.items.count), by: .url, origin: nil)
+            return
         }
         let facts = PageFacts(
-            url: answer.url.isEmpty ? rendered.description.url : answer.url, itemCount: found.count,
-            next: try next(by: paginate.source, in: answer, rendered, context),
-            hasMore: hasMore(answer, paginate.condition), content: PageFingerprint(lines))
-        let origin = definition.credentials == .service ? URLParts(first.description.url)?.origin ?? "" : nil
+            url: answer.url.isEmpty ? page.rendered.description.url : answer.url, itemCount: page.items.count,
+            next: try next(by: paginate.source, in: answer, page.rendered, context),
+            hasMore: hasMore(answer, paginate.condition), content: PageFingerprint(page.lines))
         do throws(PagingFailure) {
             try walk.advance(after: facts, by: paginate.rule, limit: limit, origin: origin)
         } catch {
-            throw failure(Self.message(error), answer, rendered, hint: Self.hint(error), in: context)
+            throw failure(Self.message(error), answer, page.rendered, hint: Self.hint(error), in: context)
         }
-        return Page(
-            items: found, lines: lines, answer: answer, rendered: rendered, bytesReceived: response.bytesReceived)
     }
 
     // MARK: The request

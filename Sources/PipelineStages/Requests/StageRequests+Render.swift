@@ -19,12 +19,4 @@ extension StageRequests {
             ).rendered(role: role)
         }
     }
-
-    /// The service's own URL, without a slash at its end; nil for a stage without a service.
-    func serviceURL<Checkpoint>(in context: StageContext<Checkpoint>) async throws(StageFailure) -> String? {
-        guard let service else { return nil }
-        return try await context.evaluate { scope throws(EvaluationFailure) in
-            try ServiceURL(service, in: scope).text
-        }
-    }
 }

@@ -66,11 +66,11 @@ struct SubmitSettlement: Sendable {
         let answer = requests.answer(of: response)
         let isMissing =
             try await missing.asyncMap { expression throws(StageFailure) in
-                try await holds(expression, answer, in: context)
+                try await requests.holds(expression, answer, in: context)
             } ?? (response.status == 404)
         if isMissing { return look.nothing }
         if let failed = try await refusal(response, rendered, in: context) { return failed }
-        guard try await holds(ours, answer, in: context) else {
+        guard try await requests.holds(ours, answer, in: context) else {
             if let unreadable = unreadable(answer, rendered, in: context) { return unreadable }
             return .refused(
                 requests.failure(
@@ -126,14 +126,6 @@ struct SubmitSettlement: Sendable {
     }
 
     // MARK: Outcomes
-
-    private func holds<Checkpoint>(
-        _ expression: Expression, _ answer: Answer, in context: StageContext<Checkpoint>
-    ) async throws(StageFailure) -> Bool {
-        try await context.evaluate(with: { $0.response = answer.responseValue }) { scope throws(EvaluationFailure) in
-            try expression.evaluateCondition(in: scope)
-        }
-    }
 
     private func adopt<Checkpoint>(
         _ answer: Answer, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>,

@@ -1,5 +1,13 @@
 import CArchive
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// An archive that libarchive reads, entry by entry, in blocks: memory does not grow with it.
 ///
 /// Used by one caller at a time, who makes and drops it. Only forms and filters that run inside the process are
@@ -15,7 +23,7 @@ final class ArchiveReader {
         self.handle = handle
         self.format = format
         Self.enable(format, handle)
-        guard archive_read_open_filename(handle, path, 128 << 10) >= ARCHIVE_WARN else {
+        guard archive_read_open_filename(handle, path, 128 << 10) >= CARCHIVE_WARN else {
             throw failure
         }
     }
@@ -38,14 +46,14 @@ final class ArchiveReader {
     func next() throws(UnpackFailure) -> OpaquePointer? {
         var entry: OpaquePointer?
         let code = archive_read_next_header(handle, &entry)
-        if code == ARCHIVE_EOF { return nil }
-        guard code == ARCHIVE_OK || code == ARCHIVE_WARN, let entry else { throw failure }
+        if code == CARCHIVE_EOF { return nil }
+        guard code == CARCHIVE_OK || code == CARCHIVE_WARN, let entry else { throw failure }
         if archive_entry_is_encrypted(entry) != 0 { throw .encrypted }
         return entry
     }
 
     /// Whether it is one compressed file instead of a folder of files.
-    var isSingle: Bool { archive_format(handle) == ARCHIVE_FORMAT_RAW }
+    var isSingle: Bool { archive_format(handle) == CARCHIVE_FORMAT_RAW }
     /// Whether anything is packed about it at all: any bytes are a raw file.
     var isPacked: Bool { !isSingle || archive_filter_count(handle) > 1 }
 
@@ -53,11 +61,11 @@ final class ArchiveReader {
     func block() throws(UnpackFailure) -> (bytes: UnsafeRawBufferPointer, offset: Int64)? {
         var bytes: UnsafeRawPointer?
         var count = 0
-        var offset: la_int64_t = 0
+        var offset: Int64 = 0
         let code = archive_read_data_block(handle, &bytes, &count, &offset)
-        if code == ARCHIVE_EOF { return nil }
+        if code == CARCHIVE_EOF { return nil }
         // A warning here is a wrong checksum.
-        guard code == ARCHIVE_OK else { throw failure }
+        guard code == CARCHIVE_OK else { throw failure }
         return (UnsafeRawBufferPointer(start: bytes, count: count), Int64(offset))
     }
 

@@ -29,7 +29,7 @@ struct ArchiveWriter: ~Copyable {
         self.folder = folder
         self.limits = limits
         archive_write_disk_set_options(
-            handle, Int32(ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT | ARCHIVE_EXTRACT_TIME))
+            handle, Int32(CARCHIVE_EXTRACT_SECURE_SYMLINKS | CARCHIVE_EXTRACT_SECURE_NODOTDOT | CARCHIVE_EXTRACT_TIME))
     }
 
     deinit { archive_write_free(handle) }
@@ -128,7 +128,7 @@ struct ArchiveWriter: ~Copyable {
 
     private func ensure(_ code: Int32, _ path: String) throws(UnpackFailure) {
         // A warning is about times and rights that could not be set.
-        guard code < ARCHIVE_WARN else { return }
+        guard code < CARCHIVE_WARN else { return }
         let words = archive_error_string(handle).map { String(cString: $0) } ?? ""
         if words.contains("symlink") {
             throw .unsafe(entry: path, reason: "leads through a symbolic link of the archive")

@@ -1,3 +1,4 @@
+import PipelineCore
 import Crypto
 
 #if canImport(Glibc)

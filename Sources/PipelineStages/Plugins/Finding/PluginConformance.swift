@@ -19,7 +19,7 @@ public struct PluginConformance: Sendable {
         public var holds: Bool { problem == nil }
     }
 
-    private let program: PluginProgram
+    let program: PluginProgram
     private let settings: PluginSettings
 
     /// - Parameter path: the program, absolute; its file name says which kind it is for.
@@ -161,38 +161,6 @@ public struct PluginConformance: Sendable {
             work(wrong))
     }
 
-    /// The message that asks a program of the role for its work.
-    private func work(_ configuration: JSON) -> JSON {
-        switch program.role {
-        case .stage:
-            [
-                "type": "resume", "protocol": 1, "configuration": configuration, "checkpoint": nil,
-                "job": ["id": "conformance", "key": "conformance"], "stage": "test", "item": nil, "attempt": 1,
-                "overwrite": false, "folder": "/nonexistent",
-            ]
-        case .decorator:
-            [
-                "type": "decorate", "protocol": 1, "configuration": configuration, "key": "conformance", "attempt": 1,
-                "request": [
-                    "method": "POST", "url": "http://conformance.invalid/a?b=c",
-                    "headers": [["name": "Content-Type", "value": "text/plain"]],
-                    "body": [
-                        "size": 0, "type": "text/plain",
-                        "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                    ],
-                ],
-            ]
-        case .sink:
-            [
-                "type": "notify", "protocol": 1, "configuration": configuration,
-                "notification": [
-                    "id": "conformance", "on": "succeeded", "job": "conformance", "pipeline": "conformance",
-                    "time": "2026-01-01T00:00:00Z", "title": "conformance", "data": [:],
-                ],
-            ]
-        }
-    }
-
     private func answersDecorate() async -> Finding {
         let end = await conversation { channel async throws(PluginFault) in
             try await channel.send(work([:]))
@@ -207,11 +175,7 @@ public struct PluginConformance: Sendable {
 
     private func answersCancel() async -> Finding {
         let end = await conversation { channel async throws(PluginFault) in
-            try await channel.send([
-                "type": "cancel", "protocol": 1, "configuration": [:], "checkpoint": nil,
-                "job": ["id": "conformance", "key": "conformance"], "stage": "test", "item": nil,
-                "folder": "/nonexistent",
-            ])
+            try await channel.send(Self.stageMessage("cancel", [:]))
             return try await channel.next().type
         }
         let check = "a cancellation with nothing to cancel is answered with 'cancelled' or 'failed'"

@@ -1,0 +1,12 @@
+import PipelineCore
+
+extension StageRequests {
+    /// Whether a condition on an answer holds.
+    func holds<Checkpoint>(
+        _ expression: Expression, _ answer: Answer, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Bool {
+        try await context.evaluate(with: { $0.response = answer.responseValue }) { scope throws(EvaluationFailure) in
+            try expression.evaluateCondition(in: scope)
+        }
+    }
+}
