@@ -6,6 +6,6 @@ import ArgumentParser
         commandName: "pipeline-bench", abstract: "Measures pipeline; ratios count, not seconds.",
         subcommands: [
             CompareCommand.self, JobsCommand.self, WaitingCommand.self, PluginsCommand.self, ServeCommand.self,
-            DocumentsCommand.self, PagesCommand.self,
+            DocumentsCommand.self, PagesCommand.self, FirstByteCommand.self,
         ])
 }

@@ -18,7 +18,8 @@ struct DocumentsCommand: AsyncParsableCommand {
         _ = try planner.plan(SourceText(name: "small.json", text: Self.document(10)))
         let seconds = try Self.cpu { _ = try planner.plan(source) }
         print(
-            "a document of \(stages) stages (\(source.bytes.count >> 10) KiB): validated in \(text(seconds, 3)) s of CPU")
+            "a document of \(stages) stages (\(source.bytes.count >> 10) KiB): validated in \(text(seconds, 3)) s of CPU"
+        )
         try Self.selectors()
         try Self.expressions()
     }

@@ -12,7 +12,7 @@ struct Measured {
     /// Runs a shell command to its end, its output thrown away.
     static func run(_ command: String) -> Measured {
         let started = now()
-        let process = fork_exec(command)
+        let process = spawn(command)
         var status: Int32 = 0
         var usage = rusage()
         while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
@@ -41,7 +41,7 @@ struct Measured {
         return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
     }
 
-    private static func now() -> Double {
+    static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
@@ -49,7 +49,7 @@ struct Measured {
 
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 
-    private static func fork_exec(_ command: String) -> pid_t {
+    static func spawn(_ command: String) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

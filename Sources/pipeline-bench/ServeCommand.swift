@@ -7,7 +7,8 @@ import NIOPosix
 /// A service that does nothing slowly: what is measured is the client.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Serve PUT /files/N, POST /jobs, GET /jobs/N, /files/N and /items/COUNT on loopback.")
+        commandName: "serve",
+        abstract: "Serve PUT /files/N, POST /jobs, GET /jobs/N, /files/N and /items/COUNT on loopback.")
 
     func run() async throws {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
