@@ -78,6 +78,10 @@ release: dependencies ## Build the programs for release, the Swift runtime linke
 install: release ## Build for release and install under PREFIX (/usr/local)
 	.scripts/install "$$($(RELEASE) --show-bin-path)" "$(DESTDIR)" "$(PREFIX)"
 
+.PHONY: test-install
+test-install: release ## Install into a folder of its own, run a job from there, tell the sizes
+	.scripts/test-install "$$($(RELEASE) --show-bin-path)"
+
 .PHONY: deb
 deb: release ## Build a Debian package; it needs no Swift where it is installed
 	.scripts/deb "$$($(RELEASE) --show-bin-path)"

@@ -17,7 +17,7 @@ struct Measured {
     static func run(_ command: String) -> Measured {
         let isAdopting = spawn_adopt_orphans() == 0
         let started = now()
-        let shell = start(isAdopting ? "exec \(command) &" : "exec \(command)")
+        let shell = spawn(isAdopting ? "exec \(command) &" : "exec \(command)")
         var (status, usage) = end(of: shell)
         if isAdopting { (status, usage) = end(of: -1) }
         return Measured(
@@ -61,7 +61,7 @@ struct Measured {
 
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 
-    private static func start(_ command: String) -> pid_t {
+    static func spawn(_ command: String) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
