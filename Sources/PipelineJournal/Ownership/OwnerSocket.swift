@@ -6,26 +6,24 @@
 
 /// The datagram socket on which an owner is woken (unix(7)). A datagram holds the id of the job; what is wanted stands
 /// in the job's row.
-///
-/// A socket's path has room for 107 bytes: in a deeper folder the name is reached through `/proc/self/fd/N`, a
-/// descriptor of the folder.
 final class OwnerSocket: Sendable {
     private let descriptor: Int32
-    private let path: String
+    private let name: SocketName
 
     /// Makes the socket in the folder; nil, with errno, when that fails.
     init?(folder: String, name: String) {
         let descriptor = Self.open()
         guard descriptor >= 0 else { return nil }
-        path = folder + "/" + name
-        unlink(path)
-        guard Self.withAddress(folder, name, { bind(descriptor, $0, $1) }) == 0 else {
+        let name = SocketName(name, in: folder)
+        unlink(name.path)
+        guard name.withAddress({ bind(descriptor, $0, $1) }) == 0 else {
             let code = errno
             close(descriptor)
             errno = code
             return nil
         }
-        _ = chmod(path, 0o600)
+        _ = chmod(name.path, 0o600)
+        self.name = name
         self.descriptor = descriptor
     }
 
@@ -46,7 +44,7 @@ final class OwnerSocket: Sendable {
 
     /// Ends ``receive()`` and removes the name.
     func shut() {
-        unlink(path)
+        unlink(name.path)
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
@@ -56,14 +54,11 @@ final class OwnerSocket: Sendable {
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         let bytes = Array(text.utf8)
-        let sent = withAddress(folder, name) { address, length in
+        let sent = SocketName(name, in: folder).withAddress { address, length in
             Int32(truncatingIfNeeded: sendto(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT), address, length))
         }
         return sent >= 0 || errno == EAGAIN || errno == ENOBUFS
     }
-
-    /// O_PATH of open(2), which Swift does not import: the folder is only named, not read.
-    private static let openPath: Int32 = 0o10_000_000
 
     private static func open() -> Int32 {
         #if os(Linux)
@@ -71,37 +66,5 @@ final class OwnerSocket: Sendable {
         #else
             socket(AF_UNIX, SOCK_DGRAM, 0)
         #endif
-    }
-
-    private static func withAddress(
-        _ folder: String, _ name: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-    ) -> Int32 {
-        if let result = withAddress(folder + "/" + name, body) { return result }
-        #if os(Linux)
-            let parent = Glibc.open(folder, openPath | O_DIRECTORY | O_CLOEXEC)
-            guard parent >= 0 else { return -1 }
-            defer { close(parent) }
-            if let result = withAddress("/proc/self/fd/\(parent)/\(name)", body) { return result }
-        #endif
-        errno = ENAMETOOLONG
-        return -1
-    }
-
-    /// Nil when the path does not fit.
-    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32? {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
-            guard bytes.count < room.count else { return false }
-            room.copyBytes(from: bytes)
-            return true
-        }
-        guard fits else { return nil }
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
     }
 }

@@ -69,7 +69,8 @@ struct GuideBench {
         }
         let path = folder + "/.session"
         try script.write(toFile: path, atomically: true, encoding: .utf8)
-        let end = try await BuiltProgram(path: "/bin/bash").run([path], environment: variables(), folder: folder)
+        let end = try await BuiltProgram(path: "/bin/bash").run(
+            [path], environment: variables(), folder: folder, limit: .seconds(150))
         #expect(end.cause != .overdue, "\(end)")
         return end.output.components(separatedBy: "\u{1E}").dropLast()
     }

@@ -29,4 +29,13 @@ import Testing
         let help = try await BuiltProgram(named: "pipeline").run(["--experimental-dump-help"])
         try check(CommandReference.page(of: JSON.parse(help.output)), "CommandReference")
     }
+
+    @Test("the page of examples is what the examples are")
+    func examples() throws {
+        let documents = try ExampleTests.examples.map { file in
+            let path = "\(ExampleTests.root.path)/Pipelines/\(file)"
+            return (String(file.dropLast(5)), try JSONNode.parse(JobDraft.source(at: path)).json)
+        }
+        try check(ExampleIndex.page(of: documents), "Examples")
+    }
 }

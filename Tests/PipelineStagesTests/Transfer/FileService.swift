@@ -5,7 +5,7 @@ import Synchronization
 @testable import PipelineStages
 
 /// A service that gives one file, with ranges, and misbehaves as told.
-final class FileService: Sendable {
+final class FileService: LoopbackService {
     struct State: Sendable {
         var content: [UInt8]
         var tag: String? = "\"v1\""
@@ -34,27 +34,22 @@ final class FileService: Sendable {
     }
 
     let state: Mutex<State>
-    private let server = Mutex<LoopbackServer?>(nil)
+    let server = ServiceServer()
 
     init(_ content: [UInt8], _ change: (inout State) -> Void = { _ in }) throws {
         var initial = State(content: content)
         change(&initial)
         state = Mutex(initial)
-        let made = try LoopbackServer { [weak self] request in self?.answer(request) ?? .status(500) }
-        server.withLock { $0 = made }
+        try server.start(for: self)
     }
 
-    deinit { server.withLock { $0?.stop() } }
-
-    var url: String { server.withLock { $0?.url ?? "" } }
-    var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
     var ranges: [String?] { requests.map { $0.header("Range") } }
     /// Bytes of bodies that went out.
     var sent: Int64 { state.withLock(\.sent) }
 
     func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
 
-    private func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+    func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
         state.withLock { state in
             if !state.statuses.isEmpty { return .status(state.statuses.removeFirst(), body: #"{"error": "not now"}"#) }
             let size = state.content.count

@@ -3,7 +3,7 @@ import PipelineTestKit
 import Synchronization
 
 /// A service that takes uploads as Google Cloud Storage does, and misbehaves as told.
-final class GoogleService: Sendable {
+final class GoogleService: LoopbackService {
     struct Session: Sendable {
         var bytes: [UInt8] = []
         var total: Int
@@ -28,20 +28,13 @@ final class GoogleService: Sendable {
     }
 
     let state: Mutex<State>
-    private let server = Mutex<LoopbackServer?>(nil)
+    let server = ServiceServer()
 
     init(_ faults: Faults = Faults()) throws {
         state = Mutex(State(faults: faults))
-        let made = try LoopbackServer.beforeBody(keptBodyBytes: 64 << 20) { [weak self] request in
-            self?.answer(request) ?? .status(500)
-        }
-        server.withLock { $0 = made }
+        try server.start(for: self)
     }
 
-    deinit { server.withLock { $0?.stop() } }
-
-    var url: String { server.withLock { $0?.url ?? "" } }
-    var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
     /// Method and `Content-Range`.
     var lines: [String] { requests.map { "\($0.method) \($0.header("Content-Range") ?? "-")" } }
     var received: Int64 { requests.filter { $0.method == "PUT" }.reduce(0) { $0 + $1.bodyCount } }
@@ -50,7 +43,7 @@ final class GoogleService: Sendable {
     /// A session as if somebody had made it.
     func open(_ name: String, total: Int) { state.withLock { $0.sessions[name] = Session(total: total) } }
 
-    private func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+    func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
         if request.method == "POST" { return create(request) }
         let name = String(request.target.split(separator: "=").last ?? "")
         let refusal = state.withLock { $0.faults.statuses.isEmpty ? nil : $0.faults.statuses.removeFirst() }

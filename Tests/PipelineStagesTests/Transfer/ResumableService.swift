@@ -3,7 +3,7 @@ import PipelineTestKit
 import Synchronization
 
 /// A service that takes resumable uploads in chosen interop versions, keeps what it got, and misbehaves as told.
-final class ResumableService: Sendable {
+final class ResumableService: LoopbackService {
     struct Upload: Sendable {
         var bytes: [UInt8] = []
         var length: Int64
@@ -42,27 +42,20 @@ final class ResumableService: Sendable {
 
     let versions: Set<Int>
     let state: Mutex<State>
-    private let server = Mutex<LoopbackServer?>(nil)
+    let server = ServiceServer()
 
     init(versions: Set<Int> = [8], _ faults: Faults = Faults()) throws {
         self.versions = versions
         state = Mutex(State(faults: faults))
-        let made = try LoopbackServer.beforeBody(keptBodyBytes: 64 << 20) { [weak self] request in
-            self?.answer(request) ?? .status(500)
-        }
-        server.withLock { $0 = made }
+        try server.start(for: self)
     }
 
-    deinit { server.withLock { $0?.stop() } }
-
-    var url: String { server.withLock { $0?.url ?? "" } }
-    var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
     var lines: [String] { requests.map { "\($0.method) \($0.path)" } }
     /// Bytes of the file that came over the network in all.
     var received: Int64 { requests.reduce(0) { $0 + $1.bodyCount } }
     var uploads: [String: Upload] { state.withLock(\.uploads) }
 
-    private func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+    func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
         guard let version = request.header("Upload-Draft-Interop-Version").flatMap({ Int($0) }),
             versions.contains(version)
         else { return .status(400, headers: [("Upload-Draft-Interop-Version", "\(versions.max() ?? 0)")]) }

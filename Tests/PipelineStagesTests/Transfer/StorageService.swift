@@ -3,7 +3,7 @@ import PipelineTestKit
 import Synchronization
 
 /// A service that takes objects as S3 does, and misbehaves as told.
-final class StorageService: Sendable {
+final class StorageService: LoopbackService {
     struct Faults: Sendable {
         /// Cuts so many parts, after 1 MB of each.
         var cuts = 0
@@ -28,20 +28,13 @@ final class StorageService: Sendable {
     }
 
     let state: Mutex<State>
-    private let server = Mutex<LoopbackServer?>(nil)
+    let server = ServiceServer()
 
     init(_ faults: Faults = Faults()) throws {
         state = Mutex(State(faults: faults))
-        let made = try LoopbackServer.beforeBody(keptBodyBytes: 64 << 20) { [weak self] request in
-            self?.answer(request) ?? .status(500)
-        }
-        server.withLock { $0 = made }
+        try server.start(for: self)
     }
 
-    deinit { server.withLock { $0?.stop() } }
-
-    var url: String { server.withLock { $0?.url ?? "" } }
-    var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
     var lines: [String] { requests.map { "\($0.method) \($0.target)" } }
     var received: Int64 { requests.filter { $0.method == "PUT" }.reduce(0) { $0 + $1.bodyCount } }
     var object: [UInt8]? { state.withLock(\.object) }
@@ -55,7 +48,7 @@ final class StorageService: Sendable {
         return Dictionary(pairs) { first, _ in first }
     }
 
-    private func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+    func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
         guard request.header("Authorization")?.hasPrefix("AWS4-HMAC-SHA256 ") == true else { return .status(403) }
         let query = Self.parameters(request)
         guard let id = query["uploadId"] else {

@@ -6,7 +6,7 @@ import Synchronization
 @testable import PipelineStages
 
 /// A service that speaks tus 1.0.0, keeps what it got, and misbehaves as told.
-final class TusService: Sendable {
+final class TusService: LoopbackService {
     struct Upload: Sendable {
         var bytes: [UInt8] = []
         var length: Int
@@ -41,20 +41,13 @@ final class TusService: Sendable {
     }
 
     let state: Mutex<State>
-    private let server = Mutex<LoopbackServer?>(nil)
+    let server = ServiceServer()
 
     init(_ faults: Faults = Faults()) throws {
         state = Mutex(State(faults: faults))
-        let made = try LoopbackServer.beforeBody(keptBodyBytes: 64 << 20) { [weak self] request in
-            self?.answer(request) ?? .status(500)
-        }
-        server.withLock { $0 = made }
+        try server.start(for: self)
     }
 
-    deinit { server.withLock { $0?.stop() } }
-
-    var url: String { server.withLock { $0?.url ?? "" } }
-    var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
     var lines: [String] { requests.filter { $0.method != "OPTIONS" }.map { "\($0.method) \($0.path)" } }
     var received: Int64 { requests.reduce(0) { $0 + $1.bodyCount } }
     var uploads: [String: Upload] { state.withLock(\.uploads) }
@@ -63,7 +56,7 @@ final class TusService: Sendable {
         .status(status, headers: [("Tus-Resumable", "1.0.0")] + headers)
     }
 
-    private func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+    func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
         guard request.header("Tus-Resumable") == "1.0.0" else {
             return .status(412, headers: [("Tus-Version", "1.0.0")])
         }

@@ -29,7 +29,6 @@ public final class ModelServer: SimulatedService {
         /// How often a submit arrived, by tag.
         var arrivals: [String: Int] = [:]
         var violations: [String] = []
-        var failedAnswers = 0
     }
 
     /// One upload at the service.
