@@ -134,7 +134,7 @@ let package = Package(
             name: "pipeline-bench",
             dependencies: [
                 "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineStages", "JSONPath",
-                argumentParser, .product(name: "NIOCore", package: "swift-nio"),
+                argumentParser, httpTypes, .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
@@ -197,7 +197,8 @@ let package = Package(
             dependencies: ["PipelineJournal", "PipelineTestKit", "PipelineCore", "JSONPath", grdb],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
-            name: "PipelineDaemonTests", dependencies: ["PipelineDaemon", "PipelineCore", "JSONPath", crypto],
+            name: "PipelineDaemonTests",
+            dependencies: ["PipelineDaemon", "PipelineKit", "PipelineCore", "JSONPath", crypto],
             swiftSettings: settings),
         .testTarget(
             name: "SelfieStudioTests", dependencies: ["SelfieStudio", crypto, argumentParser],

@@ -5,6 +5,7 @@ import ArgumentParser
     static let configuration = CommandConfiguration(
         commandName: "pipeline-bench", abstract: "Measures pipeline; ratios count, not seconds.",
         subcommands: [
-            CompareCommand.self, JobsCommand.self, WaitingCommand.self, PluginsCommand.self, ServeCommand.self,
+            CompareCommand.self, JobsCommand.self, WaitingCommand.self, PluginsCommand.self,
+            EstimatesCommand.self, OwnerCommand.self, ServeCommand.self,
         ])
 }
