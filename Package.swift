@@ -207,7 +207,8 @@ let package = Package(
             dependencies: ["PipelineJournal", "PipelineTestKit", "PipelineCore", "JSONPath", grdb],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
-            name: "PipelineDaemonTests", dependencies: ["PipelineDaemon", "PipelineCore", "JSONPath", crypto],
+            name: "PipelineDaemonTests",
+            dependencies: ["PipelineDaemon", "PipelineKit", "PipelineCore", "JSONPath", crypto],
             swiftSettings: settings),
         .testTarget(
             name: "SelfieStudioTests", dependencies: ["SelfieStudio", crypto, argumentParser],

@@ -6,6 +6,10 @@ enum DriverMessage: Sendable {
     case ended(StepKey, Result<StageOutcome<[UInt8]>, StageFailure>)
     /// A moment has come at which something may be due.
     case tick(Timestamp)
+    /// Something was said of a step's end that may move what was promised of the job's.
+    case heard
+    /// A step needs a round trip of its own for credentials.
+    case authenticates(StepKey)
     /// What became of a notification that a sink was given, by its id.
     case told(String, Result<Void, NotificationFailure>)
     /// The journal's inbox may hold a request.

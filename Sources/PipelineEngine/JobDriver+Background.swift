@@ -80,6 +80,24 @@ extension JobDriver {
         try await commit(changes)
     }
 
+    /// Enters the round trip for credentials of a step that is called: always a resume of its own. Its delay is in the
+    /// ledger, so that what comes after waits the longer; the exchange itself is under way and is not held back.
+    func countAuthentication(of key: StepKey) async throws(JournalFailure) {
+        var changes: [JournalChange] = []
+        if let gate = backgroundGate {
+            let decision = await gate.enter(
+                ResumeRequest(
+                    pipeline: snapshot.record.pipeline, job: snapshot.record.id, step: key, reason: .authentication,
+                    budget: budget, mustBeginBy: mustBeginBy(key)))
+            changes.append(.resume(decision.record))
+        }
+        // Looked at now: its stage may have kept something meanwhile.
+        guard var step = snapshot.steps[key], !step.state.isEnded else { return }
+        step.resumes += 1
+        step.version += 1
+        try await commit([.step(key, step)] + changes)
+    }
+
     /// Before this the step must go on: its deadline would pass.
     private func mustBeginBy(_ step: StepKey) -> Timestamp? {
         snapshot.steps[step]?.state.isEnded == false ? deadline(of: step) : nil

@@ -31,7 +31,7 @@ extension JobDriver {
     /// Makes and moves the notifications of expected times, when something is known that was not known before, or
     /// before one of them is sent.
     func expect() async throws(JournalFailure) {
-        guard tells, law.asksEstimate, telling.mayHaveMoved || isExpectationDue else { return }
+        guard tellsExpectations, telling.mayHaveMoved || isExpectationDue else { return }
         telling.mayHaveMoved = false
         guard let end = endEstimate else { return }
         let records = law.planned(for: snapshot, end: end.quantile, at: ports.clock.now)
@@ -129,12 +129,15 @@ extension JobDriver {
             mailbox.post(.tick(limit))
         }
         while !telling.sending.isEmpty, ports.clock.now < limit {
-            switch await mailbox.next() {
-            case .told(let id, let result): try await toldResult(id, result)
+            let message = await mailbox.next()
+            if case .told(let id, let result) = message { try await toldResult(id, result) }
             // Whoever stops a job that has ended does not want to wait for its notifications.
-            case .stop: return
-            case .ended, .tick, .inbox: break
-            }
+            if case .stop = message { break }
+        }
+        // A sink that is given up says so; one that took its notification at the last moment must be heard too.
+        group.cancelAll()
+        while !telling.sending.isEmpty {
+            if case .told(let id, let result) = await mailbox.next() { try await toldResult(id, result) }
         }
     }
 }

@@ -21,6 +21,8 @@ actor JobDriver {
     /// Whether the job is taken for the sake of its notifications alone.
     private let onlyTells: Bool
     var telling = Telling()
+    /// Whether somebody is to be told when the job is expected to end.
+    nonisolated let tellsExpectations: Bool
     let ports: EnginePorts
     /// Values of inputs that are kept nowhere else.
     let secretInputs: JSONObject
@@ -63,6 +65,7 @@ actor JobDriver {
         onlyTells: Bool = false
     ) {
         self.onlyTells = onlyTells
+        tellsExpectations = ports.sinks != nil && NotificationLaw(plan.definition.notifications).asksEstimate
         writing = lease
         continuing = Set(begun)
         self.resumes = resumes
@@ -162,6 +165,8 @@ actor JobDriver {
             resumes.inside.remove(key)
             telling.mayHaveMoved = true
             try await handle(result, of: key, began: run?.began ?? ports.clock.now)
+        case .heard: telling.mayHaveMoved = true
+        case .authenticates(let key): try await countAuthentication(of: key)
         case .told(let id, let result): try await toldResult(id, result)
         case .tick(let time): armed.remove(time)
         case .inbox: try await readInbox()

@@ -14,13 +14,23 @@ final class ReportBook: Sendable {
     private struct State {
         var first: [StepKey: Report] = [:]
         var last: [StepKey: JobEstimate.Words] = [:]
+        /// When a step's words were news the last time.
+        var told: [StepKey: Timestamp] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// Keeps what is said of a step's end now, in place of what was said before.
-    func note(_ words: Estimate.Words, of step: StepKey, at time: Timestamp) {
-        state.withLock { $0.last[step] = JobEstimate.Words(words, at: time) }
+    /// So seldom the same call is news.
+    private static let interval = Duration.seconds(5)
+
+    /// Keeps what is said of a step's end now, in place of what was said before; true when it is news.
+    func note(_ words: Estimate.Words, of step: StepKey, at time: Timestamp) -> Bool {
+        state.withLock { state in
+            state.last[step] = JobEstimate.Words(words, at: time)
+            if let told = state.told[step], time - told < Self.interval { return false }
+            state.told[step] = time
+            return true
+        }
     }
 
     /// What was said last of a step's end; nil when nothing was.

@@ -90,7 +90,9 @@ final class StepHost: StageHost {
         let now = ports.clock.now
         driver.reports.note(progress, of: facts.step, at: now)
         if let words = meter.withLock({ $0.words(for: progress, at: now) }) {
-            driver.reports.note(words, of: facts.step, at: now)
+            if driver.reports.note(words, of: facts.step, at: now), driver.tellsExpectations {
+                driver.mailbox.post(.heard)
+            }
         }
         guard let (kind, data) = meter.withLock({ $0.event(for: progress, of: facts, at: now) }) else { return }
         ports.observe(
@@ -110,6 +112,8 @@ final class StepHost: StageHost {
     func redact(_ text: String) -> String { redactor.redact(text) }
 
     func conceal(_ secret: String, as name: String) { redactor.add([(name, secret)]) }
+
+    func authenticates() { driver.mailbox.post(.authenticates(facts.step)) }
 
     func renewSecrets(since used: [String: String]) async -> Bool { await driver.renewSecrets(since: used) }
 }

@@ -7,6 +7,6 @@ import ArgumentParser
         subcommands: [
             CompareCommand.self, JobsCommand.self, WaitingCommand.self, CancelCommand.self, PostCancelCommand.self,
             PluginsCommand.self, ServeCommand.self, DocumentsCommand.self, PagesCommand.self, TransferCommand.self,
-            FirstByteCommand.self,
+            FirstByteCommand.self, EstimatesCommand.self, OwnerCommand.self,
         ])
 }

@@ -19,15 +19,19 @@ final class EngineBench: Sendable {
     private let slowness: Double
     private let lives = Mutex(0)
     private let mode: JobMode
+    /// Whom notifications reach; nil for nobody.
+    private let sinks: ScriptedSinks?
     /// The machine as the rules of the background see it.
     let sensors = ScriptedSensors()
 
     /// `stages` is the text of the document's array, `kinds` what it may name.
     init(
         _ stages: String, kinds: [StageKind], seed: UInt64 = 1, secrets: [String: String] = [:],
-        slowness: Double = 0.25, mode: JobMode = .attached, background: String = "{}"
+        slowness: Double = 0.25, mode: JobMode = .attached, background: String = "{}", notify: String = "[]",
+        sinks: ScriptedSinks? = nil
     ) {
         self.mode = mode
+        self.sinks = sinks
         simulation = Simulation(seed: seed)
         let diary = Diary()
         self.diary = diary
@@ -36,7 +40,8 @@ final class EngineBench: Sendable {
         self.secrets = SimulatedSecrets(secrets)
         self.kinds = kinds
         self.slowness = slowness
-        document = #"{ "pipeline": 1, "name": "test", "background": \#(background), "stages": [ \#(stages) ] }"#
+        document =
+            #"{ "pipeline": 1, "name": "test", "background": \#(background), "notify": \#(notify), "stages": [ \#(stages) ] }"#
     }
 
     /// One life of the program, to be run with ``end(of:)``.
@@ -48,7 +53,7 @@ final class EngineBench: Sendable {
     }
 
     /// Begins the job of the id, or takes it up when the journal has it.
-    func live(job id: String = "j1", again: Again = .nothing) -> Life {
+    func live(job id: String = "j1", again: Again = .nothing, onlyTells: Bool = false) -> Life {
         let number = lives.withLock { lives in
             lives += 1
             return lives
@@ -58,7 +63,7 @@ final class EngineBench: Sendable {
         let end = Mutexed<Result<JobEnd, JournalFailure>?>(nil)
         let task = process.lane.start { [self] in
             do throws(JournalFailure) {
-                let owned = try await take(JobID(id), process, again)
+                let owned = try await take(JobID(id), process, again, onlyTells)
                 drive.set(owned)
                 end.set(.success(try await owned.run()))
             } catch {
@@ -69,10 +74,11 @@ final class EngineBench: Sendable {
     }
 
     private func take(
-        _ id: JobID, _ process: SimulatedProcess, _ again: Again
+        _ id: JobID, _ process: SimulatedProcess, _ again: Again, _ onlyTells: Bool
     ) async throws(JournalFailure) -> Engine.OwnedDrive {
         let engine = Engine(ports: ports(of: process))
         let plan = try plan()
+        if onlyTells { return try await engine.tell(id, plan: plan) }
         if recorder.job(id) != nil { return try await engine.resume(id, plan: plan, mode: mode, again: again) }
         return try await engine.start(record(id), plan: plan, mode: mode)
     }
@@ -93,7 +99,7 @@ final class EngineBench: Sendable {
     }
 
     func ports(of process: SimulatedProcess) -> EnginePorts {
-        EnginePorts(
+        var ports = EnginePorts(
             journal: ProcessJournal(recorder, of: process, slowness: slowness), clock: process.clock,
             randomness: simulation.randomness,
             secrets: secrets, files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
@@ -101,6 +107,8 @@ final class EngineBench: Sendable {
             observe: { [diary] event in
                 if !process.isDead { diary.note("publish \(event.kind.rawValue)") }
             })
+        ports.sinks = sinks?.of(process)
+        return ports
     }
 
     /// Runs until the life has ended.

@@ -6,6 +6,8 @@ import PipelineCore
 import PipelineTestKit
 import Testing
 
+@testable import PipelineNotifier
+
 @Suite("Notifications over HTTP", .timeLimit(.minutes(2)))
 struct WebhookTests {
     private let bench: SinkBench
@@ -36,9 +38,16 @@ struct WebhookTests {
             HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: signed, using: SymmetricKey(data: key)))
     }
 
-    @Test("the published example of Standard Webhooks has the published signature")
-    func example() async throws {
-        // https://github.com/standard-webhooks/standard-webhooks, libraries/python/tests: the secret in another form.
+    @Test("the example that libraries of Standard Webhooks are tested with has the signature that they expect")
+    func example() {
+        // https://github.com/standard-webhooks/standard-webhooks, libraries/go/webhook_test.go.
+        let signature = WebhookSignature(secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").text(
+            id: "msg_p5jXN8AQM9LWM0D4loKWxJek", seconds: 1_614_265_330, body: Array(#"{"test": 2432232314}"#.utf8))
+        #expect(signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+    }
+
+    @Test("a body of the author's is signed instead, with a secret of any form")
+    func ownBody() async throws {
         let server = try LoopbackServer { _ in .status(200) }
         defer { server.stop() }
         let failure = try await bench.deliver(

@@ -79,6 +79,8 @@ struct CredentialRenewalTests {
             service.lines == ["POST /token", "GET /v1/a", "POST /token", "GET /v1/a"])
         #expect(service.requests[3].header("Authorization") == "Bearer second")
         #expect(bench.host.read(\.concealed) == ["first", "second"])
+        // The token that was fetched, and the one after the refusal.
+        #expect(bench.host.read(\.authentications) == 2)
     }
 
     @Test("a client whose secret was renewed meanwhile is worth another try")

@@ -77,6 +77,19 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             """,
         outputs: ["e": model("\(model("a")) \(model("b")) \(model("c"))")])
 
+    /// Two stages of which somebody is told; not one of `all`, since it has a test and a number of its own.
+    static let told = Scenario(
+        name: "notifications",
+        document: """
+            { "pipeline": 1, "name": "told", \(patient),
+              "notify": [ { "on": ["started", "succeeded", "failed", "unknown"], "desktop": true },
+                          { "on": ["estimated", "late"], "at": 0.7, "terminal": true } ],
+              "stages": [
+              { "id": "first", "kind": "ledger", "token": "${{ secrets.TOKEN }}", "once": "key", "input": "\(input)", "estimate": "10s" },
+              { "id": "second", "kind": "ledger", "token": "${{ secrets.TOKEN }}", "once": "name", "input": "${{ stages.first.value }} again", "estimate": "20s" } ] }
+            """,
+        outputs: ["first": model(input), "second": model("\(model(input)) again")], mayFreeze: false)
+
     private static func single(_ once: String) -> String {
         """
         { "pipeline": 1, "name": "single", \(patient), "stages": [

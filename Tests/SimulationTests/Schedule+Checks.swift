@@ -12,6 +12,7 @@ extension Schedule {
         if world.recorder.hasWritten(World.forbidden) { note("a secret stands in the journal") }
         checkRemoteJobs()
         guard let job = world.recorder.job(world.record.id) else { return note("the job is not in the journal") }
+        checkNotifications(of: job)
         switch end {
         case .ended(.ended(.succeeded)):
             checkOutputs(of: job)
@@ -28,6 +29,28 @@ extension Schedule {
         for job in world.server.jobs { counts[job.tag, default: 0] += 1 }
         for (tag, count) in counts.sorted(by: { $0.key < $1.key }) where count > 1 {
             note("the service has \(count) jobs of one submit, \(tag)")
+        }
+    }
+
+    /// All that happened was told, once; twice only where a crash came between the sending and its commit.
+    private mutating func checkNotifications(of job: JobSnapshot) {
+        let events = world.memory.image.events(of: job.record.id)
+        let marks = events.filter { $0.kind == .notificationSent }.compactMap { $0.data["id"]?.string }
+        if Set(marks).count != marks.count { note("a notification was journaled as sent twice") }
+        let told: Set<JobEvent.Kind> = [.jobStarted, .jobSucceeded, .jobFailed]
+        let happened = job.notifications.isEmpty ? 0 : events.count { told.contains($0.kind) }
+        let rows = job.notifications.values.filter { [.started, .succeeded, .failed].contains($0.event) }
+        if rows.count != happened { note("\(rows.count) notifications of \(happened) events") }
+        for record in job.notifications.values where job.ended != nil {
+            if record.isOpen || record.state == .abandoned { note("\(record.id) is \(record.state.rawValue)") }
+            if (record.state == .sent) != marks.contains(record.id) { note("\(record.id) is sent without its event") }
+        }
+        let deliveries = Dictionary(grouping: world.sinks.deliveries, by: \.notification.id)
+        for id in marks where deliveries[id] == nil { note("\(id) was never sent") }
+        for (id, all) in deliveries.sorted(by: { $0.key < $1.key }) {
+            for delivery in all.dropLast() where !world.wasKilled(delivery.process) {
+                note("\(id) was sent again after \(delivery.process.owner.text), which was not killed")
+            }
         }
     }
 

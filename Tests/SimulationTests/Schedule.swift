@@ -118,6 +118,10 @@ struct Schedule {
             isRepeated = false
             world.restart(from: random.element(of: world.scenario.outputs.keys.sorted()))
             return true
+        case .ended(.ended) where world.isUntold:
+            // Longer than the longest pause between two tries.
+            pass(.seconds(900))
+            return true
         case .ended(.unknown) where world.scenario.isResolvable && random.chance(0.7):
             let person = SimulatedProcess(world.simulation, name: "person\(lives)")
             let task = world.resolve(by: person)

@@ -1,3 +1,4 @@
+import PipelineCore
 import PipelineTestKit
 import Testing
 
@@ -22,6 +23,24 @@ import Testing
             if schedule.violations.isEmpty { print(report) } else { Issue.record("\(report)") }
             return
         }
+    }
+
+    @Test("somebody is told of everything once, and again only where a crash hits between a sending and its commit")
+    func notifications() {
+        var (jobs, sent, again) = (0, 0, 0)
+        for seed in Seeds.chosen(count: Seeds.count / 2) {
+            var schedule = Schedule(world: World(.told, seed: seed))
+            schedule.run()
+            let deliveries = schedule.world.sinks.deliveries
+            (jobs, sent) = (jobs + 1, sent + deliveries.count)
+            again += deliveries.count - Set(deliveries.map(\.notification.id)).count
+            if schedule.violations.isEmpty, Seeds.one == nil { continue }
+            let report = report(on: .told, seed)
+            if schedule.violations.isEmpty { print(report) } else { Issue.record("\(report)") }
+            return
+        }
+        print("notifications: \(jobs) jobs, \(sent) notifications, \(again) of them again after a crash")
+        #expect(sent > jobs)
     }
 
     @Test("transfers with real files keep every promise too")

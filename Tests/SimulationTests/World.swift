@@ -27,6 +27,10 @@ final class World: Sendable {
     let recorder: JournalRecorder
     let secrets = SimulatedSecrets(["TOKEN": World.token])
     let flaw: EngineFlaw
+    /// Whom notifications reach: a slow sink that fails now and then.
+    let sinks: ScriptedSinks
+    /// The lives that were killed.
+    private let killed = Mutex<Set<OwnerID>>([])
     let record: JobRecord
     /// Where its files are; nil for a scenario without.
     let folder: ScenarioFolder?
@@ -46,7 +50,11 @@ final class World: Sendable {
     init(_ scenario: Scenario, seed: UInt64, keepsTrace: Bool = false, flaw: EngineFlaw = .none) {
         self.scenario = scenario
         self.flaw = flaw
-        simulation = Simulation(seed: seed, keepsTrace: keepsTrace)
+        let simulation = Simulation(seed: seed, keepsTrace: keepsTrace)
+        self.simulation = simulation
+        sinks = ScriptedSinks { _, earlier, process async throws(NotificationFailure) in
+            try await Self.take(after: earlier, in: simulation, process)
+        }
         network = SimulatedNetwork(simulation)
         let recorder = JournalRecorder(flaw.below(memory))
         self.recorder = recorder
@@ -70,8 +78,9 @@ final class World: Sendable {
             simulation.note("\(process.owner.text) ended: \(end)")
             result.set(end)
         }
-        process.onDeath { [simulation] in
+        process.onDeath { [simulation, self] in
             simulation.note("\(process.owner.text) was killed")
+            self.killed.withLock { _ = $0.insert(process.owner) }
             task.cancel()
         }
         return task
@@ -102,6 +111,25 @@ final class World: Sendable {
                 _ = try? await memory.post(Push(id: id, time: simulation.now), to: step, of: record.id)
             }
             drive.withLock { $0 }?.checkInbox()
+        }
+    }
+
+    /// Whether the life was ended from outside.
+    func wasKilled(_ process: SimulatedProcess) -> Bool { killed.withLock { $0.contains(process.owner) } }
+
+    /// Whether somebody is still to be told of the job.
+    var isUntold: Bool { recorder.job(record.id)?.nextTelling != nil }
+
+    /// A sink that takes its time, hangs now and then, and fails as long as it has failed seldom.
+    private static func take(
+        after earlier: Int, in simulation: Simulation, _ process: SimulatedProcess
+    ) async throws(NotificationFailure) {
+        let random = simulation.randomness
+        let pause: Duration = random.chance(0.03) ? .seconds(3600) : random.milliseconds(0...4000)
+        let fails = earlier < 6 && random.chance(0.2)
+        process.pass(.pollAnswered)
+        guard (try? await process.clock.sleep(until: process.clock.now + pause)) != nil, !process.isDead, !fails else {
+            throw NotificationFailure("the sink is busy", isRetryable: true)
         }
     }
 
@@ -143,7 +171,9 @@ final class World: Sendable {
             let engine = engine(of: process, law)
             let isKnown = recorder.job(record.id) != nil
             let drive: Engine.OwnedDrive =
-                if isKnown {
+                if restart.withLock({ $0 }) == nil, let job = recorder.job(record.id), job.ended != nil, isUntold {
+                    try await engine.tell(record.id, plan: plan)
+                } else if isKnown {
                     try await engine.resume(
                         record.id, plan: plan, mode: .attached, again: again, overwrites: restart.withLock { $0 } != nil
                     )
@@ -191,11 +221,12 @@ final class World: Sendable {
     private func engine(
         of process: SimulatedProcess, over journal: any Journal, observe: @escaping @Sendable (JobEvent) -> Void
     ) -> Engine {
-        Engine(
-            ports: EnginePorts(
-                journal: journal, clock: process.clock, randomness: simulation.randomness, secrets: secrets,
-                files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
-                observe: observe))
+        var ports = EnginePorts(
+            journal: journal, clock: process.clock, randomness: simulation.randomness, secrets: secrets,
+            files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
+            observe: observe)
+        ports.sinks = sinks.of(process)
+        return Engine(ports: ports)
     }
 
     private func observe(_ event: JobEvent, by process: SimulatedProcess, _ law: PublicationLaw?) {

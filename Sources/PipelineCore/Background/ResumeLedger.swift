@@ -59,17 +59,16 @@ public struct ResumeLedger: Sendable {
             time: time, pipeline: request.pipeline, job: request.job, step: request.step, reason: request.reason,
             isUnlimited: request.budget.allowance == nil)
         let latest = latest(request, at: time)
-        if let batch = batches[request.pipeline]?.first(where: { $0.takes(time, latest: latest) }),
-            request.mustBeginBy.map({ batch.start <= $0 }) ?? true
-        {
+        let limiter = pipelines[request.pipeline] ?? ResumeLimiter()
+        record.delay = limiter.delay(at: time, under: request.budget)
+        if let batch = company(under: record.delay, of: request, at: time, latest: latest) {
             record.charge = .joined
+            record.delay = .zero
             record.start = max(time, batch.start)
             return ResumeDecision(
                 record: record, asked: time, rationale: "it happens together with another resume, which counts for both"
             )
         }
-        let limiter = pipelines[request.pipeline] ?? ResumeLimiter()
-        record.delay = limiter.delay(at: time, under: request.budget)
         record.machineDelay = record.isUnlimited ? .zero : machine.delay(at: time, under: machineBudget)
         let delayed = time + max(record.delay, record.machineDelay)
         record.start = max(delayed, company(of: request, at: time, latest: latest))
@@ -108,6 +107,20 @@ public struct ResumeLedger: Sendable {
     public mutating func forget(job: JobID) { expected[job] = nil }
 
     // MARK: Happening together
+
+    /// Resumes that this one can happen with: its own pipeline's, or while its budget imposes no delay those of another
+    /// pipeline of the machine, the earliest of them.
+    private func company(
+        under delay: Duration, of request: ResumeRequest, at time: Timestamp, latest: Timestamp
+    ) -> Batch? {
+        func fits(_ batch: Batch) -> Bool {
+            batch.takes(time, latest: latest) && (request.mustBeginBy.map { batch.start <= $0 } ?? true)
+        }
+        if let own = batches[request.pipeline]?.first(where: fits) { return own }
+        guard delay == .zero else { return nil }
+        return batches.values.joined().filter(fits).min { ($0.start, $0.moment) < ($1.start, $1.moment) }
+    }
+
 
     /// How long it pays to wait for others: the intervals of all that may come within the tolerance are pierced by
     /// one point, the earliest of their ends, and what comes until then is one resume.

@@ -85,6 +85,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// From now on the text is a secret too: a token that a service gave.
     public func conceal(_ secret: String, as name: String) { host.conceal(secret, as: name) }
 
+    /// An exchange of the stage needs a round trip of its own for credentials: one more resume in the background.
+    public func authenticates() { host.authenticates() }
+
     /// Looks the secrets up again, for credentials that a service refused; true when one is another by now.
     public func renewSecrets(since used: [String: String]) async -> Bool { await host.renewSecrets(since: used) }
 

@@ -39,6 +39,8 @@ public protocol StageHost: Sendable {
     func redact(_ text: String) -> String
     /// From now on the text is a secret too, shown under the name: a token that a service gave.
     func conceal(_ secret: String, as name: String)
+    /// An exchange of the stage needs a round trip of its own for credentials. From any thread.
+    func authenticates()
     /// Looks the secrets of the job up again; true when one is another than in those that were used.
     func renewSecrets(since used: [String: String]) async -> Bool
 }
@@ -61,6 +63,8 @@ extension StageHost {
 
 extension StageHost {
     public func conceal(_ secret: String, as name: String) {}
+
+    public func authenticates() {}
 
     public func renewSecrets(since used: [String: String]) async -> Bool { false }
 }

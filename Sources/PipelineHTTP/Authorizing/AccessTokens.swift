@@ -45,6 +45,7 @@ public final class AccessTokens: Sendable {
     ) async throws(ExchangeFailure) -> String {
         let known = state.withLock { $0.entries[grant]?.token }
         if let known, known.text != refused, known.renewal.map({ time() < $0 }) ?? true { return known.text }
+        options.onAuthentication?()
         switch await fetched(grant, options) {
         case .success(let token): return token.text
         case .failure(let failure):

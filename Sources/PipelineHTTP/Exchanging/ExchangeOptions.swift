@@ -47,6 +47,9 @@ public struct ExchangeOptions: Sendable {
     public var mayBegin: (@Sendable () -> Bool)?
     /// Called with an access token that is put into the request, before it is sent: whoever shows exchanges hides it.
     public var onToken: (@Sendable (String) -> Void)?
+    /// Called when the exchange needs a round trip of its own for credentials: a token has to be fetched, at first or
+    /// after the service refused the one there was.
+    public var onAuthentication: (@Sendable () -> Void)?
     /// The origin of the request that a token is asked for.
     var requestOrigin: String?
     /// How much of a body that goes to a file is kept in memory too, for records of exchanges.

@@ -10,8 +10,8 @@ enum JournalStatement: Int, CaseIterable {
     case insertStep, updateStep, keepSubmit, keepFact, keepFile, insertEvent
     case insertPush, takePushes, voidPushes, keepNotification
     case insertResume, insertSample, trimSamples
-    case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs, readPushes,
-        readNotifications
+    case readJob, readSteps, readSubmits, readFacts, readFiles, readSequence, readEvents, listJobs, readPushes
+    case readNotifications
 
     /// The statement's text.
     var sql: String {

@@ -68,6 +68,7 @@ struct StageRequests: Sendable {
         var options = rendered.options
         adjust(&options)
         options.onToken = { context.conceal($0, as: "oauth2") }
+        options.onAuthentication = { context.authenticates() }
         var decoration = network.context
         decoration.key = rendered.key
         decoration.attempt = context.facts.attempt

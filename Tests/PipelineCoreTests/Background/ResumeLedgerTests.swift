@@ -129,6 +129,41 @@ import Testing
         #expect(ledger.standing(of: "selfie", under: .ios, at: .at(5)).used == 1)
     }
 
+    @Test("transfers of several pipelines that end within tolerance are one resume of the machine")
+    func coalescingOfPipelines() {
+        var ledger = ResumeLedger()
+        let budget = ResumeBudget(.limited(.standard))
+        func enterAll(tolerance: Double) -> Int {
+            for index in 1...100 {
+                ledger.expect(.transfer(job: JobID("j\(index)"), step: StepKey(stage: "upload")))
+            }
+            var counted = 0
+            for index in 1...100 {
+                let request = ResumeRequest.sample(
+                    budget, pipeline: "p\(index % 10)", job: "j\(index)", step: "upload", tolerance: tolerance)
+                let decision = ledger.enter(request, at: .at(Double(index) / 25))
+                counted += decision.record.charge == .counted ? 1 : 0
+                #expect(decision.delay <= .seconds(tolerance))
+            }
+            return counted
+        }
+        #expect(enterAll(tolerance: 5) == 1)
+        #expect(ledger.standing(of: nil, under: nil, at: .at(5)).used == 1)
+        ledger = ResumeLedger()
+        #expect(enterAll(tolerance: 0) == 100)
+    }
+
+    @Test("a pipeline whose budget is used up does not get on with another's resume")
+    func coalescingKeepsBudgets() {
+        var ledger = ResumeLedger()
+        for second in 0..<2 { _ = ledger.enter(.sample(.tight, pipeline: "a"), at: .at(Double(second))) }
+        ledger.expect(.transfer(job: JobID("j9"), step: StepKey(stage: "x")))
+        _ = ledger.enter(.sample(.tight, pipeline: "b", tolerance: 5), at: .at(3))
+        let delayed = ledger.enter(.sample(.tight, pipeline: "a", tolerance: 1), at: .at(3))
+        #expect(delayed.record.charge == .counted)
+        #expect(delayed.delay == .seconds(2))
+    }
+
     @Test("a transfer that nothing else is expected beside is not held back")
     func alone() {
         var ledger = ResumeLedger()

@@ -27,6 +27,8 @@ final class MemoryStageHost: StageHost {
         var renewedSecrets: [String: String]?
         /// What was concealed since the start.
         var concealed: [String] = []
+        /// How many round trips for credentials there were.
+        var authentications = 0
     }
 
     private let state: Mutex<State>
@@ -125,6 +127,8 @@ final class MemoryStageHost: StageHost {
     func redact(_ text: String) -> String { redactor.redact(text) }
 
     func conceal(_ secret: String, as name: String) { state.withLock { $0.concealed.append(secret) } }
+
+    func authenticates() { state.withLock { $0.authentications += 1 } }
 
     func renewSecrets(since used: [String: String]) async -> Bool {
         state.withLock { state in

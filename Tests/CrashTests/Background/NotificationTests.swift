@@ -1,0 +1,105 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// The built program and its notifications, over a real network.
+@Suite("Notifications of the built program", .timeLimit(.minutes(3)))
+struct NotificationTests {
+    private static func document(_ notify: String) -> String {
+        """
+        { "pipeline": 1, "name": "told", "notify": [ \(notify) ],
+          "stages": [ { "id": "a", "kind": "write", "to": "x.txt", "text": "done" } ] }
+        """
+    }
+
+    @Test("run tells at the end, by all that it was given, and journals each once")
+    func run() async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { _ in .status(204) }
+            defer { server.stop() }
+            let seen = workplace.path("seen.json")
+            let file = try workplace.write(
+                "told.json",
+                Self.document(
+                    #"""
+                    { "on": ["started", "succeeded"],
+                      "webhook": { "POST": "\#(server.url)/hook", "sign": "${{ secrets.HOOK }}",
+                                   "with": [ { "bearer": "${{ secrets.HOOK }}" } ] } },
+                    { "on": ["succeeded"], "command": [ "/bin/sh", "-c", "cat > \#(seen)" ] }
+                    """#))
+            let end = try await workplace.run("run", file, environment: ["PIPELINE_SECRET_HOOK": "hunter22-hunter22"])
+            #expect(end.cause == .exited(0), "\(end)")
+            let requests = server.requests
+            let told = try requests.map { try JSON.parse($0.body)["on"]?.string ?? "" }
+            #expect(told.sorted() == ["started", "succeeded"])
+            #expect(requests.allSatisfy { $0.header("webhook-signature")?.hasPrefix("v1,") == true })
+            #expect(requests.allSatisfy { $0.header("Authorization") == "Bearer hunter22-hunter22" })
+            let text = try String(contentsOfFile: seen, encoding: .utf8)
+            let notification = try JSON.parse(Array(text.utf8))
+            #expect(notification["on"] == "succeeded")
+            #expect(notification["data"]?["files"]?.array?.first?["path"]?.string?.hasSuffix("x.txt") == true)
+            let logs = try await workplace.run("logs", "last", "--json")
+            let sent = logs.output.split(separator: "\n").filter { $0.contains("notification.sent") }
+            #expect(sent.count == 3, "\(logs.output)")
+            #expect(!logs.output.contains("hunter22"))
+        }
+    }
+
+    @Test("a sink that is down delays no job; the background owner sends the rest, under the same id")
+    func later() async throws {
+        try await withWorkplace { workplace in
+            let isUp = Mutex(false)
+            let server = try LoopbackServer { _ in .status(isUp.withLock { $0 } ? 204 : 503) }
+            defer { server.stop() }
+            let file = try workplace.write(
+                "told.json",
+                Self.document(#"{ "on": ["succeeded"], "webhook": { "POST": "\#(server.url)/hook" } }"#))
+            let end = try await workplace.run("run", file)
+            #expect(end.cause == .exited(0), "\(end)")
+            #expect(end.errors.contains("the notification 'succeeded' was not sent"), "\(end)")
+            isUp.withLock { $0 = true }
+            let daemon = try workplace.start("daemon")
+            _ = await server.requests(atLeast: 2)
+            while try await !workplace.run("logs", "last", "--json").output.contains("notification.sent") {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
+            let ids = Set(server.requests.compactMap { $0.header("webhook-id") })
+            #expect(ids.count == 1)
+            let logs = try await workplace.run("logs", "last", "--json")
+            #expect(logs.output.split(separator: "\n").filter { $0.contains("notification.sent") }.count == 1)
+        }
+    }
+
+    @Test("a kill between the sending and its commit sends it again under the same id")
+    func killed() async throws {
+        try await withWorkplace { workplace in
+            let gate = Gate()
+            let count = Mutex(0)
+            let server = try LoopbackServer { _ in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                return number == 1 ? ScriptedAnswer([.wait(gate)]) : .status(204)
+            }
+            defer { server.stop() }
+            let file = try workplace.write(
+                "told.json",
+                Self.document(#"{ "on": ["succeeded"], "webhook": { "POST": "\#(server.url)/hook" } }"#))
+            let run = try workplace.start("run", file)
+            _ = await server.requests(atLeast: 1)
+            run.signal(SIGKILL)
+            _ = await run.end
+            gate.open()
+            let daemon = try workplace.start("daemon")
+            _ = await server.requests(atLeast: 2)
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
+            #expect(Set(server.requests.compactMap { $0.header("webhook-id") }).count == 1)
+        }
+    }
+}
