@@ -77,7 +77,8 @@ extension JobDriver {
         let sample = StageSample(
             pipeline: snapshot.record.pipeline, stage: key.stage, ended: now, seconds: max(0, (now - began).seconds),
             earliest: max(0, earliest), size: size(before: key, stage), polls: resumes.polls[key] ?? 0,
-            resumes: step.resumes, bytes: step.bytesSent + step.bytesReceived, p50: resumes.forecasts[key]?.p50,
+            resumes: step.resumes, bytes: isRemoteJob(key) ? 0 : step.bytesSent + step.bytesReceived,
+            p50: resumes.forecasts[key]?.p50,
             p90: resumes.forecasts[key]?.p90,
             remainingError: left.flatMap { left in report?.secondsLeft.map { log(left / max($0, 0.05)) } },
             progressError: left.flatMap { left in

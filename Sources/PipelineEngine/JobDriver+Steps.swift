@@ -22,6 +22,9 @@ extension JobDriver {
         if state.isEnded { step.ended = now }
         step.attempts = state.tries?.number ?? step.attempts
         adjust(&step)
+        let moved = passing.take(key)
+        step.bytesSent += moved.sent
+        step.bytesReceived += moved.received
         step.version += 1
         let warned: [StepEffect] = warnings.map { .publish(.stageWarned, ["message": .string($0)]) }
         let events = events(of: warned + effects, key: key, attempt: step.attempts, at: now)

@@ -42,6 +42,8 @@ actor JobDriver {
     /// Where committed events go.
     nonisolated let outlet: EventOutlet
     var secrets: [String: String] = [:]
+    /// Bytes of requests that no commit has counted yet.
+    nonisolated let passing = PassingBytes()
     nonisolated let redactor = SharedRedactor()
     /// What keeps secrets out of captured values; nil when there are none.
     var sealing: CaptureSealing?

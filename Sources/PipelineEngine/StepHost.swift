@@ -101,6 +101,8 @@ final class StepHost: StageHost {
                 step: facts.step, attempt: facts.attempt, data: data))
     }
 
+    func count(_ moved: BytesMoved) { driver.passing.add(moved, of: facts.step) }
+
     var isOwner: Bool { ports.journal.holds(driver.lease) }
 
     func record(_ exchange: ExchangeRecord) { ports.exchanges.append(exchange, of: facts.job) }

@@ -58,6 +58,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
         try await host.commit(checkpoint: nil, captures: nil, moved: moved)
     }
 
+    /// Counts body bytes of a request that is no transfer.
+    public func count(_ moved: BytesMoved) { host.count(moved) }
+
     /// Keeps that a file has its final name.
     public func commit(file: WrittenFile) async throws(StageFailure) { try await host.commit(file: file) }
 

@@ -26,6 +26,8 @@ public protocol StageHost: Sendable {
     func pushes() async -> Int
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
     func report(_ progress: StageProgress)
+    /// Counts body bytes of a request that is no transfer; kept with the step's next change. Quick, from any thread.
+    func count(_ moved: BytesMoved)
     /// Whether the job is still this process's, as far as the clock alone tells: asked just before something goes out
     /// that must not go out twice. Quick, from any thread.
     var isOwner: Bool { get }
@@ -47,6 +49,8 @@ public protocol StageHost: Sendable {
 
 extension StageHost {
     public func pushes() async -> Int { 0 }
+    /// Counts nothing.
+    public func count(_ moved: BytesMoved) {}
     /// Keeps nothing.
     public func record(_ exchange: ExchangeRecord) {}
 }
@@ -120,6 +124,10 @@ public struct BytesMoved: Sendable, Hashable {
     public init(sent: Int64 = 0, received: Int64 = 0) {
         self.sent = sent
         self.received = received
+    }
+
+    public static func + (left: BytesMoved, right: BytesMoved) -> BytesMoved {
+        BytesMoved(sent: left.sent + right.sent, received: left.received + right.received)
     }
 }
 

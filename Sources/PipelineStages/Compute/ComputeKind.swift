@@ -10,7 +10,8 @@ enum ComputeKind {
             name: "compute", summary: "Submits a job to a service and watches it until it ends.", fields: fields.all,
             defaultDeadline: .seconds(7 * 86_400), keepsOwnDeadline: true, keepsSubmit: true
         ) { reading in
-            let requests = StageRequests(reading: reading, network: network, decorators: decorators)
+            var requests = StageRequests(reading: reading, network: network, decorators: decorators)
+            requests.counted = .all
             let work = BackgroundWork.remoteJob(
                 submits: reading.reader.has("submit"), isPushed: reading.reader.has("callback"))
             return fields.stage(reading, requests).map {

@@ -10,7 +10,8 @@ enum RequestKind {
         return StageKind(
             name: "request", summary: "Sends one request and takes values out of its answer.", fields: fields.all
         ) { reading in
-            let requests = StageRequests(reading: reading, network: network, decorators: decorators)
+            var requests = StageRequests(reading: reading, network: network, decorators: decorators)
+            requests.counted = reading.reader.has("paginate") ? .sent : .all
             return fields.stage(reading, requests).map { AnyStage($0, coding: .json, work: .transfer) }
         }
     }

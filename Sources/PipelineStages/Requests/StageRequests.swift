@@ -6,11 +6,17 @@ import PipelineHTTP
 ///
 /// Made when the stage is planned. It never retries: what it throws says whether another try may help.
 struct StageRequests: Sendable {
+    enum CountedBodies {
+        case none, sent, all
+    }
+
     /// The service that the stage names; nil when its URLs are absolute.
     let service: ServiceDefinition?
     let network: Network
     /// The stage's decorators, then its service's, then the pipeline's.
     let outerDecorators: [DecoratorTemplate]
+    /// Which bodies are counted as they go by; transfers count their own, with their checkpoints.
+    var counted = CountedBodies.none
     /// Names of the decorators from outside the request, for what must not stand beside each other.
     private let outerNames: Set<String>
 
@@ -84,7 +90,14 @@ struct StageRequests: Sendable {
             result = .failure(await renewed(error, rendered, in: context))
         }
         if let record = recording.record(result, in: context) { context.record(record) }
+        if case .success(let response) = result { count(response, in: context) }
         return result
+    }
+
+    private func count<Checkpoint>(_ response: HTTPExchangeResponse, in context: StageContext<Checkpoint>) {
+        guard counted != .none else { return }
+        let received = counted == .all ? max(response.bytesReceived, Int64(response.body.count)) : 0
+        context.count(BytesMoved(sent: response.bytesSent, received: received))
     }
 
     /// A token that was refused to a client whose secret is another by now is worth another try.

@@ -61,6 +61,9 @@ public final class LoopbackServer: Sendable {
 
     public var url: String { "http://127.0.0.1:\(port)" }
 
+    /// The same server under a name that is another origin.
+    public var otherURL: String { "http://localhost:\(port)" }
+
     /// What came so far, in the order of the heads; bodies as far as they were read.
     public var requests: [ReceivedRequest] { state.withLock { $0.requests } }
 
