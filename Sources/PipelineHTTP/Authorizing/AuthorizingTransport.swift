@@ -16,23 +16,11 @@ public struct AuthorizingTransport: Transport {
 
     public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
         guard let grant = request.tokenGrant else { return inner.start(request, options: options) }
-        let (task, completion) = ExchangeTask.make(id: ids.next())
         var options = options
         options.requestOrigin = URLParts(request.url)?.origin
-        let report = options.onProgress
-        options.onProgress = { progress in
-            completion.report(progress)
-            report?(progress)
+        return ExchangeTask.of(ids.next(), options: options) { reporting async throws(ExchangeFailure) in
+            try await exchange(request, grant, reporting)
         }
-        let work = Task { [options] in
-            do throws(ExchangeFailure) {
-                completion.finish(.success(try await exchange(request, grant, options)))
-            } catch {
-                completion.finish(.failure(error))
-            }
-        }
-        completion.onCancel { work.cancel() }
-        return task
     }
 
     private func exchange(

@@ -25,16 +25,9 @@ public struct CachingTransport: Transport {
         guard let policy = request.cachePolicy, Self.isCacheable(request, options) else {
             return inner.start(request, options: options)
         }
-        let (task, completion) = ExchangeTask.make(id: ids.next())
-        let work = Task {
-            do throws(ExchangeFailure) {
-                completion.finish(.success(try await exchange(request, policy, options)))
-            } catch {
-                completion.finish(.failure(error))
-            }
+        return ExchangeTask.of(ids.next(), options: options) { reporting async throws(ExchangeFailure) in
+            try await exchange(request, policy, reporting)
         }
-        completion.onCancel { work.cancel() }
-        return task
     }
 
     private static func isCacheable(_ request: RequestDescription, _ options: ExchangeOptions) -> Bool {

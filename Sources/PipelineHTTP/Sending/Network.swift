@@ -70,23 +70,9 @@ public struct Network: Sendable {
         context: DecorationContext? = nil,
         options: ExchangeOptions? = nil
     ) -> ExchangeTask {
-        let (task, completion) = ExchangeTask.make(id: taskIDs.next())
-        var reporting = options ?? self.options
-        let report = reporting.onProgress
-        reporting.onProgress = { progress in
-            completion.report(progress)
-            report?(progress)
+        ExchangeTask.of(taskIDs.next(), options: options ?? self.options) {
+            reporting async throws(ExchangeFailure) in
+            try await exchange(description, decorators: decorators, context: context, options: reporting)
         }
-        let work = Task { [reporting] in
-            do throws(ExchangeFailure) {
-                let answer = try await exchange(
-                    description, decorators: decorators, context: context, options: reporting)
-                completion.finish(.success(answer))
-            } catch {
-                completion.finish(.failure(error))
-            }
-        }
-        completion.onCancel { work.cancel() }
-        return task
     }
 }

@@ -130,7 +130,7 @@ public final class LoopbackServer: Sendable {
 
     private func accept(from listener: Int32) {
         while true {
-            let descriptor = accept4CloseOnExec(listener)
+            let descriptor = Self.acceptClosingOnExec(listener)
             if descriptor < 0 {
                 if errno == EINTR || errno == ECONNABORTED { continue }
                 close(listener)
@@ -143,25 +143,5 @@ public final class LoopbackServer: Sendable {
             }
             Self.startThread { [self] in LoopbackConnection(descriptor, number: number, server: self).serve() }
         }
-    }
-
-    private func accept4CloseOnExec(_ listener: Int32) -> Int32 {
-        let descriptor = Self.systemAccept(listener)
-        if descriptor >= 0 {
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            var one: Int32 = 1
-            setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-        }
-        return descriptor
-    }
-
-    private static func systemAccept(_ listener: Int32) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.accept(listener, nil, nil)
-        #elseif canImport(Musl)
-            Musl.accept(listener, nil, nil)
-        #else
-            Darwin.accept(listener, nil, nil)
-        #endif
     }
 }

@@ -16,10 +16,7 @@ extension LoopbackServer {
         #endif
         guard descriptor >= 0 else { return nil }
         prepare(descriptor)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        address.sin_port = port.bigEndian
+        var address = loopback(port: port)
         let isConnected = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 systemConnect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0

@@ -53,20 +53,7 @@ public final class ScriptedTransport: Transport {
         _ answer: HTTPExchangeResponse, to request: RequestDescription, _ options: ExchangeOptions,
         _ completion: NetworkTaskCompletion<HTTPExchangeResponse, ExchangeFailure>
     ) throws(ExchangeFailure) -> HTTPExchangeResponse {
-        let receiver = ResponseReceiver(options.receive, maximumBodyBytes: options.maximumBodyBytes)
-        if receiver.begin(status: answer.status, headers: answer.headers) {
-            _ = answer.body.withUnsafeBytes { receiver.receive($0) }
-        }
-        receiver.finish()
-        if let reason = receiver.failure {
-            throw ExchangeFailure(
-                reason, message: "The answer could not be kept.", connectionMade: true, gotAnswer: true)
-        }
-        var delivered = answer
-        delivered.body = receiver.body
-        if delivered.url.isEmpty { delivered.url = request.url }
-        delivered.bytesSent = request.body.length
-        delivered.bytesReceived = Int64(answer.body.count)
+        let delivered = try answer.delivered(for: request, options)
         let progress = TransferProgress(
             sent: delivered.bytesSent, received: delivered.bytesReceived, sendTotal: delivered.bytesSent,
             receiveTotal: delivered.bytesReceived

@@ -133,20 +133,13 @@ private struct SimulatedExchange: Sendable {
     }
 
     private func deliver(_ answer: HTTPExchangeResponse) {
-        let receiver = ResponseReceiver(options.receive, maximumBodyBytes: options.maximumBodyBytes)
-        if receiver.begin(status: answer.status, headers: answer.headers) {
-            _ = answer.body.withUnsafeBytes { receiver.receive($0) }
+        do throws(ExchangeFailure) {
+            let delivered = try answer.delivered(for: request, options)
+            options.onProgress?(TransferProgress(sent: delivered.bytesSent, received: delivered.bytesReceived))
+            finish(.success(delivered))
+        } catch {
+            finish(.failure(error))
         }
-        receiver.finish()
-        if let reason = receiver.failure { return fail(reason, "the answer could not be kept", connectionMade: true) }
-        var delivered = answer
-        delivered.body = receiver.body
-        if delivered.url.isEmpty { delivered.url = request.url }
-        delivered.bytesSent = request.body.length
-        delivered.bytesReceived = Int64(answer.body.count)
-        options.onProgress?(
-            TransferProgress(sent: delivered.bytesSent, received: delivered.bytesReceived))
-        finish(.success(delivered))
     }
 
     private func fail(_ reason: ExchangeFailure.Reason, _ message: String, connectionMade: Bool) {
