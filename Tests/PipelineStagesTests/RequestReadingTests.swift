@@ -30,7 +30,7 @@ struct RequestReadingTests {
             (#""POST": "/a", "headers": { "bad name": "1" }"#, #""bad name" is no name of a header"#, ""),
             (#""POST": "/a", "query": { "o": {} }"#, "not an object", "json(…)"),
             (#""POST": "/a", "timeout": 30"#, "a duration needs a unit", ""),
-            (#""POST": "/a", "redirects": -1"#, "-1 is not a whole number from 0", ""),
+            (#""POST": "/a", "redirects": -1"#, "this must be a whole number from 0 to 50", ""),
             (
                 #""POST": "/a", "credentials": "all""#, "there is no way of sending credentials called 'all'",
                 "any-origin"

@@ -36,7 +36,8 @@ extension ExchangeRecord {
         let times = answer.timings
         let seconds = [times.nameLookup, times.connect, times.tls, times.sent, times.firstByte, times.total]
         return [
-            "status": .number(JSONNumber(answer.status)), "version": .string(answer.version), "headers": json(answer.headers), "body": json(answer.body),
+            "status": .number(JSONNumber(answer.status)), "version": .string(answer.version),
+            "headers": json(answer.headers), "body": json(answer.body),
             "timings": .array(seconds.map { .number(JSONNumber($0)) }),
         ]
     }

@@ -54,8 +54,10 @@ enum SelectorSource: Sendable {
         /// What to do about it; nil where the selector itself may be mended.
         var hint: String? {
             switch self {
-            case .notJSON: "look at what was sent: is the path right? \"text\" and \"regex:…\" take values out of any text"
-            case .notXML: "look at what was sent: is the path right? \"text\" and \"regex:…\" take values out of any text"
+            case .notJSON:
+                "look at what was sent: is the path right? \"text\" and \"regex:…\" take values out of any text"
+            case .notXML:
+                "look at what was sent: is the path right? \"text\" and \"regex:…\" take values out of any text"
             case .empty, .noItems, .query: nil
             }
         }

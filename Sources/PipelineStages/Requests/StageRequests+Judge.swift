@@ -112,7 +112,8 @@ extension StageRequests {
             let renewal = "the link may have expired: \"renew\": STAGE gets a fresh one"
             return answer.status == 410 ? renewal : "\(renewal); or \(credentials)"
         case 404 where service != nil: return "check the path, and the url of \(name(of: rendered.description.url))"
-        case 429: return "the service wants fewer requests: \"limits\" sets \"requestsPerSecond\", \"retry\" how long to try"
+        case 429:
+            return "the service wants fewer requests: \"limits\" sets \"requestsPerSecond\", \"retry\" how long to try"
         case 500...: return "the service itself is in trouble: try again later, or let \"retry\" try for longer"
         default: return nil
         }
