@@ -52,7 +52,7 @@ final class JobSession {
 
     /// Stays with a job that another process drives, and shows its events, until that process lets it go.
     func follow(_ job: OwnedJob, plan: Plan) async throws -> OwnedJob {
-        let view = view(of: plan)
+        let view = view(of: plan.definition.stages.map(\.id))
         defer { view.finish() }
         let id = job.snapshot.record.id
         var last = 0
@@ -68,11 +68,29 @@ final class JobSession {
         }
     }
 
+    /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
+    func followAll() async throws {
+        let view = view(of: [])
+        defer { view.finish() }
+        var shown: [JobID: Int] = [:]
+        while true {
+            let driven = try await journal.jobs(JobQuery(isUnfinished: true)).filter { $0.owner != nil }
+            for id in Set(shown.keys).union(driven.map(\.snapshot.record.id)).sorted(by: { $0.text < $1.text }) {
+                for event in try await journal.events(of: id, after: shown[id] ?? 0) {
+                    shown[id] = event.sequence ?? shown[id]
+                    view.show(options.isJSON ? event : event.named())
+                }
+            }
+            if driven.isEmpty { return }
+            try await SystemClock().sleep(until: SystemClock().now + .milliseconds(200))
+        }
+    }
+
     /// Drives what `begin` gives until it ends, and shows it.
     func drive(
         job: JobID, plan: Plan, begin: (Engine) async throws(JournalFailure) -> Engine.OwnedDrive
     ) async throws -> ExitStatus {
-        let view = view(of: plan)
+        let view = view(of: plan.definition.stages.map(\.id))
         let engine = try workspace.engine(
             journal: journal, secrets: try workspace.secrets(),
             showLine: { [console] line in
@@ -92,9 +110,8 @@ final class JobSession {
         return try await report(end, of: job)
     }
 
-    private func view(of plan: Plan) -> any EventView {
+    private func view(of stages: [String]) -> any EventView {
         if options.isJSON { return JSONLinesView(console: console) }
-        let stages = plan.definition.stages.map(\.id)
         return console.isTerminal && !options.isPlain
             ? LiveView(console: console, stages: stages) : PlainView(console: console)
     }
@@ -173,6 +190,17 @@ final class JobSession {
             console.note("    \(line) --abandon     give the stage up")
         }
         return .unknown
+    }
+}
+
+extension JobEvent {
+    /// The same with its job's pipeline and the end of its id before the stage, where several jobs are shown together.
+    fileprivate func named() -> JobEvent {
+        guard let step else { return self }
+        return JobEvent(
+            sequence: sequence, time: time, kind: kind, job: job, pipeline: pipeline,
+            step: StepKey(stage: "\(pipeline) …\(job.text.suffix(4)) \(step.stage)", item: step.item), attempt: attempt,
+            data: data)
     }
 }
 

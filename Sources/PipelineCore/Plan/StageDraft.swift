@@ -1,7 +1,9 @@
 import JSONPath
 
 /// A stage while it is being planned: read, its references collected, not yet checked against the others.
-struct StageDraft {
+///
+/// A class: a document may have thousands, and a copy would retain all that each holds.
+final class StageDraft {
     let definition: StageDefinition
     /// The stage before it in the array.
     let previous: String?
@@ -17,6 +19,11 @@ struct StageDraft {
     /// References of its own configuration.
     var bodyUses: [ReferenceUse] = []
     var captures: [CaptureDeclaration] = []
+
+    init(definition: StageDefinition, previous: String?) {
+        self.definition = definition
+        self.previous = previous
+    }
 
     var uses: [ReferenceUse] { conditionUses + bodyUses }
 

@@ -26,14 +26,14 @@ struct StageDrafting {
     /// The stages of `finally`: none of them waits for another, the engine runs them in order.
     func finalDrafts() -> [StageDraft] {
         definition.finally.map { stage in
-            var draft = draft(of: stage, after: nil)
+            let draft = draft(of: stage, after: nil)
             draft.isFinal = true
             return draft
         }
     }
 
     private func draft(of stage: StageDefinition, after previous: String?) -> StageDraft {
-        var draft = StageDraft(definition: stage, previous: previous)
+        let draft = StageDraft(definition: stage, previous: previous)
         let kind = kind(of: stage)
         let fields = kind.map { StageOptions.fields + $0.fields } ?? StageOptions.fields
         guard let reader = ObjectReader(stage.place, fields: fields, findings: findings) else {

@@ -30,7 +30,7 @@ public final class ObjectReader {
         mistakesBefore = findings.diagnostics.count
         positions = Dictionary(
             members.enumerated().map { ($1.member.name, $0) }, uniquingKeysWith: { first, _ in first })
-        unknown = Self.unknown(members.map(\.member.name), known: fields.map(\.name))
+        unknown = Self.unknown(members.map(\.member.name), fields)
         guessed = Dictionary(
             unknown.compactMap { entry in entry.guess.map { ($0, entry.position) } },
             uniquingKeysWith: { first, _ in first })
@@ -98,14 +98,16 @@ public final class ObjectReader {
 
     private func position(of name: String) -> Int? { positions[name] ?? guessed[name] }
 
-    private static func unknown(_ names: [String], known: [String]) -> [(position: Int, guess: String?)] {
-        let fields = Set(known)
+    private static func unknown(
+        _ names: [String], _ fields: [any AnyField]
+    ) -> [(position: Int, guess: String?)] {
+        // Objects have few members: a set of the fields' names would cost more than it saves.
         let strange = names.indices.filter { position in
             let name = names[position]
-            return !fields.contains(name) && name != "$schema" && !name.hasPrefix("x-")
+            return !fields.contains { $0.name == name } && name != "$schema" && !name.hasPrefix("x-")
         }
         guard !strange.isEmpty else { return [] }
-        let absent = known.filter { !names.contains($0) }
+        let absent = fields.map(\.name).filter { !names.contains($0) }
         return strange.map { ($0, Suggestion.nearest(to: names[$0], among: absent)) }
     }
 

@@ -81,7 +81,7 @@ import Testing
             (
                 #""xml:/A""#,
                 "xml:/A cannot be looked up: the body is not XML that is read here (at byte 0, text stands outside of the element)",
-                "set \"optional\": true if it may be missing"
+                "look at what was sent: is the path right? \"text\" and \"regex:…\" take values out of any text"
             ),
         ])
     func failures(text: String, finding: String, hint: String?) throws {
