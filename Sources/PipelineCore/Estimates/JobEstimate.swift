@@ -34,7 +34,8 @@ public struct JobEstimate: Sendable, Hashable {
     }
 
     /// From the history by stage and the authors' guesses, and for steps under way from what `words` gives.
-    public init?(_ job: JobSnapshot, plan: Plan, samples: [String: [StageSample]], at now: Timestamp,
+    public init?(
+        _ job: JobSnapshot, plan: Plan, samples: [String: [StageSample]], at now: Timestamp,
         words: (StepKey) -> Words? = { _ in nil }, isPromise: Bool = false
     ) {
         var estimates: [String: Estimate] = [:]
