@@ -34,7 +34,9 @@ final class PushService: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline()
                     try channel.pipeline.syncOperations.addHandler(
-                        PushHandler { method, name, body in box.service.withLock { $0 }?.answer(method, name, body) ?? "" })
+                        PushHandler { method, name, body in
+                            box.service.withLock { $0 }?.answer(method, name, body) ?? ""
+                        })
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()

@@ -13,31 +13,36 @@ import Testing
     }
 
     /// A remote job that fetches a token when it is told to, submits, and waits for a push.
-    private static let remote = StageKind.scripted("compute", work: .remoteJob(submits: true, isPushed: true)) {
-        reading, saved, context async throws(StageFailure) in
-        guard saved == nil else { return .finished([:]) }
-        _ = try await context.submit(body: []) { _ async throws(StageFailure) in
-            if reading != nil { context.authenticates() }
-            return .accepted([:])
-        } settle: { _ async throws(StageFailure) in
-            .resend
+    private static func remote(_ clock: Mutexed<VirtualClock?>) -> StageKind {
+        StageKind.scripted("compute", work: .remoteJob(submits: true, isPushed: true)) {
+            reading, saved, context async throws(StageFailure) in
+            guard saved == nil else { return .finished([:]) }
+            _ = try await context.submit(body: []) { _ async throws(StageFailure) in
+                if reading != nil { context.authenticates() }
+                // Resumes of the same moment would be one.
+                try? await clock.value?.sleep(until: context.now + .seconds(1))
+                return .accepted([:])
+            } settle: { _ async throws(StageFailure) in
+                .resend
+            }
+            return .waiting("1", until: .callback(orAt: context.now + .seconds(86_400)), WaitReason(.callback))
         }
-        return .waiting("1", until: .callback(orAt: context.now + .seconds(86_400)), WaitReason(.callback))
     }
 
     /// The selfie flow with a push, in the background under a phone's budget.
     private static func run(_ member: String, mode: JobMode = .background) throws -> (EngineBench, BackgroundForecast) {
+        let clock = Mutexed<VirtualClock?>(nil)
         let bench = EngineBench(
             #"""
             { "id": "upload", "kind": "send" }, { "id": "model", "kind": "compute" \#(member) },
             { "id": "download", "kind": "fetch" }
             """#,
-            kinds: [transfer("send"), remote, transfer("fetch")], slowness: 0, mode: mode,
+            kinds: [transfer("send"), remote(clock), transfer("fetch")], slowness: 0, mode: mode,
             background: #"{ "budget": "ios" }"#)
+        clock.set(VirtualClock(bench.simulation))
         let forecast = BackgroundForecast(try bench.plan(), at: bench.simulation.now)
         let life = bench.live()
         bench.run { bench.state("model")?.name == .waiting }
-        // Resumes of the same moment would be one.
         bench.pass(.seconds(1))
         let service = SimulatedLane(bench.simulation)
         service.start {

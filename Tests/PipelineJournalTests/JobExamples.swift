@@ -55,6 +55,7 @@ struct SnapshotEssence: Equatable {
     let files: [WrittenFile]
     let sequence: Int
     let mode: JobMode
+    let notifications: [String: NotificationRecord]
     let request: JobRequest?
     let cause: SuspensionCause?
 
@@ -72,6 +73,7 @@ struct SnapshotEssence: Equatable {
         files = job.files
         sequence = job.sequence
         mode = job.mode
+        notifications = job.notifications
         request = job.request
         cause = job.cause
     }

@@ -75,6 +75,38 @@ struct JournalConformanceTests {
         }
     }
 
+    @Test("keeps who is told of what; what was sent is not changed any more", arguments: JournalKind.allCases)
+    func keepsNotifications(kind: JournalKind) async throws {
+        let world = try kind.makeWorld()
+        defer { world.remove() }
+        let journal = try world.open()
+        var job = JobSnapshot.example(4)
+        var record = NotificationRecord(
+            id: "n-0-1", entry: 0, event: .started, state: .due, due: .at(1), time: .at(1), title: "started",
+            data: ["a": [1, "é"]])
+        // One that comes with the job, and one that is made later.
+        job.notifications[record.id] = record
+        let id = job.record.id
+        let lease = try await journal.create(job, events: [], owner: owner)
+        var planned = NotificationRecord(
+            id: "n-1-late", entry: 1, event: .late, state: .planned, due: .at(60), time: .at(60), title: "late")
+        try await journal.commit([.notification(planned)], under: lease)
+        #expect(try await journal.snapshot(of: id)?.notifications == [record.id: record, planned.id: planned])
+        planned.due = .at(90)
+        record.failures = 1
+        record.failingSince = .at(2)
+        record.problem = "busy"
+        try await journal.commit([.notification(planned), .notification(record)], under: lease)
+        #expect(try await journal.snapshot(of: id)?.notifications == [record.id: record, planned.id: planned])
+        record.state = .sent
+        try await journal.commit([.notification(record)], under: lease)
+        await #expect(throws: JournalFailure.self) {
+            try await journal.commit([.notification(record)], under: lease)
+        }
+        #expect(try await journal.snapshot(of: id)?.notifications[record.id]?.state == .sent)
+        #expect(try await journal.snapshot(of: id)?.nextTelling == nil)
+    }
+
     /// One commit of every kind of change and of every state.
     static func history(_ job: JobSnapshot) -> [[JournalChange]] {
         var step = StepRecord()

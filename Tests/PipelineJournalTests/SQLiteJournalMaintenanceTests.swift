@@ -50,6 +50,23 @@ struct SQLiteJournalMaintenanceTests {
         #expect(mistakes.first?.contains(word) == true, "\(mistakes)")
     }
 
+    @Test("jobs of which somebody is still to be told are found once nobody owns them")
+    func untold() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let journal = try world.openSQLite()
+        var leases: [Lease] = []
+        for (number, state) in [NotificationRecord.State.due, .planned, .sent].enumerated() {
+            var job = JobSnapshot.example(number)
+            job.notifications["n"] = NotificationRecord(
+                id: "n", entry: 0, event: .late, state: state, due: .at(1), time: .at(1), title: "late")
+            leases.append(try await journal.create(job, events: [], owner: journal.owner))
+        }
+        #expect(try await journal.untoldJobs().isEmpty)
+        for lease in leases { try await journal.commit([.ended(.at(1))], under: lease) }
+        #expect(try await journal.untoldJobs() == [leases[0].job])
+    }
+
     @Test("jobs that started from the same document share it, and the last one takes it away")
     func sharesDocuments() async throws {
         let world = try SQLiteWorld()

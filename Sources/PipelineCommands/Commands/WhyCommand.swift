@@ -29,7 +29,7 @@ struct WhyCommand: WorkspaceCommand {
         let plan = hasEnded ? nil : try await workspace.plan(of: found.snapshot.record)
         let held = try await standstills(of: found, plan, journal)
         let background = try await background(of: found.snapshot, plan, journal, workspace)
-        let untold = found.snapshot.openNotifications.filter { $0.problem != nil }
+        let untold = found.snapshot.notifications.values.filter { $0.problem != nil }.sorted { $0.id < $1.id }
         if json {
             let steps = held.map(Self.json)
             console.data(
@@ -109,12 +109,14 @@ struct WhyCommand: WorkspaceCommand {
     }
 
     private static func line(_ record: NotificationRecord) -> String {
-        "the notification '\(record.event.rawValue)' could not be sent: \(record.problem ?? ""); next try at: \(record.due)"
+        let rest = record.isOpen ? "next try at: \(record.due)" : "it was given up"
+        return "the notification '\(record.event.rawValue)' could not be sent: \(record.problem ?? ""); \(rest)"
     }
 
     private static func json(_ record: NotificationRecord) -> JSON {
         [
-            "id": .string(record.id), "on": .string(record.event.rawValue), "due": .string(record.due.description),
+            "id": .string(record.id), "on": .string(record.event.rawValue), "state": .string(record.state.rawValue),
+            "due": .string(record.due.description),
             "failures": .number(JSONNumber(record.failures)), "problem": JSON(record.problem),
         ]
     }

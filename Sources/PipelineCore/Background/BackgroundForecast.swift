@@ -93,7 +93,8 @@ private struct ForecastRun {
             if reason != .authentication, reason != .submitAnswered { now += .seconds(seconds / Double(max(waits, 1))) }
             // Nothing follows the answer to a submit but a wait, and the end of the last stage but the job's; a request
             // that needs credentials first is under way.
-            let isFollowed = reason != .submitAnswered && reason != .authentication && !(isLast && index == steps.count - 1)
+            let isUnderWay = reason == .submitAnswered || reason == .authentication
+            let isFollowed = !isUnderWay && !(isLast && index == steps.count - 1)
             delay += enter(reason, stage.id, isFollowed: isFollowed)
         }
         return BackgroundForecast.Stage(

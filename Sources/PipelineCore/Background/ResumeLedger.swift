@@ -121,7 +121,6 @@ public struct ResumeLedger: Sendable {
         return batches.values.joined().filter(fits).min { ($0.start, $0.moment) < ($1.start, $1.moment) }
     }
 
-
     /// How long it pays to wait for others: the intervals of all that may come within the tolerance are pierced by
     /// one point, the earliest of their ends, and what comes until then is one resume.
     private func company(of request: ResumeRequest, at time: Timestamp, latest: Timestamp) -> Timestamp {

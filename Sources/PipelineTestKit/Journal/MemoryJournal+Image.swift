@@ -99,6 +99,10 @@ extension MemoryJournal.Image.Row {
                 throw .other("event \(sequence) is not the next one of its job")
             }
             events.append(event)
+        case .notification(let record):
+            if snapshot.notifications[record.id]?.state == .sent {
+                throw .other("notification \(record.id) was sent already")
+            }
         case .released(.crashed): throw .other("no owner lives to say that it crashed")
         default: break
         }

@@ -146,6 +146,38 @@ struct BackgroundTests {
         }
     }
 
+    @Test("why prints the ledger, and each policy that holds a discretionary stage back")
+    func why() async throws {
+        try await withBackground { workplace, _, background in
+            let file = try workplace.write(
+                "patient.json",
+                #"""
+                { "pipeline": 1, "name": "patient", "stages": [
+                  { "id": "late", "kind": "request", "request": { "GET": "http://127.0.0.1:9/" }, "discretionary": true } ] }
+                """#)
+            let metered = ["PIPELINE_METERED": "yes"]
+            let end = try await workplace.run("run", file, "--detach", environment: metered)
+            #expect(end.cause == .exited(0), "\(end)")
+            while try await !workplace.run("logs", "last", "--json").output.contains("resume.deferred") {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            let why = try await workplace.run("why", "last", environment: metered)
+            #expect(why.output.contains("in the background: 0 of 30 resumes in 1h"), "\(why)")
+            #expect(why.output.contains("late: it waits for a good moment"), "\(why)")
+            #expect(
+                why.output.contains("network: weight 2.0, score 0.0, mustNotProceed: the network is metered"), "\(why)")
+            #expect(why.output.contains("sum: ") && why.output.contains("asked again at: "), "\(why)")
+            let json = try JSON.parse(
+                Array(try await workplace.run("why", "last", "--json", environment: metered).output.utf8))
+            let step = json["background"]?["steps"]?.array?.first
+            #expect(json["background"]?["ledger"]?["pipeline"] == "patient", "\(json.text)")
+            #expect(step?["stage"] == "late" && step?["moment"]?["proceeds"] == false, "\(json.text)")
+            #expect(step?["deferred"]?["reason"] == "the network is metered", "\(json.text)")
+            #expect(step?["moment"]?["policies"]?.array?.count == 6, "\(json.text)")
+            try await background.end(by: SIGTERM)
+        }
+    }
+
     @Test("a service manager is told when the owner is ready and when it stops")
     func tellsManager() async throws {
         try await withWorkplace { workplace in

@@ -47,6 +47,39 @@ struct NotificationTests {
         }
     }
 
+    @Test("a program is a sink too, and gets its configuration")
+    func programSink() async throws {
+        try await withWorkplace { workplace in
+            let plugins = workplace.path("plugins")
+            try FileManager.default.createDirectory(atPath: plugins, withIntermediateDirectories: true)
+            let seen = workplace.path("seen.json")
+            let sink = try workplace.write(
+                "plugins/pipeline-sink-chat",
+                """
+                #!/bin/sh
+                read -r line
+                case "$line" in
+                *'"type":"describe"'*)
+                    echo '{"type":"description","protocol":1,"kind":"chat","version":"1","schema":{"type":"object"}}' ;;
+                *)
+                    printf '%s' "$line" > '\(seen)'
+                    echo '{"type":"delivered"}' ;;
+                esac
+                """)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: sink)
+            let file = try workplace.write(
+                "told.json", Self.document(#"{ "on": ["succeeded"], "chat": { "room": "${{ 'a' + 'b' }}" } }"#))
+            let end = try await workplace.run("run", file, "--plugins", plugins)
+            #expect(end.cause == .exited(0) && !end.errors.contains("warning"), "\(end)")
+            let text = try String(contentsOfFile: seen, encoding: .utf8)
+            let message = try JSON.parse(Array(text.utf8))
+            #expect(message["configuration"] == ["room": "ab"])
+            #expect(message["notification"]?["on"] == "succeeded")
+            let logs = try await workplace.run("logs", "last", "--json")
+            #expect(logs.output.contains(#""sink":"chat""#), "\(logs.output)")
+        }
+    }
+
     @Test("a sink that is down delays no job; the background owner sends the rest, under the same id")
     func later() async throws {
         try await withWorkplace { workplace in
