@@ -8,6 +8,7 @@ public enum PipelineCommands {
     /// Runs the command that the arguments name, and exits with its status. `extend` adds kinds of stage, decorators and
     /// notification sinks.
     public static func main(extend: @escaping @Sendable (inout Extensions) -> Void = { _ in }) async -> Never {
+        ProcessMemory.share()
         QuietCrash.arrange(environment: ProcessEnvironment.all)
         ExternalCommand.replaceProcess(arguments: CommandLine.arguments, environment: ProcessEnvironment.all)
         do {

@@ -30,7 +30,7 @@ public struct Engine: Sendable {
         }
 
         /// What is to be remembered of the job while it is parked; after ``run(parking:)`` gave `.parked`.
-        public var parked: ParkedJob { get async { ParkedJob(lease: driver.lease, resumes: await driver.resumes) } }
+        public var parked: ParkedJob { get async { await driver.parked } }
 
         /// Lets the job go so that the next background owner goes on with it. From any thread.
         public func leave() { driver.mailbox.post(.stop(.leave)) }

@@ -23,5 +23,8 @@ final class ReportBook: Sendable {
         }
     }
 
+    /// Takes one in again that was kept elsewhere.
+    func keep(_ report: Report, of step: StepKey) { reports.withLock { $0[step] = report } }
+
     func report(of step: StepKey) -> Report? { reports.withLock { $0[step] } }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PipelineKit
 
 /// Measures the program against its peers: whole processes side by side, and many jobs in one process.
 @main struct BenchCommand: AsyncParsableCommand {
@@ -8,4 +9,10 @@ import ArgumentParser
             CompareCommand.self, JobsCommand.self, WaitingCommand.self, CancelCommand.self, PostCancelCommand.self,
             PluginsCommand.self, ServeCommand.self,
         ])
+
+    static func main() async {
+        // As the programs that it measures.
+        ProcessMemory.share()
+        await main(nil)
+    }
 }

@@ -94,7 +94,7 @@ final class JobBench: Sendable {
 
     private static func document(url: String, file: String, pace: String) -> String {
         """
-        { "pipeline": 1, "name": "bench",
+        { "pipeline": 1, "name": "bench", "background": { "budget": "unlimited" },
           "inputs": { "n": { "type": "number" } },
           "services": { "s": { "url": "\(url)" } },
           "stages": [
