@@ -10,6 +10,7 @@ public enum PipelineCommands {
     public static func main(extend: @escaping @Sendable (inout Extensions) -> Void = { _ in }) async -> Never {
         // A file that may not grow further is an error with a message, not the end of the process.
         signal(SIGXFSZ, SIG_IGN)
+        ProcessMemory.share()
         QuietCrash.arrange(environment: ProcessEnvironment.all)
         ExternalCommand.replaceProcess(arguments: CommandLine.arguments, environment: ProcessEnvironment.all)
         do {

@@ -6,7 +6,10 @@ import PipelineKit
 /// The background owner's program, for an executable of one's own.
 public enum DaemonProgram {
     /// Runs until it is told to stop, and exits.
-    public static func main() async { await DaemonCommand.main() }
+    public static func main() async {
+        ProcessMemory.share()
+        await DaemonCommand.main()
+    }
 }
 
 /// The background owner's program: what `pipeline daemon` runs, and what `pipeline run --detach` starts.

@@ -30,7 +30,7 @@ public struct Engine: Sendable {
         }
 
         /// What is to be remembered of the job while it is parked; after ``run(parking:)`` gave `.parked`.
-        public var parked: ParkedJob { get async { ParkedJob(lease: driver.lease, resumes: await driver.resumes) } }
+        public var parked: ParkedJob { get async { await driver.parked } }
 
         /// When what could not be told of the job is to be tried again by its next owner; nil when nothing is left.
         public var nextTelling: Timestamp? { get async { await driver.snapshot.nextTelling } }

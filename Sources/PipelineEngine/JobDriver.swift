@@ -246,6 +246,9 @@ actor JobDriver {
         return ParkingMoment(time: time)
     }
 
+    /// What is to be remembered while nobody drives the job.
+    var parked: ParkedJob { ParkedJob(lease: lease, resumes: resumes, of: snapshot) }
+
     private func armTimer(_ group: inout TaskGroup<Void>) {
         guard stop == nil, let time = nextTime, armed.insert(time).inserted else { return }
         group.addTask { [mailbox, clock = ports.clock] in

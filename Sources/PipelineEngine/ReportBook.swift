@@ -46,5 +46,8 @@ final class ReportBook: Sendable {
         }
     }
 
+    /// Takes one in again that was kept elsewhere.
+    func keep(_ report: Report, of step: StepKey) { state.withLock { $0.first[step] = report } }
+
     func report(of step: StepKey) -> Report? { state.withLock { $0.first[step] } }
 }

@@ -2,7 +2,7 @@ import PipelineCore
 
 /// What a driver knows of getting control back: whether a resume is under way, and what is held back by the rules of
 /// the background. In memory only: after a crash the restart is a resume of its own.
-struct ResumeWatch {
+struct ResumeWatch: Sendable {
     /// Whether a resume is under way: until every step waits again, what happens belongs to it.
     private(set) var isOpen = false
     /// The step that the open resume is still to be counted for.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PipelineKit
 
 /// Measures the program against its peers: whole processes side by side, and many jobs in one process.
 @main struct BenchCommand: AsyncParsableCommand {
@@ -9,4 +10,10 @@ import ArgumentParser
             PluginsCommand.self, ServeCommand.self, DocumentsCommand.self, PagesCommand.self, TransferCommand.self,
             FirstByteCommand.self, EstimatesCommand.self, OwnerCommand.self,
         ])
+
+    static func main() async {
+        // As the programs that it measures.
+        ProcessMemory.share()
+        await main(nil)
+    }
 }

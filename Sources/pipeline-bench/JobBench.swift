@@ -95,7 +95,7 @@ final class JobBench: Sendable {
 
     private static func document(url: String, stages: String) -> String {
         """
-        { "pipeline": 1, "name": "bench",
+        { "pipeline": 1, "name": "bench", "background": { "budget": "unlimited" },
           "inputs": { "n": { "type": "number" } },
           "services": { "s": { "url": "\(url)" } },
           "stages": [ \(stages) ] }

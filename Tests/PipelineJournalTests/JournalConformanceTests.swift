@@ -41,6 +41,11 @@ struct JournalConformanceTests {
             for change in changes { job.apply(change) }
             let read = try #require(try await journal.snapshot(of: job.record.id))
             #expect(SnapshotEssence.differences(read, job) == [])
+            let brief = try #require(try await journal.jobs(JobQuery(isBrief: true)).first?.snapshot)
+            #expect(brief.phase(isOwned: false) == job.phase(isOwned: false) && brief.ended == job.ended)
+            #expect(brief.steps.mapValues(\.state.name) == job.steps.mapValues(\.state.name))
+            #expect(brief.failure?.failure == job.failure?.failure && brief.files == job.files)
+            #expect(brief.record.key == job.record.key && brief.cause == job.cause)
         }
         let events = try await journal.events(of: job.record.id, after: 0)
         #expect(events.map(\.sequence) == [1, 2])

@@ -36,7 +36,7 @@ struct ListCommand: WorkspaceCommand {
 
     private func chosen(_ workspace: Workspace) async throws -> [OwnedJob] {
         guard let journal = try workspace.existingJournal() else { return [] }
-        let query = JobQuery(pipeline: pipeline, limit: state == nil ? limit : nil)
+        let query = JobQuery(pipeline: pipeline, limit: state == nil ? limit : nil, isBrief: true)
         let jobs = try await journal.jobs(query).filter { job in
             state.map { $0 == job.snapshot.phase(isOwned: job.owner != nil) } ?? true
         }

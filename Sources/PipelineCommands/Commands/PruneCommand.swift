@@ -23,7 +23,7 @@ struct PruneCommand: WorkspaceCommand {
         guard let journal = try workspace.existingJournal() else { return .succeeded }
         let limit = SystemClock().now - age
         var count = 0
-        for job in try await journal.jobs(JobQuery()) where job.owner == nil {
+        for job in try await journal.jobs(JobQuery(isBrief: true)) where job.owner == nil {
             guard let ended = job.snapshot.ended, ended < limit else { continue }
             try await journal.remove(job.snapshot.record.id)
             workspace.exchanges.remove(job.snapshot.record.id)

@@ -46,7 +46,7 @@ struct CommandWords {
     }
 
     func jobs() async -> [String] {
-        let jobs = try? await workspace.existingJournal()?.jobs(JobQuery(limit: 50))
+        let jobs = try? await workspace.existingJournal()?.jobs(JobQuery(limit: 50, isBrief: true))
         let names = (jobs ?? []).flatMap { job in
             let record = job.snapshot.record
             return record.key == record.id.text ? [record.id.text] : [record.key, record.id.text]

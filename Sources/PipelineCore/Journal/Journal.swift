@@ -72,11 +72,15 @@ public struct JobQuery: Sendable, Hashable {
     /// Only jobs that have not ended.
     public var isUnfinished: Bool
     public var limit: Int?
+    /// Only what a list shows: a journal may leave out checkpoints, captures and values of steps, submits, facts, inputs
+    /// and environment, so that thousands of jobs cost little.
+    public var isBrief: Bool
 
     public init(
         prefix: String? = nil, key: String? = nil, pipeline: String? = nil, isUnfinished: Bool = false,
-        limit: Int? = nil
+        limit: Int? = nil, isBrief: Bool = false
     ) {
+        self.isBrief = isBrief
         self.prefix = prefix
         self.key = key
         self.pipeline = pipeline

@@ -11,17 +11,20 @@ public struct URLParts: Sendable, Equatable {
 
     /// Nil when it is no absolute `http` or `https` URL.
     public init?(_ url: String) {
-        guard let colon = url.firstRange(of: "://") else { return nil }
-        let scheme = url[..<colon.lowerBound].lowercased()
+        // By bytes: it is cut several times for each request, and every delimiter is ASCII.
+        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), url.utf8[colon...].starts(with: "://".utf8) else {
+            return nil
+        }
+        let scheme = url[..<colon].lowercased()
         guard scheme == "http" || scheme == "https" else { return nil }
-        var rest = url[colon.upperBound...]
-        if let fragment = rest.firstIndex(of: "#") { rest = rest[..<fragment] }
-        let pathAndQuery = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-        let mark = rest.firstIndex(of: "?")
+        var rest = url.utf8[url.utf8.index(colon, offsetBy: 3)...]
+        if let fragment = rest.firstIndex(of: UInt8(ascii: "#")) { rest = rest[..<fragment] }
+        let mark = rest.firstIndex(of: UInt8(ascii: "?"))
+        let path = rest[..<(mark ?? rest.endIndex)].firstIndex(of: UInt8(ascii: "/")) ?? mark ?? rest.endIndex
         self.scheme = scheme
-        self.authority = String(rest[..<pathAndQuery])
-        self.path = String(rest[pathAndQuery..<(mark ?? rest.endIndex)])
-        self.query = mark.map { String(rest[rest.index(after: $0)...]) }
+        self.authority = String(Substring(rest[..<path]))
+        self.path = String(Substring(rest[path..<(mark ?? rest.endIndex)]))
+        self.query = mark.map { String(Substring(rest[rest.index(after: $0)...])) }
     }
 
     /// Scheme, host and port (RFC 6454), with the port always written out and no user.

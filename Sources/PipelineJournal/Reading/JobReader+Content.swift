@@ -3,16 +3,16 @@ import PipelineCore
 
 /// What belongs to a job, by the number of its row.
 extension JobReader {
-    func steps(_ job: Int64) throws(JournalFailure) -> [StepKey: StepRecord] {
+    func steps(_ job: Int64, isBrief: Bool = false) throws(JournalFailure) -> [StepKey: StepRecord] {
         let query = try statement(.readSteps)
         query.bind(1, job)
         defer { query.reset() }
         var steps: [StepKey: StepRecord] = [:]
-        while try query.step() { steps[key(query)] = try step(query) }
+        while try query.step() { steps[key(query)] = try step(query, isBrief: isBrief) }
         return steps
     }
 
-    private func step(_ query: SQLiteStatement) throws(JournalFailure) -> StepRecord {
+    private func step(_ query: SQLiteStatement, isBrief: Bool) throws(JournalFailure) -> StepRecord {
         let name = query.text(2)
         let detail = try query.json(3)
         guard let state = StepState.Name(rawValue: name).flatMap({ StepState(name: $0, detail: detail) }) else {
@@ -20,9 +20,9 @@ extension JobReader {
         }
         var step = StepRecord(state: state, toleratesFailure: query.int(12) != 0)
         // Not in one expression: a nil literal beside a JSON value is JSON's null.
-        if !query.isNull(13) { step.value = try query.json(13) }
-        step.checkpoint = query.blob(4)
-        step.captures = try query.object(5)
+        if !isBrief, !query.isNull(13) { step.value = try query.json(13) }
+        step.checkpoint = isBrief ? nil : query.blob(4)
+        step.captures = isBrief ? [:] : try query.object(5)
         step.started = query.time(6)
         step.ended = query.time(7)
         step.attempts = query.int(8)

@@ -6,7 +6,7 @@ extension JobReader {
         var jobs: [OwnedJob] = []
         var living: [OwnerID: Bool] = [:]
         for (id, lease) in try selected(query) {
-            guard let snapshot = try snapshot(id) else { continue }
+            guard let snapshot = try query.isBrief ? brief(id) : snapshot(id) else { continue }
             let owner = lease.flatMap { lease in
                 let isLiving = living[lease.owner] ?? owners.isLiving(lease.owner, boot: lease.boot, until: lease.until)
                 living[lease.owner] = isLiving

@@ -31,6 +31,15 @@ struct JobReader {
         return snapshot
     }
 
+    /// What a list shows of the job.
+    mutating func brief(_ job: JobID) throws(JournalFailure) -> JobSnapshot? {
+        guard let (number, head) = try head(job, isBrief: true) else { return nil }
+        var snapshot = head
+        snapshot.steps = try steps(number, isBrief: true)
+        snapshot.files = try files(number)
+        return snapshot
+    }
+
     /// The journaled events after a sequence number.
     func events(_ job: JobID, after sequence: Int) throws(JournalFailure) -> [JobEvent] {
         let query = try statement(.readEvents)
@@ -91,7 +100,9 @@ struct JobReader {
         return jobs
     }
 
-    private mutating func head(_ job: JobID) throws(JournalFailure) -> (Int64, JobSnapshot)? {
+    private mutating func head(
+        _ job: JobID, isBrief: Bool = false
+    ) throws(JournalFailure) -> (Int64, JobSnapshot)? {
         let query = try statement(.readJob)
         query.bind(1, job.text)
         defer { query.reset() }
@@ -102,8 +113,8 @@ struct JobReader {
         documents[document] = source
         let record = JobRecord(
             id: job, pipeline: query.text(3), key: query.text(2), started: Timestamp(milliseconds: query.integer(4)),
-            source: source, sourceName: query.text(7), digest: query.text(5), inputs: try query.object(8),
-            environment: try query.object(9),
+            source: source, sourceName: query.text(7), digest: query.text(5), inputs: isBrief ? [:] : try query.object(8),
+            environment: isBrief ? [:] : try query.object(9),
             folders: JobFolders(document: query.text(10), output: query.text(11)), overwrites: query.int(12) != 0)
         var snapshot = JobSnapshot(record: record, steps: [:], mode: mode)
         snapshot.request = query.optionalText(14).flatMap { JobRequest(rawValue: $0) }

@@ -17,7 +17,7 @@ final class WriteMailbox: Sendable {
     private let state = Mutex(State())
     private let bell = DispatchSemaphore(value: 0)
     /// The longest that a call waits for company, and the share of it that each expected call is worth.
-    private static let longestGathering = 2_000
+    private static let longestGathering = 4_000
     private static let gatheringPerCall = 100
 
     /// Puts a call into the box; false when the journal is closed.
