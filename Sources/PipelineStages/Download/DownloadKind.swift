@@ -29,7 +29,8 @@ private struct DownloadFields: Sendable {
     let capture = Field(
         "capture", FieldType<CaptureSet>.captures(),
         "Values from the answer, beside path, bytes and sha256; of its body when it has at most 1 MiB.")
-    let parallel = Field("parallel", FieldType<Setting<Int>>.count(1...64), default: 1,
+    let parallel = Field(
+        "parallel", FieldType<Setting<Int>>.count(1...64), default: 1,
         "The most ranges at a time; how many are worth it is found while running.")
     let select = Field("select", FieldType<Selector>.selector, "Only what it finds in the body is written.")
     let unpack = Field(
