@@ -61,8 +61,8 @@ let package = Package(
         .target(
             name: "PipelineStages",
             dependencies: [
-                "CArchive", "COpenSSL", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto, httpTypes,
-                structuredFields, subprocess, system,
+                "CArchive", "CFiles", "COpenSSL", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto,
+                httpTypes, structuredFields, subprocess, system,
             ],
             swiftSettings: settings),
         .target(
@@ -71,6 +71,7 @@ let package = Package(
         .target(name: "NetworkTasks", swiftSettings: settings),
         .target(
             name: "PipelineJournal", dependencies: ["PipelineCore", "JSONPath", grdb, sqlite], swiftSettings: settings),
+        .target(name: "CFiles"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),

@@ -1,5 +1,6 @@
 import NetworkTasks
 import PipelineHTTP
+import PipelineTestKit
 import Testing
 
 @Suite("TLS")
@@ -63,6 +64,20 @@ struct TLSTests {
         #expect(without?.reason == .tls(.other))
         let with = TLSOptions(ca: server.certificate, certificate: server.certificate, key: server.key)
         #expect(await reason(server.url, with) == nil)
+    }
+
+    @Test("a key that a password opens, and one that it does not")
+    func keyPassword() async throws {
+        let server = try await TLSServer.start(needsClientCertificate: true)
+        let sealed = try server.sealedKey(password: "open-sesame")
+        var tls = TLSOptions(
+            ca: server.certificate, certificate: server.certificate, key: sealed, keyPassword: "open-sesame")
+        #expect(await reason(server.url, tls) == nil)
+        tls.keyPassword = "wrong"
+        let failure = await reason(server.url, tls)
+        #expect(failure?.reason == .tls(.localFile))
+        #expect(failure?.connectionMade == false)
+        #expect(failure?.message.contains("wrong") == false)
     }
 
     @Test("files of authorities or certificates that are not there")

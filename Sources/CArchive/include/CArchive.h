@@ -1,5 +1,4 @@
-// What is called of libarchive, declared without its headers, and two system calls that finishing an unpacked folder
-// needs and that Swift cannot call.
+// What is called of libarchive, declared without its headers.
 //
 // libarchive's own headers bring the C library's structures along (`struct stat`, `struct timespec`). Swift takes one of
 // several modules for their origin and wants it imported by each file that reads a member; which one it takes hangs on
@@ -93,11 +92,5 @@ void archive_entry_set_pathname_utf8(struct archive_entry *, const char *path);
 void archive_entry_set_perm(struct archive_entry *, carchive_mode permissions);
 void archive_entry_set_size(struct archive_entry *, int64_t size);
 void archive_entry_set_symlink(struct archive_entry *, const char *path);
-
-// All that was written to the file system of the descriptor is on the disk when it returns (syncfs(2)).
-int carchive_sync_file_system(int descriptor);
-
-// The two names change places in one step (renameat2(2), RENAME_EXCHANGE).
-int carchive_exchange(const char *first, const char *second);
 
 #endif

@@ -72,6 +72,7 @@ struct RunCommand: WorkspaceCommand {
         let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
         let record = draft.record(
             id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder, overwrites: overwrite)
+        if let failure = await draft.objection(to: record) { throw CommandError(.invalid, failure) }
         if detach {
             let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
             try await engine.submit(record, plan: draft.plan)

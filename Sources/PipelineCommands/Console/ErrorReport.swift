@@ -95,4 +95,9 @@ struct CommandError: Error {
         self.status = status
         failure = StepFailure(title, hint: hint)
     }
+
+    init(_ status: ExitStatus, _ failure: StepFailure) {
+        self.status = status
+        self.failure = failure
+    }
 }

@@ -8,6 +8,8 @@ public struct AnyStage: Sendable {
     public let cancel: @Sendable ([UInt8]?, any StageHost) async -> StageFailure?
     /// Calls ``Stage/preview(in:)``.
     public let preview: @Sendable (PreviewScope) async -> StagePreview
+    /// Calls ``Stage/objection(at:)``.
+    public let objection: @Sendable (JobStart) async -> StepFailure?
 
     /// What it leaves to the outside.
     public let work: BackgroundWork
@@ -25,6 +27,7 @@ public struct AnyStage: Sendable {
         resume = { bytes, host in await call.resume(bytes, host) }
         cancel = { bytes, host in await call.cancel(bytes, host) }
         preview = { scope in await stage.preview(in: scope) }
+        objection = { start in await stage.objection(at: start) }
     }
 
     /// The same stage, with something done before each call that goes on with it: for checks of who is called when.

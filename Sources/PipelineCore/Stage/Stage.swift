@@ -18,12 +18,18 @@ public protocol Stage: Sendable {
     /// What a plan shows of the stage. Nothing is sent and no file is read for it.
     func preview(in scope: PreviewScope) async -> StagePreview
 
+    /// What makes the stage fail for sure, as far as it is known when a job starts: then the job does not start, and
+    /// nothing is spent. Nothing is sent for it; nil for nothing.
+    func objection(at start: JobStart) async -> StepFailure?
+
     /// Undoes at the service what the stage has begun there. Called when the job is cancelled, also when nothing runs.
     func cancel(from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>) async throws(StageFailure)
 }
 
 extension Stage {
     public func preview(in scope: PreviewScope) async -> StagePreview { StagePreview() }
+
+    public func objection(at start: JobStart) async -> StepFailure? { nil }
 
     public func cancel(from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>) async throws(StageFailure) {}
 }

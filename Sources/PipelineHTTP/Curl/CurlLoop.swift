@@ -3,7 +3,8 @@ import NetworkTasks
 
 /// The thread that owns libcurl: takes letters, lets libcurl work, hands out results, sleeps.
 ///
-/// Everything in it belongs to that thread; other threads reach it through the mailbox only.
+/// Everything in it belongs to that thread; other threads reach it through the mailbox only. What it does with libcurl, but
+/// for sleeping, it does inside of the ``ExitGate``.
 final class CurlLoop {
     private let configuration: CurlConfiguration
     private let mailbox: Mailbox<CurlLetter>
@@ -26,6 +27,7 @@ final class CurlLoop {
         self.configuration = configuration
         self.mailbox = mailbox
         curl_global_init(ccurl_global_defaults())
+        ExitGate.arm()
         guard let multi = curl_multi_init() else { preconditionFailure("libcurl can't be initialised") }
         self.multi = multi
         queue = ExchangeQueue(configuration)
@@ -44,6 +46,7 @@ final class CurlLoop {
     /// Works until a letter says stop.
     func run() {
         while true {
+            guard ExitGate.process.enter() else { ExitGate.stay() }
             for letter in mailbox.takeAll() { open(letter) }
             if isStopping { break }
             beginTurns()
@@ -52,9 +55,11 @@ final class CurlLoop {
             writeBacklog()
             handleMessages()
             let wait = workUntilSleep()
+            ExitGate.process.leave()
             curl_multi_poll(multi, nil, 0, turns.isEmpty ? wait : 0, nil)
         }
         stop()
+        ExitGate.process.leave()
     }
 
     /// Does what time has made due, and says for how many milliseconds the thread may sleep.

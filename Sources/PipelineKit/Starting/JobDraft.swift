@@ -58,6 +58,16 @@ public struct JobDraft: Sendable {
         return JSONObject(inputs.filter { secret[$0.name] == nil }.map { ($0.name, $0.value) })
     }
 
+    /// What would make the job fail for sure after it has spent uploads and submits; nil for nothing that is known yet.
+    public func objection(to record: JobRecord) async -> StepFailure? {
+        let known = Scope(
+            inputs: inputs, env: Dictionary(uniqueKeysWithValues: environment.map { ($0.name, $0.value.string) }),
+            job: Scope.Job(id: record.id.text, key: record.key, started: record.started),
+            baseFolder: record.folders.document)
+        return await plan.objection(
+            at: JobStart(known: known, folders: record.folders, overwrites: record.overwrites))
+    }
+
     /// What is journaled when the job starts.
     public func record(
         id: JobID, key: String?, started: Timestamp, outputFolder: String, overwrites: Bool

@@ -188,7 +188,7 @@ final class DownloadReceiver: Sendable {
             return .stop
         }
         do throws(PartFile.LackOfRoom) {
-            if let total = state.total { try part.checkRoom(for: total) }
+            if let total = state.total { try part.reserve(total) }
         } catch {
             state.outcome = .lackOfRoom(error, path: path)
             return .stop

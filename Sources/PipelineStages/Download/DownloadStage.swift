@@ -84,15 +84,17 @@ struct VerifyDefinition: Sendable {
     }
 
     func values(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> Values {
-        try await context.evaluate { scope throws(EvaluationFailure) in
-            Values(
-                digest: try sha256.flatMap { template throws(EvaluationFailure) in
-                    try digest(try template.evaluate(in: scope))
-                },
-                size: try size.flatMap { template throws(EvaluationFailure) in
-                    try bytes(try template.evaluate(in: scope))
-                }, header: header)
-        }
+        try await context.evaluate { scope throws(EvaluationFailure) in try values(in: scope) }
+    }
+
+    func values(in scope: Scope) throws(EvaluationFailure) -> Values {
+        Values(
+            digest: try sha256.flatMap { template throws(EvaluationFailure) in
+                try digest(try template.evaluate(in: scope))
+            },
+            size: try size.flatMap { template throws(EvaluationFailure) in
+                try bytes(try template.evaluate(in: scope))
+            }, header: header)
     }
 
     /// Null means that there is nothing to compare with: not every service gives a digest each time.

@@ -1,4 +1,4 @@
-import CArchive
+import CFiles
 
 #if canImport(Glibc)
     import Glibc
@@ -21,7 +21,7 @@ struct NameChange {
         guard [EEXIST, ENOTEMPTY, ENOTDIR].contains(errno) else { throw .last("rename \(from) to", to) }
         if !replaces { return .nameTaken }
         // The old one is under the new one's former name then, and goes.
-        if carchive_exchange(from, to) != 0 {
+        if files_exchange(from, to) != 0 {
             // File systems that can't: there is a moment without either.
             let aside = "\(from).old"
             guard rename(to, aside) == 0, rename(from, to) == 0 else { throw .last("rename \(from) to", to) }

@@ -101,13 +101,17 @@ final class PartFile: Sendable {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last("write", path) }
     }
 
-    /// Checks that the disk has room for the file to grow to `size`, so that a full disk is known before the transfer
-    /// and not in its middle. Nothing is reserved: posix_fallocate writes over the whole length where the file system
-    /// has no such call, as over networks.
-    func checkRoom(for size: Int64) throws(LackOfRoom) {
-        let needed = size - self.size
-        guard needed > 0, let free = Folder.freeSpace(Folder.containing(path)), free < needed else { return }
-        throw LackOfRoom(needed: needed, free: free)
+    /// Sees to it that the disk has room for the file to grow to `size`, so that a full disk is known before the
+    /// transfer and not in its middle, and nobody else takes the room meanwhile. The length stays that of what is there.
+    func reserve(_ size: Int64) throws(LackOfRoom) {
+        let held = self.size
+        guard size > held else { return }
+        let free = Folder.freeSpace(Folder.containing(path))
+        if let free, free < size - held { throw LackOfRoom(needed: size - held, free: free) }
+        guard !DiskSpace.reserve(descriptor, held..<size) else { return }
+        // What was reserved before the disk was full is given back.
+        _ = ftruncate(descriptor, off_t(held))
+        throw LackOfRoom(needed: size - held, free: free ?? 0)
     }
 
     /// Returns when all bytes written so far are on the disk, and the length that reaches them (fdatasync(2)).

@@ -1,4 +1,5 @@
 import CArchive
+import CFiles
 import Crypto
 import PipelineCore
 
@@ -79,7 +80,7 @@ struct Unpacking {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .file(.last("save", folder)) }
         defer { close(descriptor) }
-        if carchive_sync_file_system(descriptor) == 0 { return }
+        if files_sync_file_system(descriptor) == 0 { return }
         guard errno == ENOSYS else { throw .file(.last("save", folder)) }
         do throws(FileFailure) {
             try FolderTree.sync(folder)

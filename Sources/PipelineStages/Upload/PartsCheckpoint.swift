@@ -8,6 +8,10 @@ struct PartsCheckpoint: Codable, Sendable, Equatable {
     var uploadID: String?
     /// What the service gave for each part that it has, by number from 1: an ETag, or the JSON of the captures.
     var receipts: [Int: String] = [:]
+    /// How the service checks each part; nil when it does not.
+    var checksum: StorageChecksum?
+    /// The checksums of the parts that it has, by number.
+    var checksums: [Int: String]?
     /// How many parts at a time were worth it; nil before that was found out.
     var streams: Int?
     /// True from before the request was begun that ends the upload.

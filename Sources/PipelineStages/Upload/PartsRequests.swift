@@ -32,7 +32,9 @@ struct PartsRequests: Sendable {
         return rendered
     }
 
-    func part(_ number: Int, of table: PartTable, _ uploadID: String?) async throws(StageFailure) -> RenderedRequest {
+    func part(
+        _ number: Int, of table: PartTable, _ state: PartsCheckpoint
+    ) async throws(StageFailure) -> RenderedRequest {
         let (offset, length) = (table.offset(of: number), table.length(of: number))
         if let part = definition.part {
             return try await upload.requests.render(
@@ -41,7 +43,11 @@ struct PartsRequests: Sendable {
                 adjust: Self.adding(number, of: table))
         }
         let body = UploadRequest.Body.file(offset: offset, count: length)
-        return try await storage(.put, body, [("partNumber", "\(number)"), ("uploadId", uploadID ?? "")])
+        var rendered = try await storage(
+            .put, body, [("partNumber", "\(number)"), ("uploadId", state.uploadID ?? "")])
+        try state.checksum?.add(
+            to: &rendered, of: source.path, from: offset, count: length, context.facts.place)
+        return rendered
     }
 
     /// The values that a part's request and its rules may read.
@@ -63,15 +69,16 @@ struct PartsRequests: Sendable {
     func look() async throws(StageFailure) -> RenderedRequest { try await storage(.head, .none, []) }
 
     /// The request that ends the upload; nil when the last part does.
-    func completion(_ receipts: [Int: String], _ uploadID: String?) async throws(StageFailure) -> RenderedRequest? {
+    func completion(_ state: PartsCheckpoint) async throws(StageFailure) -> RenderedRequest? {
         if isStorage {
-            var rendered = try await storage(.post, .none, [("uploadId", uploadID ?? "")], keepsConditions: true)
+            var rendered = try await storage(
+                .post, .none, [("uploadId", state.uploadID ?? "")], keepsConditions: true)
             rendered.description.headers[.contentType] = "application/xml"
-            rendered.description.body = .text(Self.document(receipts))
+            rendered.description.body = .text(Self.document(state))
             return rendered
         }
         guard let complete = definition.complete else { return nil }
-        let parts = Self.table(of: receipts, names: definition.part?.capture.names ?? [])
+        let parts = Self.table(of: state.receipts, names: definition.part?.capture.names ?? [])
         return try await upload.requests.render(complete, in: context, role: "complete") { $0.own["parts"] = parts }
     }
 
@@ -92,15 +99,20 @@ struct PartsRequests: Sendable {
         request.keepsConditions = keepsConditions
         var rendered = try await upload.render(request, of: source, in: context)
         rendered.description.query += query
-        // All of these do the same when they are sent twice.
-        rendered.options.freshConnection = false
+        // All of these do the same when they are sent twice, but for an end with a condition: the second would find the
+        // object that the first has made.
+        rendered.options.freshConnection = keepsConditions
         return rendered
     }
 
     /// The body of `CompleteMultipartUpload`.
-    private static func document(_ receipts: [Int: String]) -> String {
-        let parts = receipts.sorted { $0.key < $1.key }.map { number, tag in
-            "<Part><PartNumber>\(number)</PartNumber><ETag>\(escaped(tag))</ETag></Part>"
+    private static func document(_ state: PartsCheckpoint) -> String {
+        let parts = state.receipts.sorted { $0.key < $1.key }.map { number, tag in
+            var checksum = ""
+            if let algorithm = state.checksum, let value = state.checksums?[number] {
+                checksum = "<\(algorithm.element)>\(escaped(value))</\(algorithm.element)>"
+            }
+            return "<Part><PartNumber>\(number)</PartNumber><ETag>\(escaped(tag))</ETag>\(checksum)</Part>"
         }
         return "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\(parts.joined())"
             + "</CompleteMultipartUpload>"

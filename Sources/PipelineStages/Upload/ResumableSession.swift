@@ -6,7 +6,8 @@ import PipelineHTTP
 /// each answer to the next request, and nothing else.
 ///
 /// Uploads are created empty and filled by appends, so that the URL is known, and can be kept, before the first byte of
-/// the file goes out. Where a try begins with an upload that exists, the service is asked for its offset first:
+/// the file goes out. Only where it does no harm to send all of it again, all goes along with the creation: one request,
+/// whose answer is that of its target (draft, section 4.2.2); a 104 on the way tells the URL. Where a try begins with an upload that exists, the service is asked for its offset first:
 /// there are services that destroy an upload for an append at a wrong one.
 struct ResumableSession: Sendable, Equatable {
     private enum State: Sendable, Equatable {
@@ -27,6 +28,8 @@ struct ResumableSession: Sendable, Equatable {
     private(set) var confirmed: Int64 = 0
     /// True once a request was begun whose answer may be the one that ends the upload.
     private(set) var mayBeComplete: Bool
+    /// Whether the creation brings all bytes along.
+    private(set) var isOptimistic: Bool
     private var limit: UploadLimit?
     private var state: State
     private var creationURL: String?
@@ -38,8 +41,11 @@ struct ResumableSession: Sendable, Equatable {
     private static let maximumDetours = 8
 
     /// A session for a new upload.
-    init(total: Int64, version: InteropVersion = .newest, isVersionSettled: Bool = false) {
+    init(
+        total: Int64, version: InteropVersion = .newest, isVersionSettled: Bool = false, isOptimistic: Bool = false
+    ) {
         self.total = total
+        self.isOptimistic = isOptimistic
         self.version = version
         self.isVersionSettled = isVersionSettled
         state = .creating
@@ -102,11 +108,13 @@ struct ResumableSession: Sendable, Equatable {
 
     private mutating func create() -> UploadStep {
         state = .creating
+        // Its answer may be the one that ends the upload.
+        mayBeComplete = isOptimistic
         let length = HTTPField(name: .uploadLength, value: String(total))
         return .send(
             UploadRequest(
-                purpose: .create, url: creationURL, headers: fields(version.completeness(false), length), body: .empty,
-                note: .disposition))
+                purpose: .create, url: creationURL, headers: fields(version.completeness(isOptimistic), length),
+                body: isOptimistic && total > 0 ? .file(offset: 0, count: total) : .empty, note: .disposition))
     }
 
     private mutating func ask() -> UploadStep {
@@ -147,6 +155,7 @@ struct ResumableSession: Sendable, Equatable {
     // MARK: Answers
 
     private mutating func afterCreation(_ response: HTTPExchangeResponse) -> UploadStep {
+        if isOptimistic { return afterWhole(response) }
         if !isVersionSettled, Self.refusesVersion(response.status) { return tryOlderVersion(response) }
         guard response.isSuccess else { return .fail(.refused) }
         if let location = response.headers[.location] { take(location, from: response.url) }
@@ -156,6 +165,29 @@ struct ResumableSession: Sendable, Equatable {
         if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) { hasEvidence = true }
         // A Location alone can be that of something else: a service that knows nothing of this protocol answers so too.
         return hasEvidence ? append(from: offset(in: response.headers) ?? 0) : ask()
+    }
+
+    /// The answer to all bytes at once: that of the upload's target, unless it says that something is missing.
+    private mutating func afterWhole(_ response: HTTPExchangeResponse) -> UploadStep {
+        let isComplete = version.isComplete(in: response.headers)
+        if isComplete == true || (response.isSuccess && isComplete == nil) { return .done }
+        if response.isSuccess {
+            if let location = response.headers[.location] { take(location, from: response.url) }
+            if let contradiction { return .fail(.wrong(contradiction)) }
+            guard url != nil else { return .fail(.unsupported) }
+            isVersionSettled = true
+            return ask()
+        }
+        // What was refused is not there.
+        if response.status < 500 || response.status == 503 { mayBeComplete = false }
+        if !isVersionSettled, Self.refusesVersion(response.status) {
+            // A version that the service names is worth the bytes; others are tried without.
+            isOptimistic = response.headers[.uploadDraftInteropVersion] != nil
+            return tryOlderVersion(response)
+        }
+        guard response.status == 413 else { return .fail(.refused) }
+        isOptimistic = false
+        return create()
     }
 
     /// 400 is what most say to a version they don't speak; tusd says 412 and gateways 501 or 505.

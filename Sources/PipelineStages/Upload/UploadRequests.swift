@@ -73,6 +73,7 @@ struct UploadRequests: Sendable {
             return
         }
         if request.purpose == .whole {
+            try addStorageChecksum(source, to: &rendered, in: context)
             rendered.description.setDefaultType("application/octet-stream", beside: rendered.decorators)
         }
     }
@@ -88,6 +89,17 @@ struct UploadRequests: Sendable {
         } catch {
             throw .definite(StepFailure(error.message, place: context.facts.place))
         }
+    }
+
+    /// The checksum of an object of one part, where the author asked for one.
+    private func addStorageChecksum(
+        _ source: SourceFile, to rendered: inout RenderedRequest, in context: StageContext<UploadCheckpoint>
+    ) throws(StageFailure) {
+        guard let checksum = try StorageChecksum.wanted(in: rendered.description.headers, context.facts.place) else {
+            return
+        }
+        rendered.description.headers[StorageChecksum.choice] = nil
+        try checksum.add(to: &rendered, of: source.path, from: 0, count: source.size, context.facts.place)
     }
 
     private func note(
@@ -158,6 +170,7 @@ struct UploadRequests: Sendable {
             // Offsets and parts are those of the file as it is.
             if decorator is Multipart || decorator is Gzip { return true }
             // Of an empty creation it would be taken for that of the file.
+            if decorator is ContentDigest, case .file = request.body { return false }
             if decorator is ContentDigest { return request.purpose != .append }
             return !isCreation && (decorator is Prefer || decorator is IdempotencyKey)
         }

@@ -46,7 +46,7 @@ extension UploadRun {
             while true {
                 while failure == nil, running < pace.width, let number = missing.popFirst() {
                     do throws(StageFailure) {
-                        let rendered = try await parts.part(number, of: table, state.uploadID)
+                        let rendered = try await parts.part(number, of: table, state)
                         group.addTask { [requests, context] in
                             let result = await requests.send(rendered, in: context) { gauge.attach(number, to: &$0) }
                             return .ended((number, rendered, result))
@@ -91,10 +91,16 @@ extension UploadRun {
             throw requests.failure(failure, of: sent.rendered, in: context)
         case .success(let response):
             if parts.isStorage, response.status == 404 { throw try await end(.gone, response, sent.rendered) }
+            if parts.isStorage, let failure = damaged(response, sent.rendered) { throw failure }
             let answer = try await requests.judge(
                 response, of: sent.rendered, in: context, adjust: PartsRequests.adding(sent.number, of: table))
             let receipt = try receipt(answer, sent.rendered, parts)
             checkpoint.parts?.receipts[sent.number] = receipt
+            if let checksum = checksum(of: sent.rendered) {
+                var known = checkpoint.parts?.checksums ?? [:]
+                known[sent.number] = checksum
+                checkpoint.parts?.checksums = known
+            }
             checkpoint.confirmed += table.length(of: sent.number)
             checkpoint.uncounted += table.length(of: sent.number)
             // One commit for each part, and fewer once there are so many that a commit is long.
@@ -102,6 +108,23 @@ extension UploadRun {
             context.pass(.uploadPart)
             return response
         }
+    }
+
+    /// The checksum that a part was sent with; nil for none.
+    private func checksum(of rendered: RenderedRequest) -> String? {
+        checkpoint.parts?.checksum.flatMap { rendered.description.headers[$0.field] }
+    }
+
+    /// A part that was damaged on its way may be sent once more; nil for any other answer.
+    private func damaged(_ response: HTTPExchangeResponse, _ rendered: RenderedRequest) -> StageFailure? {
+        guard response.status == 400 else { return nil }
+        let answer = requests.answer(of: response)
+        let codes: Set<String> = ["BadDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch"]
+        guard let code = Self.text("/Error/Code", in: answer), codes.contains(code) else { return nil }
+        let step = requests.failure(
+            "a part of the file was damaged on its way to \(requests.name(of: rendered.description.url))", answer,
+            of: rendered, hint: "it is sent again", in: context)
+        return .failed(TryFailure(step, kind: .answered))
     }
 
     private func receipt(

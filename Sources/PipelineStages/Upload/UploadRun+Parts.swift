@@ -51,6 +51,9 @@ extension UploadRun {
         checkpoint.confirmed = 0
         try await keep()
         let rendered = try await parts.creation()
+        if parts.isStorage {
+            state.checksum = try StorageChecksum.wanted(in: rendered.description.headers, context.facts.place)
+        }
         let response = try await answer(to: rendered)
         let answer = try await requests.judge(response, of: rendered, in: context)
         let captures = try requests.captures(parts.definition.creation, from: answer, of: rendered, in: context)
@@ -78,6 +81,7 @@ extension UploadRun {
         }
         let table = PartTable(total: source.size, size: state.partSize)
         var receipts: [Int: String] = [:]
+        var checksums = state.checksums ?? [:]
         var marker: String?
         while true {
             let rendered = try await parts.list(state.uploadID ?? "", after: marker)
@@ -90,8 +94,12 @@ extension UploadRun {
             guard numbers.count == tags.count, numbers.count == sizes.count else {
                 throw .definite(requests.failure("the list of parts makes no sense", answer, of: rendered, in: context))
             }
+            let sums = state.checksum.map { Self.texts("/ListPartsResult/Part/\($0.element)", in: answer) } ?? []
             for (position, text) in numbers.enumerated() {
                 guard let number = Int(text), (1...table.count).contains(number) else { continue }
+                if sums.count == numbers.count { checksums[number] = sums[position] }
+                // Without its checksum a part can't be named at the end: it is sent again.
+                guard state.checksum == nil || checksums[number] != nil else { continue }
                 if Int64(sizes[position]) == table.length(of: number) { receipts[number] = tags[position] }
             }
             let next = Self.text("/ListPartsResult/NextPartNumberMarker", in: answer)
@@ -102,6 +110,7 @@ extension UploadRun {
             marker = next
         }
         checkpoint.parts?.receipts = receipts
+        if state.checksum != nil { checkpoint.parts?.checksums = checksums }
         checkpoint.confirmed = receipts.keys.reduce(0) { $0 + table.length(of: $1) }
         try await keep()
         return nil
@@ -138,7 +147,7 @@ extension UploadRun {
         _ parts: PartsRequests, _ last: (HTTPExchangeResponse, RenderedRequest)?
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         guard let state = checkpoint.parts else { throw .definite(StepFailure("the upload has no parts")) }
-        guard let rendered = try await parts.completion(state.receipts, state.uploadID) else {
+        guard let rendered = try await parts.completion(state) else {
             guard let last else { return .finished([:]) }
             return try await finish(last.0, last.1)
         }

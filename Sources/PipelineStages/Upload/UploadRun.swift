@@ -41,6 +41,10 @@ struct UploadRun {
         if stage.mode.startsAgain, stage.requests.definition.once != nil, stage.complete == nil {
             return try await performOnce()
         }
+        // All bytes were sent, and where they went is not known.
+        if stage.mode.goesOnAtOffset, checkpoint.url == nil, isAnswerLost, session.canBeMadeAnew {
+            return try await settleLost()
+        }
         // A file of one part needs no parts; one that was begun in parts goes on in them.
         if let parts = stage.parts {
             let isOnePart = source.size <= PartTable.storagePartSize(for: source.size, wanted: partSize)

@@ -93,7 +93,8 @@ struct UploadStage: Stage {
     ) async throws(StageFailure) -> UploadSession {
         let total = source.size
         switch mode {
-        case .resumable: return .resumable(resumable(total, checkpoint))
+        case .resumable:
+            return .resumable(resumable(total, checkpoint, partSize: try await partSize(in: context)))
         case .tus:
             let chunk = try await chunk(checkpoint, in: context)
             guard let url = checkpoint.url else {
@@ -123,10 +124,17 @@ struct UploadStage: Stage {
             handedOver: checkpoint.uncounted)
     }
 
-    private func resumable(_ total: Int64, _ checkpoint: UploadCheckpoint) -> ResumableSession {
+    private func resumable(
+        _ total: Int64, _ checkpoint: UploadCheckpoint, partSize: Int64
+    ) -> ResumableSession {
         let version = checkpoint.version ?? .newest
         guard let url = checkpoint.url else {
-            return ResumableSession(total: total, version: version, isVersionSettled: checkpoint.version != nil)
+            // As long as no URL is known a lost answer can only be settled by "once", or by a method that does the same
+            // when it is repeated.
+            let isHarmless = requests.definition.method == .put || requests.definition.once != nil
+            return ResumableSession(
+                total: total, version: version, isVersionSettled: checkpoint.version != nil,
+                isOptimistic: isHarmless && total <= partSize)
         }
         return ResumableSession(
             total: total, version: version, url: url, confirmed: checkpoint.confirmed,

@@ -19,6 +19,7 @@ public final class FaultProxy: Sendable {
         var fate: @Sendable (Int) -> ConnectionFate = { _ in .pass }
         var connections: [Int: ProxyConnection] = [:]
         var connectionCount = 0
+        var passed: [ConnectionFate.Direction: Int64] = [:]
     }
 
     public let port: UInt16
@@ -35,6 +36,9 @@ public final class FaultProxy: Sendable {
 
     /// How many connections clients have made.
     public var connectionCount: Int { state.withLock { $0.connectionCount } }
+
+    /// How many bytes went through in a direction, over all connections.
+    public func passed(_ direction: ConnectionFate.Direction) -> Int64 { state.withLock { $0.passed[direction] ?? 0 } }
 
     /// Where connections that come from now on go; until then they are refused.
     public func forward(to port: UInt16) { state.withLock { $0.server = port } }
@@ -87,9 +91,10 @@ public final class FaultProxy: Sendable {
             close(descriptor)
             return
         }
-        let connection = ProxyConnection(client: descriptor, server: upstream, fate: fate) { [self] in
-            state.withLock { _ = $0.connections.removeValue(forKey: number) }
-        }
+        let connection = ProxyConnection(
+            client: descriptor, server: upstream, fate: fate,
+            onPass: { [self] direction, count in state.withLock { $0.passed[direction, default: 0] += Int64(count) } }
+        ) { [self] in state.withLock { _ = $0.connections.removeValue(forKey: number) } }
         state.withLock { $0.connections[number] = connection }
         connection.start()
     }

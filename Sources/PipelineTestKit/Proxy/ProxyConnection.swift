@@ -13,12 +13,17 @@ final class ProxyConnection: Sendable {
     private let client: Int32
     private let server: Int32
     private let fate: ConnectionFate
+    private let onPass: @Sendable (ConnectionFate.Direction, Int) -> Void
     private let ended: @Sendable () -> Void
     private let running = Mutex(2)
 
     /// Takes both sockets over; `ended` is called when they are closed.
-    init(client: Int32, server: Int32, fate: ConnectionFate, ended: @escaping @Sendable () -> Void) {
+    init(
+        client: Int32, server: Int32, fate: ConnectionFate,
+        onPass: @escaping @Sendable (ConnectionFate.Direction, Int) -> Void, ended: @escaping @Sendable () -> Void
+    ) {
         self.client = client
+        self.onPass = onPass
         self.server = server
         self.fate = fate
         self.ended = ended
@@ -120,6 +125,7 @@ final class ProxyConnection: Sendable {
                 cut(.close)
                 return false
             }
+            onPass(target == server ? .toServer : .toClient, count)
             rest = rest.dropFirst(count)
         }
         return true

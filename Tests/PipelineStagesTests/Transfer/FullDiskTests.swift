@@ -1,6 +1,7 @@
 import JSONPath
 import PipelineCore
 import PipelineTestKit
+import Synchronization
 import Testing
 
 #if canImport(Glibc)
@@ -25,6 +26,22 @@ import Testing
             let failed = await (try bench(service, disk)).resume().failedTry
             #expect(failed?.kind == .silent)
             #expect(failed?.failure.title.contains("it needs 3.0 MiB, and 1.0 MiB are free") == true)
+        }
+
+        @Test("has its room from the first byte on: nobody else can take it")
+        func reserved() async throws {
+            let disk = try #require(SmallDisk(size: "4m"))
+            let gates = (reached: Gate(), goOn: Gate())
+            let service = try FileService(content) { $0.half = gates }
+            let bench = try bench(service, disk)
+            let host = bench.host(nil)
+            let stage = bench.stage
+            async let outcome = stage.resume(nil, host)
+            while host.state.withLock(\.progress).isEmpty { await Task.yield() }
+            // What was reserved does not count as free, though the file is not that long yet.
+            #expect(try #require(Folder.freeSpace(disk.path)) <= 1 << 20)
+            gates.goOn.open()
+            #expect(await outcome.finished?["bytes"] == 3145728)
         }
 
         @Test("in its middle keeps what is there, and goes on when there is room")

@@ -74,7 +74,7 @@ final class GoogleService: LoopbackService {
             state.sessions["s\(state.created)"] = Session(total: total)
             return ("s\(state.created)", state.faults.answersInBody)
         }
-        let address = "\(url)/upload?upload_id=\(name)"
+        let address = "http://\(request.header("Host") ?? "")/upload?upload_id=\(name)"
         return .status(
             200, headers: isInBody ? [] : [("Location", address)], body: "{\"data\": {\"url\": \"\(address)\"}}")
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite("An upload in parts that the author describes, over real sockets")
 struct PartsUploadTests {
     /// Takes parts as forms or as bodies, and gives each an ID.
-    private final class Service: Sendable {
+    final class Service: Sendable {
         struct State: Sendable {
             var parts: [Int: [UInt8]] = [:]
             var refusals: [Int] = []
@@ -30,6 +30,7 @@ struct PartsUploadTests {
         var url: String { server.withLock { $0?.url ?? "" } }
         var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
         var lines: [String] { requests.map { "\($0.method) \($0.path)" } }
+        var received: Int64 { requests.filter { $0.method == "PUT" }.reduce(0) { $0 + $1.bodyCount } }
         var bytes: [UInt8] { state.withLock { $0.parts.sorted { $0.key < $1.key }.flatMap(\.value) } }
 
         private func answer(_ request: ReceivedRequest) -> ScriptedAnswer {

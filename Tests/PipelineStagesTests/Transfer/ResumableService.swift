@@ -8,6 +8,8 @@ final class ResumableService: LoopbackService {
         var bytes: [UInt8] = []
         var length: Int64
         var isComplete = false
+        /// The number of the request that has it: the newest one, as older ones are ended (draft, section 4.6).
+        var owner = 0
     }
 
     struct Faults: Sendable {
@@ -29,6 +31,9 @@ final class ResumableService: LoopbackService {
         var refusals: [Int] = []
         /// Sends a 104 with the offset after so many bytes of an append.
         var informsAfter: Int64?
+        /// Tells the URL of a creation with all bytes by a 104, and cuts it after so many bytes.
+        var informsCreation = false
+        var creationCuts: [Int64] = []
         /// Destroys an upload for an append at a wrong offset.
         var destroysOnConflict = false
     }
@@ -82,25 +87,57 @@ final class ResumableService: LoopbackService {
     }
 
     private func create(_ request: ReceivedRequest, _ version: Int) -> ScriptedAnswer {
-        guard flag(request, version) == false, let length = request.header("Upload-Length").flatMap({ Int64($0) })
+        guard let isWhole = flag(request, version), let length = request.header("Upload-Length").flatMap({ Int64($0) })
         else {
-            return .status(400, body: "not careful")
+            return .status(400, body: "no length")
         }
         let (path, limit) = state.withLock { state in
             state.created += 1
             let path = "/uploads/\(state.created)"
-            state.uploads[path] = Upload(length: length)
+            state.uploads[path] = Upload(length: length, owner: request.number)
             return (path, state.faults.tellsLimit ? state.faults.appendLimit : nil)
         }
         var headers = [
             ("Location", path), ("Upload-Draft-Interop-Version", "\(version)"), completeness(false, version),
         ]
+        if isWhole { return createWhole(request, path, version) }
         if let limit, version >= 6 { headers.append(("Upload-Limit", "max-append-size=\(limit)")) }
         return .status(201, headers: headers)
     }
 
+    private func createWhole(_ request: ReceivedRequest, _ path: String, _ version: Int) -> ScriptedAnswer {
+        let (informs, cut) = state.withLock { state in
+            (
+                state.faults.informsCreation,
+                state.faults.creationCuts.isEmpty ? nil : state.faults.creationCuts.removeFirst()
+            )
+        }
+        let told: [ScriptedAnswer.Step] =
+            informs ? [.inform(104, [("Upload-Draft-Interop-Version", "\(version)"), ("Location", path)])] : []
+        if let cut {
+            return ScriptedAnswer(
+                told + [
+                    .read(cut),
+                    .then { part in
+                        self.keep(part.body, of: path, from: request)
+                        return ScriptedAnswer([.reset])
+                    },
+                ])
+        }
+        let rest = ScriptedAnswer.stretches(of: request) {
+            self.keep($0, of: path, from: request)
+        } then: { _ in
+            self.finish(path, request, version)
+        }
+        return ScriptedAnswer(told + rest.steps)
+    }
+
     private func offset(_ request: ReceivedRequest, _ version: Int) -> ScriptedAnswer {
-        guard let upload = uploads[request.path] else { return .status(404) }
+        let found = state.withLock { state in
+            state.uploads[request.path]?.owner = request.number
+            return state.uploads[request.path]
+        }
+        guard let upload = found else { return .status(404) }
         return .status(
             204,
             headers: [
@@ -128,6 +165,7 @@ final class ResumableService: LoopbackService {
                 if state.faults.destroysOnConflict { state.uploads[request.path] = nil }
                 return .status(409, headers: [("Upload-Offset", "\(upload.bytes.count)")])
             }
+            state.uploads[request.path]?.owner = request.number
             return nil
         }
         if let plan { return plan }
@@ -143,7 +181,7 @@ final class ResumableService: LoopbackService {
             return ScriptedAnswer([
                 .read(cut),
                 .then { part in
-                    self.keep(part, isLast: false)
+                    self.keep(part.body, of: request.path, from: request)
                     return ScriptedAnswer([.reset])
                 },
             ])
@@ -156,34 +194,37 @@ final class ResumableService: LoopbackService {
                 .inform(104, [("Upload-Draft-Interop-Version", "\(version)"), ("Upload-Offset", "\(start + inform)")]),
             ]
         }
-        return ScriptedAnswer(
-            steps + [
-                .readBody,
-                .then { whole in
-                    let upload = self.keep(whole, isLast: isLast)
-                    guard isLast else {
-                        return .status(
-                            201,
-                            headers: [("Upload-Offset", "\(upload.bytes.count)"), self.completeness(false, version)])
-                    }
-                    let isLost = self.state.withLock { state in
-                        if state.faults.forgetsComplete { state.uploads[request.path] = nil }
-                        guard state.faults.lostAnswers > 0 else { return false }
-                        state.faults.lostAnswers -= 1
-                        return true
-                    }
-                    return isLost ? ScriptedAnswer([.reset]) : self.final(upload, version)
-                },
-            ])
+        let rest = ScriptedAnswer.stretches(of: request) {
+            self.keep($0, of: request.path, from: request)
+        } then: { _ in
+            guard isLast else {
+                let count = self.uploads[request.path]?.bytes.count ?? 0
+                return .status(201, headers: [("Upload-Offset", "\(count)"), self.completeness(false, version)])
+            }
+            return self.finish(request.path, request, version)
+        }
+        return ScriptedAnswer(steps + rest.steps)
     }
 
-    @discardableResult private func keep(_ request: ReceivedRequest, isLast: Bool) -> Upload {
+    /// All bytes are there.
+    private func finish(_ path: String, _ request: ReceivedRequest, _ version: Int) -> ScriptedAnswer {
+        let (upload, isLost) = state.withLock { state -> (Upload?, Bool) in
+            guard state.uploads[path]?.owner == request.number else { return (nil, true) }
+            state.uploads[path]?.isComplete = true
+            let upload = state.uploads[path]
+            if state.faults.forgetsComplete { state.uploads[path] = nil }
+            guard state.faults.lostAnswers > 0 else { return (upload, false) }
+            state.faults.lostAnswers -= 1
+            return (upload, true)
+        }
+        guard let upload, !isLost else { return ScriptedAnswer([.reset]) }
+        return final(upload, version)
+    }
+
+    private func keep(_ bytes: [UInt8], of path: String, from request: ReceivedRequest) {
         state.withLock { state in
-            var upload = state.uploads[request.path] ?? Upload(length: 0)
-            upload.bytes += request.body
-            upload.isComplete = isLast
-            state.uploads[request.path] = upload
-            return upload
+            guard state.uploads[path]?.owner == request.number else { return }
+            state.uploads[path]?.bytes += bytes
         }
     }
 

@@ -55,6 +55,50 @@ struct ResumableUploadTests {
         #expect(bench.state.points.count { $0 == .uploadPart } == 12)
     }
 
+    @Test("of one part goes with its creation, where sending it again does no harm", arguments: [8, 6, 5, 3])
+    func optimistic(version: Int) async throws {
+        let service = try ResumableService(versions: [version])
+        folder.write("selfie.y4m", content)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "resumable",
+              "request": { "POST": "/videos" }, "capture": { "video": "$.id" }, "once": { "resend": true } }
+            """, url: service.url, folder: folder.path)
+        #expect(await bench.resume().finished?["video"] == "video-3000000")
+        #expect(whole(service) == content)
+        let spoken = service.requests.filter { $0.header("Upload-Draft-Interop-Version") == "\(version)" }
+        #expect(spoken.map(\.method) == ["POST"])
+        #expect(
+            spoken[0].header(version == 3 ? "Upload-Incomplete" : "Upload-Complete") == (version == 3 ? "?0" : "?1"))
+        #expect(spoken[0].header("Upload-Length") == "3000000")
+        #expect(spoken[0].header("Content-Type") == "application/octet-stream")
+        #expect(service.state.withLock(\.created) == 1)
+    }
+
+    @Test("that goes with its creation and is cut goes on where a 104 said that it is", arguments: [8, 6, 5, 3])
+    func optimisticCut(version: Int) async throws {
+        let service = try ResumableService(
+            versions: [version], .init(informsCreation: true, creationCuts: [1_000_000]))
+        let bench = try bench(service, #", "once": { "resend": true }"#, partSize: "8MiB")
+        #expect(await bench.run().finished?["video"] == "video-3000000")
+        #expect(whole(service) == content)
+        #expect(service.state.withLock(\.created) == 1)
+        #expect(service.lines.suffix(2) == ["HEAD /uploads/1", "PATCH /uploads/1"])
+    }
+
+    @Test("that goes with its creation and whose answer is lost is settled by 'once'")
+    func optimisticLost() async throws {
+        let service = try ResumableService(.init(lostAnswers: 1))
+        let look = try LoopbackServer { _ in .json("{\"id\": \"found\", \"key\": \"key1\"}") }
+        defer { look.stop() }
+        let bench = try bench(
+            service,
+            ", \"once\": { \"name\": { \"GET\": \"\(look.url)/videos/key1\" }, \"ours\": \"response.body.key == job.key\" }",
+            partSize: "8MiB")
+        #expect(await bench.run().finished?["video"] == "found")
+        #expect(service.lines == ["POST /videos"])
+    }
+
     @Test("goes on at the offset that the service reports, and repeats nothing that it has")
     func interruption() async throws {
         let service = try ResumableService(.init(cuts: [1_000_000, 500_000]))

@@ -13,6 +13,10 @@ final class StorageService: LoopbackService {
         var hiddenErrors: [String] = []
         /// Completes so many times and says nothing.
         var lostAnswers = 0
+        /// Makes the object of so many completions when the client is gone, and still lists their parts.
+        var lateCompletions = 0
+        /// Somebody else makes an object when the next completion comes.
+        var foreignObject: [UInt8]?
         /// Statuses of the next answers to parts.
         var refusals: [Int] = []
     }
@@ -23,6 +27,10 @@ final class StorageService: LoopbackService {
         var object: [UInt8]?
         var tag = ""
         var created = 0
+        /// Of parts, as they came.
+        var checksums: [Int: String] = [:]
+        /// The body of the last completion.
+        var completion = ""
         var running = 0
         var mostRunning = 0
     }
@@ -113,9 +121,14 @@ final class StorageService: LoopbackService {
         return ScriptedAnswer([
             .readBody,
             .then { whole in
+                let payload = whole.header("X-Amz-Content-Sha256")
+                self.state.withLock { $0.running -= 1 }
+                guard payload == TransferFolder.sha256(whole.body) else {
+                    return .status(400, body: "<Error><Code>XAmzContentSHA256Mismatch</Code></Error>")
+                }
                 self.state.withLock { state in
                     state.uploads[id]?[number] = whole.body
-                    state.running -= 1
+                    state.checksums[number] = whole.header("x-amz-checksum-sha256")
                 }
                 return .status(200, headers: [("ETag", "\"part&\(number)\"")])
             },
@@ -125,9 +138,11 @@ final class StorageService: LoopbackService {
     private func list(_ parts: [Int: [UInt8]], after marker: Int) -> ScriptedAnswer {
         let page = parts.sorted { $0.key < $1.key }.filter { $0.key > marker }
         let shown = page.prefix(state.withLock(\.faults.page))
+        let sums = state.withLock(\.checksums)
         let texts = shown.map { number, bytes in
-            "<Part><PartNumber>\(number)</PartNumber><ETag>&quot;part&amp;\(number)&quot;</ETag>"
-                + "<Size>\(bytes.count)</Size></Part>"
+            let sum = sums[number].map { "<ChecksumSHA256>\($0)</ChecksumSHA256>" } ?? ""
+            return "<Part><PartNumber>\(number)</PartNumber><ETag>&quot;part&amp;\(number)&quot;</ETag>"
+                + "\(sum)<Size>\(bytes.count)</Size></Part>"
         }
         return .status(
             200,
@@ -143,13 +158,27 @@ final class StorageService: LoopbackService {
             }
             let parts = (state.uploads[id] ?? [:]).sorted { $0.key < $1.key }
             let named = parts.map { number, _ in
-                "<Part><PartNumber>\(number)</PartNumber><ETag>&quot;part&amp;\(number)&quot;</ETag></Part>"
+                let sum = state.checksums[number].map { "<ChecksumSHA256>\($0)</ChecksumSHA256>" } ?? ""
+                return
+                    "<Part><PartNumber>\(number)</PartNumber><ETag>&quot;part&amp;\(number)&quot;</ETag>\(sum)</Part>"
+            }
+            state.completion = request.text
+            if let foreign = state.faults.foreignObject {
+                state.faults.foreignObject = nil
+                (state.object, state.tag) = (foreign, "\"foreign\"")
+            }
+            if state.object != nil, request.header("If-None-Match") == "*" {
+                return .status(412, body: "<Error><Code>PreconditionFailed</Code><Message>it exists</Message></Error>")
             }
             guard request.text.contains(named.joined() + "</CompleteMultipartUpload>") else {
                 return .status(400, body: "<Error><Code>InvalidPart</Code></Error>")
             }
             state.object = parts.flatMap(\.value)
             state.tag = "\"abc-\(parts.count)\""
+            if state.faults.lateCompletions > 0 {
+                state.faults.lateCompletions -= 1
+                return ScriptedAnswer([.reset])
+            }
             state.uploads[id] = nil
             if state.faults.lostAnswers > 0 {
                 state.faults.lostAnswers -= 1

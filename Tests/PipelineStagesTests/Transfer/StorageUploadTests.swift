@@ -1,3 +1,5 @@
+import Crypto
+import Foundation
 import JSONPath
 import PipelineCore
 import PipelineTestKit
@@ -11,13 +13,15 @@ struct StorageUploadTests {
     private let folder = TransferFolder()
     private let content = TransferFolder.bytes(17_000_000)
 
-    private func bench(_ url: String, parallel: Int = 1, bytes: [UInt8]? = nil) throws -> TransferBench {
+    private func bench(
+        _ url: String, parallel: Int = 1, bytes: [UInt8]? = nil, header: String = ""
+    ) throws -> TransferBench {
         folder.write("selfie.y4m", bytes ?? content)
         return try TransferBench(
             """
             { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "s3",
               "partSize": "5MiB", "parallel": \(parallel),
-              "request": { "PUT": "/bucket/a%20b.y4m", "headers": { "Content-Type": "video/x", "x-amz-acl": "private" },
+              "request": { "PUT": "/bucket/a%20b.y4m", "headers": { "Content-Type": "video/x", "x-amz-acl": "private" \(header) },
                            "with": [ { "sigv4": { "region": "us-east-1", "service": "s3", "accessKey": "AK",
                                                   "secretKey": "SK" } } ] },
               "capture": { "tag": [ "xml:/CompleteMultipartUploadResult/ETag", "header:ETag" ] } }
@@ -82,6 +86,68 @@ struct StorageUploadTests {
         #expect(service.requests[1].header("x-amz-acl") == nil)
         #expect(service.state.withLock(\.mostRunning) <= parallel)
         #expect(bench.state.moved.sent == 17_000_000)
+    }
+
+    @Test("has a checksum with each part and with its end where the author asks for one, also after a crash")
+    func checksums() async throws {
+        let service = try StorageService()
+        let bench = try bench(service.url, header: #", "x-amz-checksum-algorithm": "SHA256""#)
+        #expect(await bench.resume(crash: (.uploadPart, 2)).hasDied)
+        #expect(await bench.run().finished?["tag"] == "\"abc-4\"")
+        #expect(service.object.map(TransferFolder.sha256) == TransferFolder.sha256(content))
+        #expect(service.requests.first?.header("x-amz-checksum-algorithm") == "SHA256")
+        let parts = service.requests.filter { $0.method == "PUT" }
+        for part in parts {
+            let digest = Base64Bytes.encode(SHA256.hash(data: part.body))
+            #expect(part.header("x-amz-checksum-sha256") == digest)
+            #expect(part.header("x-amz-checksum-algorithm") == nil)
+        }
+        #expect(service.state.withLock(\.completion).components(separatedBy: "<ChecksumSHA256>").count == 5)
+    }
+
+    @Test(
+        "of one part has the checksum of the whole",
+        arguments: [
+            ("CRC32", "x-amz-checksum-crc32"), ("crc32c", "x-amz-checksum-crc32c"), ("SHA1", "x-amz-checksum-sha1"),
+        ])
+    func wholeChecksum(algorithm: String, name: String) async throws {
+        let service = try StorageService()
+        let bench = try bench(
+            service.url, bytes: Array("123456789".utf8), header: ", \"x-amz-checksum-algorithm\": \"\(algorithm)\"")
+        #expect(await bench.resume().finished != nil)
+        // The check values of the catalogue of parametrised CRC algorithms, and FIPS 180.
+        let values = ["CRC32": "y/Q5Jg==", "crc32c": "4waSgw==", "SHA1": "98O8HYCOBHMq32eZZczDTKeuNEE="]
+        #expect(service.requests[0].header(name) == values[algorithm])
+        #expect(service.requests[0].header("x-amz-checksum-algorithm") == nil)
+    }
+
+    @Test("with a checksum that is not known says which ones are")
+    func unknownChecksum() async throws {
+        let service = try StorageService()
+        let bench = try bench(service.url, header: #", "x-amz-checksum-algorithm": "CRC64NVME""#)
+        let failed = await bench.resume().failedTry
+        #expect(failed?.failure.title == "the checksum CRC64NVME is not known here")
+        #expect(failed?.failure.hint?.contains("CRC32C") == true)
+    }
+
+    @Test("whose earlier end won, though its answer was lost, is not taken for somebody else's object")
+    func lateCompletion() async throws {
+        let service = try StorageService(.init(lateCompletions: 1))
+        let bench = try bench(service.url, header: #", "If-None-Match": "*""#)
+        #expect(await bench.resume().failedTry?.kind == .silent)
+        #expect(await bench.run().finished?["tag"] == "\"abc-4\"")
+        #expect(service.received == 17_000_000)
+        #expect(service.lines.suffix(2) == ["POST /bucket/a%20b.y4m?uploadId=u1", "HEAD /bucket/a%20b.y4m"])
+    }
+
+    @Test("fails when somebody else's object has the name, also where an end was tried before", arguments: [0, 1])
+    func foreignObject(tries: Int) async throws {
+        let service = try StorageService(.init(hiddenErrors: Array(repeating: "InternalError", count: tries)))
+        let bench = try bench(service.url, header: #", "If-None-Match": "*""#)
+        if tries > 0 { #expect(await bench.resume().failedTry?.kind == .answered) }
+        service.state.withLock { $0.faults.foreignObject = [1, 2, 3] }
+        #expect(await bench.run().refusal?.contains("412") == true)
+        #expect(service.object == [1, 2, 3])
     }
 
     @Test("goes on with the parts that a paged list lacks")

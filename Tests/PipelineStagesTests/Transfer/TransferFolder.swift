@@ -12,7 +12,7 @@ import Crypto
 @testable import PipelineStages
 
 /// A folder of its own with files of known bytes; it goes away with the value.
-final class TransferFolder {
+final class TransferFolder: Sendable {
     let path: String
 
     init() {

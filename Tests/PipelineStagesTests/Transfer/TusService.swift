@@ -12,6 +12,8 @@ final class TusService: LoopbackService {
         var length: Int
         var metadata: String?
         var checksums: [String] = []
+        /// The number of the request that has it: the newest one.
+        var owner = 0
     }
 
     struct Faults: Sendable {
@@ -109,7 +111,11 @@ final class TusService: LoopbackService {
     private func offset(_ request: ReceivedRequest) -> ScriptedAnswer {
         let status = state.withLock { $0.faults.heads.isEmpty ? nil : $0.faults.heads.removeFirst() }
         if let status { return Self.status(status, [("Retry-After", "0")]) }
-        guard let upload = uploads[request.path] else { return Self.status(404) }
+        let found = state.withLock { state in
+            state.uploads[request.path]?.owner = request.number
+            return state.uploads[request.path]
+        }
+        guard let upload = found else { return Self.status(404) }
         return Self.status(
             200, [("Upload-Offset", "\(upload.bytes.count)"), ("Upload-Length", "\(upload.length)")])
     }
@@ -121,7 +127,9 @@ final class TusService: LoopbackService {
             if request.header("Content-Type") != "application/offset+octet-stream" { return 415 }
             if !state.faults.refusals.isEmpty { return state.faults.refusals.removeFirst() }
             if let limit = state.faults.appendLimit, request.contentLength > limit { return 413 }
-            return offset == upload.bytes.count ? nil : 409
+            guard offset == upload.bytes.count else { return 409 }
+            state.uploads[request.path]?.owner = request.number
+            return nil
         }
         if let refusal { return .status(refusal, headers: [("Retry-After", "0")]) }
         let cut = state.withLock { $0.faults.cuts.isEmpty ? nil : $0.faults.cuts.removeFirst() }
@@ -129,25 +137,37 @@ final class TusService: LoopbackService {
             return ScriptedAnswer([
                 .read(cut),
                 .then { part in
-                    if !self.state.withLock(\.faults.keepsNothing) { self.keep(part) }
+                    if !self.state.withLock(\.faults.keepsNothing) { self.keep(part.body, from: request) }
                     return ScriptedAnswer([.reset])
                 },
             ])
         }
-        return ScriptedAnswer([
-            .readBody,
-            .then { whole in
-                if let refusal = self.checked(whole) { return Self.status(refusal) }
-                let upload = self.keep(whole)
-                let isLost = self.state.withLock { state in
-                    guard upload.bytes.count == upload.length, state.faults.lostAnswers > 0 else { return false }
-                    state.faults.lostAnswers -= 1
-                    return true
-                }
-                if isLost { return ScriptedAnswer([.reset]) }
-                return Self.status(204, [("Upload-Offset", "\(upload.bytes.count)")])
-            },
-        ])
+        // What is checked as a whole is kept as a whole.
+        guard request.header("Upload-Checksum") == nil else {
+            return ScriptedAnswer([
+                .readBody,
+                .then { whole in
+                    if let refusal = self.checked(whole) { return Self.status(refusal) }
+                    self.keep(whole.body, from: request)
+                    return self.taken(request)
+                },
+            ])
+        }
+        return .stretches(of: request) {
+            self.keep($0, from: request)
+        } then: { _ in
+            self.taken(request)
+        }
+    }
+
+    private func taken(_ request: ReceivedRequest) -> ScriptedAnswer {
+        let count = state.withLock { state -> Int? in
+            guard let upload = state.uploads[request.path], upload.owner == request.number else { return nil }
+            guard upload.bytes.count == upload.length, state.faults.lostAnswers > 0 else { return upload.bytes.count }
+            state.faults.lostAnswers -= 1
+            return nil
+        }
+        return count.map { Self.status(204, [("Upload-Offset", "\($0)")]) } ?? ScriptedAnswer([.reset])
     }
 
     /// 460 for bytes that are not those of their checksum.
@@ -165,10 +185,10 @@ final class TusService: LoopbackService {
         }
     }
 
-    @discardableResult private func keep(_ request: ReceivedRequest) -> Upload {
+    private func keep(_ bytes: [UInt8], from request: ReceivedRequest) {
         state.withLock { state in
-            state.uploads[request.path]?.bytes += request.body
-            return state.uploads[request.path] ?? Upload(length: 0)
+            guard state.uploads[request.path]?.owner == request.number else { return }
+            state.uploads[request.path]?.bytes += bytes
         }
     }
 }

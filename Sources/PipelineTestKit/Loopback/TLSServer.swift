@@ -1,22 +1,23 @@
 import Foundation
 
 /// `openssl s_server` on a free port of 127.0.0.1, with certificates made for the test.
-final class TLSServer: Sendable {
-    struct ToolError: Error {
+public final class TLSServer: Sendable {
+    public struct ToolError: Error {
         let text: String
     }
 
-    let folder: TemporaryFolder
-    let port: Int
+    /// Of its own; gone with the server.
+    private let folder: String
+    public let port: Int
     /// The pin of the server's public key: the base64 of the SHA-256 of its DER form (CURLOPT_PINNEDPUBLICKEY).
-    let pin: String
+    public let pin: String
     private let process: Process
 
     /// - Parameters:
     ///   - name: what the certificate is for.
     ///   - isExpired: a certificate of the year 2020.
     ///   - needsClientCertificate: refuses clients without one of the same authority.
-    static func start(
+    public static func start(
         name: String = "localhost", isExpired: Bool = false, needsClientCertificate: Bool = false
     ) async throws -> TLSServer {
         try await withCheckedThrowingContinuation { continuation in
@@ -31,18 +32,19 @@ final class TLSServer: Sendable {
     }
 
     private init(name: String, isExpired: Bool, needsClientCertificate: Bool) throws {
-        folder = try TemporaryFolder()
+        folder = NSTemporaryDirectory() + "pipeline-tls-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Self.makeCertificate(in: folder, name: name, isExpired: isExpired)
         pin = try Self.pin(in: folder)
         process = Process()
         let output = Pipe()
         let verify =
-            needsClientCertificate ? ["-Verify", "1", "-verify_return_error", "-CAfile", folder.file("c.pem")] : []
+            needsClientCertificate ? ["-Verify", "1", "-verify_return_error", "-CAfile", "\(folder)/c.pem"] : []
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
             [
-                "openssl", "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", folder.file("c.pem"), "-key",
-                folder.file("k.pem"),
+                "openssl", "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", "\(folder)/c.pem", "-key",
+                "\(folder)/k.pem",
             ]
             + verify
         process.standardInput = Pipe()
@@ -55,19 +57,27 @@ final class TLSServer: Sendable {
     deinit {
         // Not SIGTERM: a process inherits the signals that its parent's thread has blocked.
         kill(process.processIdentifier, SIGKILL)
+        try? FileManager.default.removeItem(atPath: folder)
     }
 
-    var url: String { "https://localhost:\(port)/" }
-    var certificate: String { folder.file("c.pem") }
-    var key: String { folder.file("k.pem") }
+    public var url: String { "https://localhost:\(port)/" }
+    /// PEM files: the server's own certificate, which is its own authority, and its key.
+    public var certificate: String { "\(folder)/c.pem" }
+    public var key: String { "\(folder)/k.pem" }
 
-    private static func pin(in folder: TemporaryFolder) throws -> String {
+    /// The same key in a PEM file that a password opens.
+    public func sealedKey(password: String) throws -> String {
+        _ = try Self.run("openssl pkey -in k.pem -aes256 -passout pass:\(password) -out sealed.pem", in: folder)
+        return "\(folder)/sealed.pem"
+    }
+
+    private static func pin(in folder: String) throws -> String {
         let script =
             "openssl x509 -in c.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | openssl base64"
         return "sha256//" + (try run(script, in: folder)).filter { !$0.isWhitespace }
     }
 
-    private static func makeCertificate(in folder: TemporaryFolder, name: String, isExpired: Bool) throws {
+    private static func makeCertificate(in folder: String, name: String, isExpired: Bool) throws {
         let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout k.pem"
         let subject = "-subj /CN=\(name) -addext subjectAltName=DNS:\(name)"
         guard isExpired else {
@@ -78,7 +88,7 @@ final class TLSServer: Sendable {
             [ca]\ndefault_ca=d\n[d]\nnew_certs_dir=.\ndatabase=index\nserial=serial\ndefault_md=sha256\npolicy=p
             [p]\ncommonName=supplied\n
             """
-        try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder.file("ca.cnf")))
+        try Data(configuration.utf8).write(to: URL(fileURLWithPath: "\(folder)/ca.cnf"))
         _ = try run("touch index; echo 01 > serial; openssl req -new \(key) \(subject) -out r.csr", in: folder)
         let dates = "-startdate 20200101000000Z -enddate 20200102000000Z"
         _ = try run(
@@ -86,12 +96,12 @@ final class TLSServer: Sendable {
             in: folder)
     }
 
-    private static func run(_ command: String, in folder: TemporaryFolder) throws -> String {
+    private static func run(_ command: String, in folder: String) throws -> String {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", command]
-        process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()

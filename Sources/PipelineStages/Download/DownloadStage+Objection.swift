@@ -1,0 +1,55 @@
+import PipelineCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+extension DownloadStage {
+    /// A file that has the name already and may not be replaced: what is known of it beforehand says whether it is the
+    /// one that is wanted.
+    func objection(at start: JobStart) async -> StepFailure? {
+        guard select == nil, let path = takenPath(at: start) else { return nil }
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        if unpack != nil { return FolderTree.isEmptyFolder(path) ? nil : Self.taken("something", path) }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            return StepFailure("\(path) is a folder", hint: "end \"to\" with '/' to write into it")
+        }
+        guard verify.isStated else { return Self.taken("a file", path) }
+        let references = (verify.sha256?.references ?? []) + (verify.size?.references ?? [])
+        guard start.knows(references), let wanted = try? verify.values(in: start.known) else { return nil }
+        let isOther = wanted.size.map { $0 != Int64(status.st_size) } ?? false
+        let digest = wanted.digest
+        guard isOther || digest.map({ digest in (try? digest.actual(of: path)) != digest.hex }) ?? false else {
+            return nil
+        }
+        return Self.taken("a different file", path)
+    }
+
+    /// Where the result goes, if that is known and nothing there may be replaced.
+    private func takenPath(at start: JobStart) -> String? {
+        guard !start.overwrites, overwrites.constant == false, start.knows(to.references),
+            let text = try? to.evaluateText(in: start.known),
+            let place = try? OutputPath(text, in: start.folders.output)
+        else { return nil }
+        switch place {
+        case .file(let path): return path
+        case .folder(let path): return unpack?.format.isFolder == true ? path : nil
+        }
+    }
+
+    private static func taken(_ what: String, _ path: String) -> StepFailure {
+        StepFailure(
+            "\(what) is at \(path) already, and is not replaced",
+            hint: "\"overwrite\": true or --overwrite replaces it; or choose another \"to\"")
+    }
+}
+
+extension VerifyDefinition {
+    /// Whether the author says anything of the file.
+    var isStated: Bool { sha256 != nil || size != nil || header != nil }
+}
