@@ -107,7 +107,8 @@ struct JobReader {
         documents[document] = source
         let record = JobRecord(
             id: job, pipeline: query.text(3), key: query.text(2), started: Timestamp(milliseconds: query.integer(4)),
-            source: source, sourceName: query.text(7), digest: query.text(5), inputs: isBrief ? [:] : try query.object(8),
+            source: source, sourceName: query.text(7), digest: query.text(5),
+            inputs: isBrief ? [:] : try query.object(8),
             environment: isBrief ? [:] : try query.object(9),
             folders: JobFolders(document: query.text(10), output: query.text(11)), overwrites: query.int(12) != 0)
         var snapshot = JobSnapshot(record: record, steps: [:], mode: mode)
