@@ -98,9 +98,12 @@ extension JobDriver {
         try await commit([.step(key, step)] + changes)
     }
 
-    /// Before this the step must go on: its deadline would pass.
+    /// Before this what follows the step's resume must begin: its deadline would pass, or what a later stage reads would
+    /// have expired.
     private func mustBeginBy(_ step: StepKey) -> Timestamp? {
-        snapshot.steps[step]?.state.isEnded == false ? deadline(of: step) : nil
+        let deadline = snapshot.steps[step]?.state.isEnded == false ? deadline(of: step) : nil
+        let expiry = snapshot.mustActBefore(in: plan) { scope(for: $0) }
+        return [deadline, expiry].compactMap { $0 }.min()
     }
 
     private func deferral(
@@ -165,7 +168,8 @@ extension JobDriver {
     }
 
     private func momentQuestion(_ key: StepKey, _ stage: PlannedStage) -> MomentQuestion {
-        snapshot.momentQuestion(for: key, stage, budget: budget)
+        let limit = snapshot.mustBeginBy(stage, in: plan) { scope(for: $0) }
+        return snapshot.momentQuestion(for: key, stage, budget: budget, mustBeginBy: limit)
     }
 }
 

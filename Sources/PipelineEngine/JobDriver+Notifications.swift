@@ -46,7 +46,9 @@ extension JobDriver {
     /// When the next notification is to be sent.
     var nextNotification: Timestamp? {
         guard tells, telling.sending.count < Self.mostAtATime else { return nil }
-        return snapshot.openNotifications.first { !telling.sending.contains($0.id) }?.due
+        let now = ports.clock.now
+        return snapshot.openNotifications.filter { !telling.sending.contains($0.id) }
+            .map { $0.isReady(at: now) ? now : $0.due }.min()
     }
 
     /// Calls the sinks of what is due and kept.
@@ -54,7 +56,7 @@ extension JobDriver {
         guard tells, let sinks = ports.sinks else { return }
         let now = ports.clock.now
         for record in snapshot.openNotifications
-        where record.due <= now && telling.sending.count < Self.mostAtATime {
+        where record.isReady(at: now) && telling.sending.count < Self.mostAtATime {
             guard let entry = law.entry(of: record), telling.sending.insert(record.id).inserted else { continue }
             let notification = record.notification(of: snapshot.record.id, pipeline: snapshot.record.pipeline)
             let scope = snapshot.documentScope(
@@ -109,7 +111,8 @@ extension JobDriver {
     /// that the job was driven by has ended. No failure of it is one of the job.
     func tellRest(_ group: inout TaskGroup<Void>) async {
         guard tells else { return }
-        let isUrgent = !isStopped && snapshot.nextTelling.map { $0 <= ports.clock.now } ?? false
+        let now = ports.clock.now
+        let isUrgent = !isStopped && snapshot.openNotifications.contains { $0.state == .due && $0.isReady(at: now) }
         guard isUrgent || !telling.sending.isEmpty else { return }
         guard let own = try? await ports.journal.acquire(snapshot.record.id, for: ports.owner) else { return }
         writing = own

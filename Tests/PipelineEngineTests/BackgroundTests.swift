@@ -152,6 +152,42 @@ import Testing
         #expect(bench.simulation.now - start <= .seconds(3600 + 900 + 15))
     }
 
+    /// A stage that ends at once with a link that is good for ten minutes.
+    private static let linking = StageKind.scripted("link", captures: ["url"]) {
+        _, _, context async throws(StageFailure) in
+        let seconds = (context.now + .seconds(600)).milliseconds / 1000
+        return .finished(["url": .string("https://store.test/a?Expires=\(seconds)&Signature=x")])
+    }
+
+    @Test("a link that expires ends the wait for a good moment before it does")
+    func expiringLink() {
+        let (bench, job) = Self.bench(
+            #"""
+            { "id": "link", "kind": "link" },
+            { "id": "download", "kind": "fetch", "discretionary": true, "reading": "${{ stages.link.url }}" }
+            """#, kinds: [Self.linking, Self.transfer("fetch")], background: "{}")
+        bench.sensors.set(Surroundings(hasExternalPower: false, battery: 0.05, isMetered: true, load: 9))
+        let start = bench.simulation.now
+        #expect(bench.end(of: bench.live(job: job)) == .success(.ended(.succeeded)))
+        let taken = (bench.simulation.now - start).seconds
+        #expect(taken > 400 && taken < 600, "\(taken)")
+    }
+
+    @Test("a resume whose delay would outlast a link comes sooner, and is entered as such")
+    func expedited() {
+        let (bench, job) = Self.bench(
+            #"""
+            { "id": "link", "kind": "link" }, { "id": "upload", "kind": "send", "needs": [] },
+            { "id": "download", "kind": "fetch", "needs": ["upload"], "reading": "${{ stages.link.url }}" }
+            """#, kinds: [Self.linking, Self.transfer("send"), Self.transfer("fetch")],
+            background: #"{ "budget": { "resumes": 0, "per": "1h", "base": "30m", "factor": 2, "max": "1h" } }"#)
+        let start = bench.simulation.now
+        #expect(bench.end(of: bench.live(job: job)) == .success(.ended(.succeeded)))
+        let first = bench.memory.image.resumes.first
+        #expect(first?.charge == .expedited && first?.step?.stage == "upload")
+        #expect((bench.simulation.now - start).seconds < 600)
+    }
+
     @Test("a discretionary stage that never sees a good moment begins after a day")
     func nothingStarves() {
         let (bench, job) = Self.bench(

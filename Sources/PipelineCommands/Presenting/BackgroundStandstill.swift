@@ -26,13 +26,15 @@ struct BackgroundStandstill {
     ) async {
         let budget = ResumeBudget(plan.definition.background.budget)
         standing = ledger.standing(of: job.record.pipeline, under: budget, at: now)
+        let limit = job.mustActBefore(in: plan) { Self.scope(for: $0, job, plan) }
         var held: [Held] = []
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) where !step.state.isEnded {
             var moment: MomentJudgement?
             if let stage = plan.stage(key.stage), Self.asksMoment(key, step, stage, job) {
-                moment = await judge(job.momentQuestion(for: key, stage, budget: budget))
+                let limit = job.mustBeginBy(stage, in: plan) { Self.scope(for: $0, job, plan) }
+                moment = await judge(job.momentQuestion(for: key, stage, budget: budget, mustBeginBy: limit))
             }
-            let next = Self.request(key, step, job, budget).map { ledger.preview($0, at: now) }
+            let next = Self.request(key, step, job, budget, before: limit).map { ledger.preview($0, at: now) }
             let deferral = Self.deferral(of: key, events, now)
             if next == nil, moment == nil, deferral == nil { continue }
             held.append(Held(step: key, next: next, moment: moment, deferral: deferral))
@@ -50,13 +52,18 @@ struct BackgroundStandstill {
         return stage.needs.allSatisfy { job.steps[StepKey(stage: $0)]?.state.isEnded == true }
     }
 
+    /// Without secrets: an expiry that is made from one is not shown.
+    private static func scope(for key: StepKey, _ job: JobSnapshot, _ plan: Plan) -> Scope {
+        job.scope(for: key, in: plan, environment: job.environment, secrets: [:], secretInputs: [:])
+    }
+
     private static func request(
-        _ key: StepKey, _ step: StepRecord, _ job: JobSnapshot, _ budget: ResumeBudget
+        _ key: StepKey, _ step: StepRecord, _ job: JobSnapshot, _ budget: ResumeBudget, before limit: Timestamp?
     ) -> ResumeRequest? {
         guard case .waiting(_, _, let reason) = step.state else { return nil }
         return ResumeRequest(
             pipeline: job.record.pipeline, job: job.record.id, step: key, reason: ResumeReason(endOf: reason.kind),
-            budget: budget)
+            budget: budget, mustBeginBy: limit)
     }
 
     private static func deferral(

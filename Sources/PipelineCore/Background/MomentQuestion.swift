@@ -26,9 +26,13 @@ public struct MomentQuestion: Sendable, Hashable {
 extension JobSnapshot {
     /// What is asked for a discretionary step that could begin: it has waited since all that it needs ended, over
     /// restarts too.
-    public func momentQuestion(for key: StepKey, _ stage: PlannedStage, budget: ResumeBudget) -> MomentQuestion {
+    public func momentQuestion(
+        for key: StepKey, _ stage: PlannedStage, budget: ResumeBudget, mustBeginBy: Timestamp? = nil
+    ) -> MomentQuestion {
         let since = stage.needs.compactMap { steps[StepKey(stage: $0)]?.ended }.max() ?? record.started
-        return MomentQuestion(pipeline: record.pipeline, job: record.id, step: key, since: since, budget: budget)
+        return MomentQuestion(
+            pipeline: record.pipeline, job: record.id, step: key, since: since, mustBeginBy: mustBeginBy, budget: budget
+        )
     }
 }
 

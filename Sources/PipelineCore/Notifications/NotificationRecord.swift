@@ -59,6 +59,12 @@ public struct NotificationRecord: Sendable, Hashable {
     /// Whether it is still to be sent.
     public var isOpen: Bool { state == .planned || state == .due }
 
+    /// Whether its time has come. No try waits longer than ``NotificationLaw/longestDelay``: when one seems to, the clock
+    /// was set back.
+    public func isReady(at now: Timestamp) -> Bool {
+        isOpen && (due <= now || state == .due && due - now > NotificationLaw.longestDelay)
+    }
+
     /// What a sink gets of it.
     public func notification(of job: JobID, pipeline: String) -> JobNotification {
         JobNotification(id: id, event: event, job: job, pipeline: pipeline, time: time, title: title, data: data)

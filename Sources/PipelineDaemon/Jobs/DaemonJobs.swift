@@ -88,7 +88,11 @@ final class DaemonJobs: BackgroundJobs {
     func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>) async {
         switch result {
         case .success(.parked): return
-        case .success(.ended), .success(.lost): state.withLock { _ = $0.handed.removeValue(forKey: job) }
+        case .success(.ended), .success(.lost):
+            guard state.withLock({ $0.handed[job] != nil }) else { break }
+            // A sink that is to be tried again may need them.
+            let isUntold = (try? await journal.snapshot(of: job))?.nextTelling != nil
+            if !isUntold { state.withLock { _ = $0.handed.removeValue(forKey: job) } }
         case .success(.suspended), .success(.unknown): break
         case .failure(let failure): log.note("job \(job): \(failure)")
         }

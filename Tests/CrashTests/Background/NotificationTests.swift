@@ -107,6 +107,36 @@ struct NotificationTests {
         }
     }
 
+    @Test("secrets that were handed over are kept until all is told")
+    func handedSecrets() async throws {
+        try await withBackground { workplace, _, background in
+            let count = Mutex(0)
+            let server = try LoopbackServer { _ in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                return .status(number == 1 ? 503 : 204)
+            }
+            defer { server.stop() }
+            let file = try workplace.write(
+                "told.json",
+                Self.document(
+                    #"{ "on": ["succeeded"], "webhook": { "POST": "\#(server.url)", "sign": "${{ secrets.HOOK }}" } }"#)
+            )
+            let end = try await workplace.run(
+                "run", file, "--detach", environment: ["PIPELINE_SECRET_HOOK": "hunter22-hunter22"])
+            #expect(end.cause == .exited(0), "\(end)")
+            // Tried again after some seconds.
+            let requests = await server.requests(atLeast: 2)
+            #expect(requests.allSatisfy { $0.header("webhook-signature")?.hasPrefix("v1,") == true })
+            while try await !workplace.run("logs", "last", "--json").output.contains("notification.sent") {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            try await background.end(by: SIGTERM)
+        }
+    }
+
     @Test("a kill between the sending and its commit sends it again under the same id")
     func killed() async throws {
         try await withWorkplace { workplace in
