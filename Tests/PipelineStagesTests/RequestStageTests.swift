@@ -11,7 +11,8 @@ struct RequestStageTests {
     ) throws -> StageBench {
         try StageBench(
             before + #"{ "id": "a", "kind": "request", "service": "api", \#(extra) "request": { \#(request) } }"#,
-            network: service.network, inputs: inputs, captures: captures, folders: JobFolders(document: folder, output: folder))
+            network: service.network, inputs: inputs, captures: captures,
+            folders: JobFolders(document: folder, output: folder))
     }
 
     @Test("takes captures out of the answer")

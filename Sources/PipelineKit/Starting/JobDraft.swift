@@ -38,8 +38,10 @@ public struct JobDraft: Sendable {
     public static func source(at path: String) throws(StepFailure) -> SourceText {
         guard let bytes = FileContent.bytes(path, limit: 512 << 20) else {
             throw StepFailure(
-                "cannot read \(path): \(FileContent.reason)", hint: FileContent.isForbidden
-                    ? "you may not read it: check its rights, and those of its folders" : "check the path of the pipeline file")
+                "cannot read \(path): \(FileContent.reason)",
+                hint: FileContent.isForbidden
+                    ? "you may not read it: check its rights, and those of its folders"
+                    : "check the path of the pipeline file")
         }
         return SourceText(name: path, bytes: bytes)
     }
