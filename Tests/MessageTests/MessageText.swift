@@ -23,7 +23,7 @@ struct MessageText {
         text = text.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/, with: "TIME")
         text = text.replacing(/\b[0-9a-hjkmnp-tv-z]{26}\b/, with: "JOB")
         text = text.replacing(/\b(localhost|127\.0\.0\.1):\d{4,5}\b/, with: "HOST")
-        text = text.replacing(/process \d+/, with: "process PID")
+        text = text.replacing(/\(\d+-[0-9a-z]+\)/, with: "(OWNER)")
         text = text.replacing(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/, with: "KEY")
         text = text.replacing(/after \d+ milliseconds/, with: "after MILLISECONDS")
         self.text = text.replacing(/in \d+(\.\d+)? s\b/, with: "in SECONDS")

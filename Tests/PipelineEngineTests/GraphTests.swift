@@ -124,7 +124,9 @@ import Testing
             { "id": "a", "kind": "echo", "concurrency": "${{ 'many' }}", "forEach": "split('a', ',')", "reading": 1 }
             """)
         #expect(run.end == .ended(.failed))
-        #expect(run.bench.job()?.failure?.failure.title == "this must be a whole number from 1 to 1024")
+        #expect(
+            run.bench.job()?.failure?.failure.title
+                == #"${{ 'many' }} gives "many", and this must be a whole number from 1 to 1024"#)
     }
 
     @Test("an item that fails lets running ones end, starts no more and fails the stage")

@@ -28,14 +28,19 @@ final class JobSession {
 
     /// Fails before anything is sent when a secret that the plan names is nowhere.
     func checkSecrets(of plan: Plan) async throws {
+        if let missing = try await missingSecret(of: plan) { throw missing }
+    }
+
+    private func missingSecret(of plan: Plan) async throws -> CommandError? {
         let secrets = try workspace.secrets()
         for name in plan.secrets where !plan.optionalSecrets.contains(name) {
             if await secrets.secret(name) == nil {
-                throw CommandError(
+                return CommandError(
                     .invalid, "the secret \(name) is not set",
                     hint: "set PIPELINE_SECRET_\(name), or give a file with --secrets-file")
             }
         }
+        return nil
     }
 
     /// Takes an existing job up and stays with it.
@@ -107,7 +112,7 @@ final class JobSession {
         }
         wasStopped = signals.count > 0
         view.finish()
-        return try await report(end, of: job)
+        return try await report(end, of: job, plan)
     }
 
     private func view(of stages: [String]) -> any EventView {
@@ -116,7 +121,7 @@ final class JobSession {
             ? LiveView(console: console, stages: stages) : PlainView(console: console)
     }
 
-    private func report(_ end: JobEnd, of job: JobID) async throws -> ExitStatus {
+    private func report(_ end: JobEnd, of job: JobID, _ plan: Plan) async throws -> ExitStatus {
         guard let snapshot = try await journal.snapshot(of: job) else { return .failed }
         noteUntold(of: snapshot)
         switch end {
@@ -130,6 +135,9 @@ final class JobSession {
             if let (stage, failure) = failure {
                 console.note("stage '\(stage)' can't go on now")
                 for line in ErrorReport.lines(of: failure) { console.note(line) }
+            }
+            if cause == .secret, let missing = try await missingSecret(of: plan) {
+                for line in ErrorReport.lines(of: missing.failure) { console.note(line) }
             }
             let isLocal = failure.map { $0.1.request == nil } ?? false
             console.note(

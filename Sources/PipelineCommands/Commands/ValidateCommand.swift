@@ -30,7 +30,7 @@ struct ValidateCommand: WorkspaceCommand {
             } catch {
                 isValid = false
                 results.append(["file": .string(file), "valid": false, "errors": .array(Self.errors(in: error))])
-                if !json { ErrorReport(error).show(on: console) }
+                if !json { ErrorReport(error, starts: false).show(on: console) }
             }
         }
         if json { console.data(JSON.array(results).prettyText()) }

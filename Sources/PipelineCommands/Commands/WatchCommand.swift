@@ -5,7 +5,8 @@ import PipelineKit
 /// `pipeline watch`: shows a job that another process drives, or all of them.
 struct WatchCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Watch a job that another process runs, or all of them, until none runs any more.",
+        commandName: "watch",
+        abstract: "Watch a job that another process runs, or all of them, until none runs any more.",
         discussion: """
             Without a job it shows all that run now, and those that begin meanwhile; when none does, the newest.
 

@@ -6,11 +6,13 @@ struct ErrorReport {
     let status: ExitStatus
     private let lines: [String]
 
-    init(_ error: any Error) {
+    /// - Parameter starts: whether the command would have started a job, had nothing been wrong.
+    init(_ error: any Error, starts: Bool = true) {
         switch error {
         case let error as DefinitionError:
             let count = error.diagnostics.count
-            self.init(.invalid, [error.report, "", "\(count) mistake\(count == 1 ? "" : "s"); nothing was started"])
+            let end = "\(count) mistake\(count == 1 ? "" : "s")"
+            self.init(.invalid, [error.report, "", starts ? "\(end); nothing was started" : end])
         case let error as InputsError:
             self.init(.invalid, error.problems.flatMap(Self.lines) + ["nothing was started"])
         case let error as StepFailure: self.init(.invalid, Self.lines(of: error))
@@ -72,7 +74,8 @@ struct ErrorReport {
             case .damaged(let file, let reason):
                 (
                     "the journal \(file) is damaged: \(reason)",
-                    "nothing was changed; keep a copy, then run 'pipeline doctor'"
+                    "nothing was changed; keep a copy, then move it aside to begin anew, or put back one that "
+                        + "'pipeline doctor --backup' made"
                 )
             case .newer(let file):
                 (

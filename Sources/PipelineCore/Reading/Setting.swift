@@ -19,7 +19,9 @@ public enum Setting<Value: Sendable>: Sendable {
             do throws(ValueSyntaxError) {
                 return try read(json)
             } catch {
-                throw .wrong(message: error.message, hint: error.hint, range: range)
+                let shown = json.text.count > 60 ? String(json.text.prefix(57)) + "…" : json.text
+                throw .wrong(
+                    message: "\(template.text) gives \(shown), and \(error.message)", hint: error.hint, range: range)
             }
         }
     }

@@ -10,7 +10,10 @@
 enum FailureText {
     /// - Parameter detail: libcurl's own words, added in brackets when there are any.
     static func message(_ reason: ExchangeFailure.Reason, host: String, detail: String) -> String {
-        let text = sentence(reason, host: host.forDisplay)
+        var text = sentence(reason, host: host.forDisplay)
+        if reason == .connectionRefused, let proxy = proxy(in: detail, host) {
+            text = "The proxy \(proxy) refused the connection to \(host.forDisplay)"
+        }
         return detail.isEmpty ? "\(text)." : "\(text) (\(detail.forDisplay))."
     }
 
@@ -54,5 +57,13 @@ enum FailureText {
 
     private static func words(_ code: Int32) -> String {
         String(cString: strerror(code))
+    }
+
+    /// The proxy that libcurl was on its way to, when it names another machine than the service's.
+    private static func proxy(in detail: String, _ host: String) -> String? {
+        guard let match = detail.firstMatch(of: /connect to (?<name>\S+) port (?<port>\d+)/),
+            !host.hasPrefix(match.name)
+        else { return nil }
+        return "\(match.name):\(match.port)"
     }
 }

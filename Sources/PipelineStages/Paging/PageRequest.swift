@@ -51,7 +51,10 @@ struct PageRequest: Sendable {
         } catch {
             throw .failed(
                 TryFailure(
-                    requests.failure(error.message, answer, of: rendered, in: context), kind: unreadable))
+                    requests.failure(
+                        error.message, answer, of: rendered,
+                        hint: "look at what was sent: is the path right, and does \"items\" fit it?", in: context),
+                    kind: unreadable))
         }
         var lines: [UInt8] = []
         for item in found {

@@ -106,7 +106,7 @@
                     let end = try await workplace.run(command)
                     #expect(end.cause == .exited(1), "\(end)")
                     #expect(end.errors.contains("error: the journal \(journal) is damaged: "), "\(end)")
-                    #expect(end.errors.contains("keep a copy, then run 'pipeline doctor'"))
+                    #expect(end.errors.contains("keep a copy, then move it aside"))
                 }
                 let isSame = workplace.bytes(journal) == garbage
                 #expect(isSame, "a damaged journal was written to")

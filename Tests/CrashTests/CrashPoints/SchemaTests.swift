@@ -69,6 +69,26 @@ struct OutputSchemaTests {
         }
     }
 
+    @Test("the mistakes of documents, and plans with and without a forecast")
+    func documents() async throws {
+        let (validate, plan) = (try Self.schema("validate"), try Self.schema("plan"))
+        try await withWorkplace { workplace in
+            try workplace.write(
+                "bad.json", #"{ "pipeline": 1, "name": "A", "stages": [ { "id": "a", "kind": "wiat" } ] }"#)
+            let wrong = try await workplace.run("validate", "bad.json", Documents.selfie, "nowhere.json", "--json")
+            let results = try JSON.parse(wrong.output)
+            check(results, validate)
+            #expect(results.array?.map { $0["valid"] } == [false, true, false], "\(wrong)")
+            for arguments in [["--json"], ["--json", "--background"]] {
+                let end = try await workplace.program.run(
+                    ["plan", Documents.selfie] + arguments, environment: workplace.environment(),
+                    folder: workplace.folder)
+                #expect(end.cause == .exited(0), "\(end)")
+                check(try JSON.parse(end.output), plan)
+            }
+        }
+    }
+
     /// The page's commands, run as they stand there.
     private func jq(_ workplace: Workplace) async throws {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/jq") else { return }
@@ -77,7 +97,10 @@ struct OutputSchemaTests {
         let commands = page.components(separatedBy: "```sh\n").dropFirst().compactMap {
             $0.components(separatedBy: "```").first
         }
-        #expect(commands.count == 5)
+        #expect(commands.count == 7)
+        // What the examples of documents look at.
+        try workplace.write(
+            "selfie.json", try Documents.selfie(replacing: [("../Fixtures/selfie.y4m", Documents.video)]))
         let folder = workplace.program.path.split(separator: "/").dropLast().joined(separator: "/")
         for command in commands {
             let end = try await BuiltProgram(path: "/bin/bash").run(
