@@ -88,13 +88,13 @@ extension UploadRun {
             let response = try await answer(to: rendered)
             if response.status == 404 { return try await afterLoss(parts, response, rendered) }
             let answer = try await requests.judge(response, of: rendered, in: context)
-            let numbers = Self.texts("/ListPartsResult/Part/PartNumber", in: answer)
-            let tags = Self.texts("/ListPartsResult/Part/ETag", in: answer)
-            let sizes = Self.texts("/ListPartsResult/Part/Size", in: answer)
+            let numbers = Self.listed("Part/PartNumber", in: answer)
+            let tags = Self.listed("Part/ETag", in: answer)
+            let sizes = Self.listed("Part/Size", in: answer)
             guard numbers.count == tags.count, numbers.count == sizes.count else {
                 throw .definite(requests.failure("the list of parts makes no sense", answer, of: rendered, in: context))
             }
-            let sums = state.checksum.map { Self.texts("/ListPartsResult/Part/\($0.element)", in: answer) } ?? []
+            let sums = state.checksum.map { Self.listed("Part/\($0.element)", in: answer) } ?? []
             for (position, text) in numbers.enumerated() {
                 guard let number = Int(text), (1...table.count).contains(number) else { continue }
                 if sums.count == numbers.count { checksums[number] = sums[position] }
@@ -102,9 +102,9 @@ extension UploadRun {
                 guard state.checksum == nil || checksums[number] != nil else { continue }
                 if Int64(sizes[position]) == table.length(of: number) { receipts[number] = tags[position] }
             }
-            let next = Self.text("/ListPartsResult/NextPartNumberMarker", in: answer)
+            let next = Self.listed("NextPartNumberMarker", in: answer).first
             // A marker that stands still would be asked for again for ever.
-            guard Self.text("/ListPartsResult/IsTruncated", in: answer) == "true", let next, next != marker else {
+            guard Self.listed("IsTruncated", in: answer).first == "true", let next, next != marker else {
                 break
             }
             marker = next
@@ -197,6 +197,12 @@ extension UploadRun {
         case .success(let response): return response
         case .failure(let failure): throw await end(failure, rendered)
         }
+    }
+
+    /// What a list of parts says; some services call it a response.
+    private static func listed(_ path: String, in answer: Answer) -> [String] {
+        let usual = texts("/ListPartsResult/\(path)", in: answer)
+        return usual.isEmpty ? texts("/ListPartsResponse/\(path)", in: answer) : usual
     }
 
     static func text(_ path: String, in answer: Answer) -> String? { texts(path, in: answer).first }

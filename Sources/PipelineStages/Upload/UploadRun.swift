@@ -233,6 +233,8 @@ struct UploadRun {
     ) async throws(StageFailure) {
         for (status, headers) in watch.takeInformed() { session.take(informational: status, headers, from: url) }
         guard passage.sendsFile else { return }
+        // Asked before the position: what was sent as a whole is then counted as a whole.
+        let isSent = watch.isSent
         let position = watch.marks.position
         noteSession()
         checkpoint.uncounted = passage.uncounted(at: position)
@@ -245,7 +247,7 @@ struct UploadRun {
             passage.parts += partSize
             context.pass(.uploadPart)
         }
-        if watch.isSent, passage.isLast, !passage.hasPassedEnd {
+        if isSent, passage.isLast, !passage.hasPassedEnd {
             passage.hasPassedEnd = true
             if position > passage.parts { context.pass(.uploadPart) }
             context.pass(.uploadSent)

@@ -11,7 +11,7 @@ final class ForeignServer {
     static let isAvailable = python != nil
 
     static var howTo: Testing.Comment {
-        "needs PIPELINE_TEST_PYTHON=VENV/bin/python with: pip install tuspyserver uvicorn 'moto[server]'"
+        "needs PIPELINE_TEST_PYTHON=VENV/bin/python with: pip install tuspyserver uvicorn 'moto[server]' aiohttp-tus"
     }
 
     /// Runs a script whose first line of output is the port on which it already listens.
@@ -25,6 +25,8 @@ final class ForeignServer {
         while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != 10 { line.append(byte) }
         url = "http://127.0.0.1:" + String(decoding: line, as: UTF8.self)
     }
+
+    var port: UInt16? { url.split(separator: ":").last.flatMap { UInt16($0) } }
 
     /// Ends it at once, whatever it is still waiting for.
     func stop() { kill(process.processIdentifier, SIGKILL) }
