@@ -33,8 +33,11 @@ extension JobDriver {
     func expect() async throws(JournalFailure) {
         guard tellsExpectations, telling.mayHaveMoved || isExpectationDue else { return }
         telling.mayHaveMoved = false
-        guard let end = endEstimate else { return }
-        let records = law.planned(for: snapshot, end: end.quantile, at: ports.clock.now)
+        let now = ports.clock.now
+        // By a clock that was set back to before a step began nothing can be foretold: what is planned stays.
+        let isBehind = snapshot.steps.values.contains { !$0.state.isEnded && ($0.started.map { $0 > now } ?? false) }
+        guard !isBehind, let end = endEstimate else { return }
+        let records = law.planned(for: snapshot, end: end.quantile, at: now)
         if !records.isEmpty { try stage(records.map(JournalChange.notification)) }
     }
 
