@@ -22,6 +22,29 @@ struct DocumentsCommand: AsyncParsableCommand {
         )
         try Self.selectors()
         try Self.expressions()
+        try Self.largeAnswer()
+    }
+
+    /// A body of 100 MB: how long selectors take that look at all of it.
+    private static func largeAnswer() throws {
+        let item = #"{"id":"0123456789","state":"running","url":"https://example.com/files/0123456789","size":123456},"#
+        var bytes = Array("[".utf8)
+        while bytes.count < 100_000_000 { bytes.append(contentsOf: item.utf8) }
+        bytes[bytes.count - 1] = UInt8(ascii: "]")
+        var body = JSON.null
+        print("a body of 100 MB: read in \(text(try cpu { body = try JSON.parse(bytes) }, 2)) s of CPU")
+        for query in ["$[-1].url", "$..url", "$[?search(@.url, '(x|9)+$') && @.size > 1].id"] {
+            let parsed = try JSONPathQuery(query)
+            var outcome = ""
+            let seconds = try cpu {
+                do throws(JSONPathEvaluationError) {
+                    outcome = "\(try parsed.nodes(in: body).count) nodes"
+                } catch {
+                    outcome = error.message
+                }
+            }
+            print("selector \(query) on it: \(text(seconds, 2)) s of CPU, \(outcome)")
+        }
     }
 
     private static func selectors() throws {
