@@ -45,6 +45,7 @@ public struct AnyStage: Sendable {
         self.resume = resume
         cancel = other.cancel
         preview = other.preview
+        objection = other.objection
         work = other.work
         callback = other.callback
     }
