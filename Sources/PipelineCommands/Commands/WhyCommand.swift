@@ -23,7 +23,8 @@ struct WhyCommand: WorkspaceCommand {
         let found = try await JobName(job).find(in: journal)
         let isOwned = found.owner != nil
         let phase = found.snapshot.phase(isOwned: isOwned)
-        let cause = found.snapshot.suspension(isOwned: isOwned)
+        // Of an unknown submit the step says what to do; that its process ended is no news then.
+        let cause = phase == .unknown ? nil : found.snapshot.suspension(isOwned: isOwned)
         let advice = try await advice(for: found, cause, journal)
         let hasEnded = phase == .succeeded || phase == .cancelled
         let plan = hasEnded ? nil : try await workspace.plan(of: found.snapshot.record)

@@ -86,6 +86,11 @@ struct LostSubmitTests {
         let refused = try await workplace.run("resume", environment: service.environment)
         #expect(refused.cause == .exited(3), "\(refused)")
         #expect(refused.errors.contains("pipeline resolve \(job) --stage model"))
+        let why = try await workplace.run("why")
+        #expect(
+            why.output.contains("pipeline resolve \(job) --stage model with --id ID, --resubmit or --abandon"), "\(why)"
+        )
+        #expect(!why.output.contains("pipeline resume"), "\(why)")
         #expect(service.counters.modelRequests == 1)
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import JSONPath
 import PipelineCore
+import PipelineKit
 import PipelineTestKit
 import SelfieStudio
 import Testing
@@ -78,5 +79,29 @@ import Testing
             let model = try String(contentsOfFile: bench.folder + "/me.obj", encoding: .utf8)
             #expect(model.contains("\nv ") && model.contains("\nf "))
         }
+    }
+
+    @Test("pieces of JSON on the pages are JSON; those that are keys of a document can stand in one")
+    func fragments() throws {
+        let catalogue = ExampleBench.workspace(environment: [:], state: "/nonexistent").catalogue
+        let pages = [
+            "FromACurlScript", "WhenAnUploadIsInterrupted", "WhatAResumeCosts", "OperatingTheDaemon", "Expressions",
+        ]
+        var count = 0
+        for name in pages {
+            for piece in try GuidePage(named: name).fragments {
+                count += 1
+                guard piece.hasPrefix("\"") else {
+                    _ = try JSON.parse(piece)
+                    continue
+                }
+                let text = """
+                    { "pipeline": 1, "name": "piece", "stages": [ { "id": "a", "kind": "wait", "for": "1s" } ],
+                      \(piece) }
+                    """
+                _ = try Planner(catalogue: catalogue).plan(SourceText(name: name, text: text))
+            }
+        }
+        #expect(count > 2)
     }
 }
