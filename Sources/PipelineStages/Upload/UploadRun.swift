@@ -103,10 +103,12 @@ struct UploadRun {
     /// What must be on the disk before a request goes out: the fingerprint, before any byte of the file; and that the
     /// answer may be the last, so that a restart knows.
     ///
-    /// An upload of one small request is spared its own commit: nothing can be spliced there.
+    /// An upload of one small request is spared all commits but the first: nothing can be spliced there, and a source
+    /// that changes before the next try is noticed all the same.
     mutating func commitBeforeSending(_ request: UploadRequest) async throws(StageFailure) {
         noteSession()
-        if !isSparing { try await commitFacts() }
+        if !isSparing { return try await commitFacts() }
+        if committed == nil { try await commit(countsBytes: false) }
     }
 
     /// Takes over what a restart needs of the session and of the digest.
