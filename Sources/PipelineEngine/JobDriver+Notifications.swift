@@ -20,7 +20,9 @@ extension JobDriver {
         guard tells else { return changes }
         var all = changes
         if changes.contains(where: \.endsOwnership) {
-            all += law.withdrawn(from: snapshot).map(JournalChange.notification)
+            // What a sink has in its hands can't be taken back: it is sent, or withdrawn when the sink fails.
+            all += law.withdrawn(from: snapshot).filter { !telling.sending.contains($0.id) }
+                .map(JournalChange.notification)
         }
         for case .event(let event) in changes {
             all += law.records(for: event, of: snapshot).map(JournalChange.notification)
@@ -102,8 +104,9 @@ extension JobDriver {
             let safe = NotificationFailure(
                 redactor.redact(failure.message), hint: failure.hint.map { redactor.redact($0) },
                 isRetryable: failure.isRetryable)
-            let next = NotificationLaw.failed(
+            var next = NotificationLaw.failed(
                 record, safe, at: ports.clock.now, random: ports.randomness.unit())
+            if record.state == .planned, snapshot.ended != nil || isStopped { next.state = .withdrawn }
             try await commit([.notification(next)])
         }
     }

@@ -78,5 +78,5 @@ extension JobSnapshot {
     }
 
     /// When the next of those that have happened is to be sent, or tried again; nil when none is left.
-    public var nextTelling: Timestamp? { openNotifications.first { $0.state == .due }?.due }
+    public var nextTelling: Timestamp? { openNotifications.first { $0.state == .due || ended != nil }?.due }
 }

@@ -221,8 +221,9 @@ struct ResumableSession: Sendable, Equatable {
     private mutating func afterAppend(_ response: HTTPExchangeResponse, from start: Int64, count: Int64) -> UploadStep {
         let isLast = start + count == total
         let isComplete = version.isComplete(in: response.headers)
-        // Whatever its status: the upload is over, and this is what its target says to it.
-        if isLast, isComplete == true { return .done }
+        // Whatever its status: the upload is over, and this is what its target says to it. A conflict is no answer of the
+        // target: an append of an earlier owner has ended the upload meanwhile.
+        if isLast, isComplete == true, response.status != 409 { return .done }
         if response.isSuccess { return isLast ? afterLast(isComplete) : afterPart(response, start, count) }
         switch response.status {
         case 404, 410: return .fail(.gone)

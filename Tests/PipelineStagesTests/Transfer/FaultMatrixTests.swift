@@ -165,7 +165,9 @@ struct FaultMatrixTests {
         // An end in order loses nothing on its way down.
         let isOrderly = !way.isUpload && trouble != .resetInBody
         let most = trouble == .answersLost ? way.mostWithoutAnswers : isOrderly ? 1.02 : way.most
-        #expect(Double(all) <= Double(way.size) * most, "\(all) of \(way.size)")
+        // A try that asks how far it is, and goes on at once, may meet the same reset a second time.
+        let twice = trouble == .resetInBody ? 1 + 2 * 2.0 / 3 + 0.02 : 0
+        #expect(Double(all) <= Double(way.size) * max(most, twice), "\(all) of \(way.size)")
     }
 
     @Test("a byte that is another one is noticed where there is a digest, and sent again")

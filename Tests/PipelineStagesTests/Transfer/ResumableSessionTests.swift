@@ -54,6 +54,17 @@ struct ResumableSessionTests {
         #expect(second?.body == .file(offset: 0, count: 100))
     }
 
+    /// A late append of an owner that was killed ended the upload between our question and our append; its conflict
+    /// was taken for the target's refusal.
+    @Test("asks for the last answer again when a conflict says that the upload is complete")
+    func completedByAnother() {
+        var session = resumed()
+        #expect(request(session.next(after: answer(204, ["Upload-Offset": "40"], from: Self.upload)))?.purpose == .append)
+        let conflict = answer(409, ["Upload-Offset": "100", "Upload-Complete": "?1"], from: Self.upload)
+        #expect(request(session.next(after: conflict))?.purpose == .replay)
+        #expect(session.next(after: answer(201, ["Upload-Complete": "?1"], from: Self.upload)) == .done)
+    }
+
     @Test("tries older versions one after the other, and keeps the one that is answered")
     func negotiation() {
         var session = ResumableSession(total: 100)
