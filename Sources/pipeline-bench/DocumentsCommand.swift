@@ -36,7 +36,7 @@ struct DocumentsCommand: AsyncParsableCommand {
         for query in ["$[-1].url", "$..url", "$[?search(@.url, '(x|9)+$') && @.size > 1].id"] {
             let parsed = try JSONPathQuery(query)
             var outcome = ""
-            let seconds = try cpu {
+            let seconds = cpu {
                 do throws(JSONPathEvaluationError) {
                     outcome = "\(try parsed.nodes(in: body).count) nodes"
                 } catch {

@@ -76,10 +76,6 @@ struct LogsCommand: WorkspaceCommand {
 
     private func show(_ event: JobEvent, on console: Console) {
         if json { return console.data(event.json.text) }
-        let text =
-            EventLine(event).text
-            ?? [event.step?.description, event.kind.rawValue].compactMap { $0 }
-            .joined(separator: ": ")
-        console.data("\(event.time)  \(SafeText.line(text))")
+        console.data("\(event.time)  \(SafeText.line(EventLine(event).whole))")
     }
 }

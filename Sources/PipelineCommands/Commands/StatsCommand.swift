@@ -62,7 +62,8 @@ struct StatsCommand: WorkspaceCommand {
     }
 
     private static func line(_ stage: StageStatistics) -> String {
-        var line = "  \(stage.stage): \(stage.count) times, half within \(seconds(stage.p50)), "
+        var line =
+            "  \(stage.stage): \(stage.count == 1 ? "once" : "\(stage.count) times"), half within \(seconds(stage.p50)), "
         line += "90 % within \(seconds(stage.p90))"
         if let throughput = stage.throughput { line += ", \(SizeText.describe(Int64(throughput)))/s" }
         if let half = stage.held50, let most = stage.held90 {

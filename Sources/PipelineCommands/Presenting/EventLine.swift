@@ -5,6 +5,8 @@ import PipelineCore
 struct EventLine {
     /// The line; nil for events that are no change of state.
     let text: String?
+    /// The line as a log has it, where nothing is left out.
+    let whole: String
 
     init(_ event: JobEvent) {
         let step = event.step.map(\.description) ?? ""
@@ -29,6 +31,18 @@ struct EventLine {
             case .resumeDeferred: "\(step): waits for the resume budget"
             case .transferProgress, .estimateChanged, .notificationSent: nil
             }
+        whole = text ?? Self.quiet(event, step)
+    }
+
+    /// What nobody who waits for a job wants to read each time.
+    private static func quiet(_ event: JobEvent, _ step: String) -> String {
+        switch event.kind {
+        case .stageWaiting: "\(step): asks again at \(event.data["until"]?.string ?? "?")"
+        case .stageResumed: "\(step): goes on"
+        case .notificationSent:
+            "told of '\(event.data["on"]?.string ?? "?")' by \(event.data["sink"]?.string ?? "?")"
+        default: [step, event.kind.rawValue].filter { !$0.isEmpty }.joined(separator: ": ")
+        }
     }
 
     private static func title(_ data: JSONObject) -> String { data["error"]?["title"]?.string ?? "" }

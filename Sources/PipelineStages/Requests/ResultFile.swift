@@ -106,7 +106,8 @@ enum ResultFile {
     private static func failure<Checkpoint>(
         _ failure: FileFailure, in context: StageContext<Checkpoint>
     ) -> StageFailure {
-        let kind: TryFailure.Kind = failure.isLackOfSpace ? .answered : .definite
+        // Room on a disk comes back: the step waits for it, for as long as for a network.
+        let kind: TryFailure.Kind = failure.isLackOfSpace ? .silent : .definite
         return .failed(TryFailure(failure.stepFailure(place: context.facts.place), kind: kind))
     }
 }
