@@ -30,6 +30,32 @@ import Testing
         #expect(code.split(separator: "\n").count <= 45)
     }
 
+    @Test("the guide's package is one, and names products that there are")
+    func package() throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let page = try String(
+            contentsOfFile: Self.root + "/Sources/PipelineKit/PipelineKit.docc/WritingAStage.md", encoding: .utf8)
+        let manifest = try #require(
+            page.components(separatedBy: "```swift\n").dropFirst().first?.components(separatedBy: "```").first)
+        try manifest.write(toFile: bench.folder + "/Package.swift", atomically: true, encoding: .utf8)
+        let dump = Process()
+        dump.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        dump.arguments = ["swift", "package", "--package-path", bench.folder, "dump-package"]
+        let output = Pipe()
+        dump.standardOutput = output
+        try dump.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        dump.waitUntilExit()
+        #expect(dump.terminationStatus == 0)
+        let described = try JSON.parse(Array(text))
+        let dependencies = described["targets"]?.array?.flatMap { $0["dependencies"]?.array ?? [] } ?? []
+        let products = dependencies.compactMap { $0["product"]?.array?.first?.string }
+        #expect(products == ["PipelineCommands", "PipelineKit"])
+        let own = try String(contentsOfFile: Self.root + "/Package.swift", encoding: .utf8)
+        for name in products { #expect(own.contains(".library(name: \"\(name)\"")) }
+    }
+
     @Test("its stage counts lines, and its kinds are part of the schema")
     func counts() async throws {
         let bench = try ExampleBench()
