@@ -13,7 +13,7 @@ struct DesktopSink: NotificationSink {
             throw NotificationFailure(
                 "there is no session bus, so no desktop to show a notification on",
                 hint: "DBUS_SESSION_BUS_ADDRESS and XDG_RUNTIME_DIR name none; choose another sink for this machine",
-                isRetryable: true)
+                isRetryable: false)
         }
         guard let found = ProgramSurroundings.first(of: Self.programs, in: environment) else {
             throw NotificationFailure(
