@@ -4,6 +4,7 @@ SHELL := /bin/bash
 CHECK := --explicit-target-dependency-import-check error
 PREFIX ?= /usr/local
 TIMES ?= 100
+RELEASE = swift build -c release --scratch-path .build-release $$(.scripts/release-flags) $(CHECK)
 
 .PHONY: help
 help: ## Show what there is to make
@@ -64,10 +65,8 @@ docs: dependencies ## Build the documentation into .build/docs, a website
 
 .PHONY: bench
 bench: dependencies ## Measure against curl and other peers; prints ratios
-	swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK)
-	.scripts/bench "$$(swift build -c release --scratch-path .build-release --static-swift-stdlib --show-bin-path)"
-
-RELEASE := swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK)
+	$(RELEASE)
+	.scripts/bench "$$($(RELEASE) --show-bin-path)"
 
 .PHONY: release
 release: dependencies ## Build the programs for release, the Swift runtime linked in
