@@ -11,7 +11,10 @@ import Testing
         ("PipelineHTTP", ["CCurl", "CZlib", "NetworkTasks"]),
         ("PipelineEngine", ["JSONPath", "PipelineCore"]),
         ("PipelineJournal", ["CSQLite", "JSONPath", "PipelineCore"]),
-        ("PipelineStages", ["CArchive", "CFiles", "COpenSSL", "JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]),
+        (
+            "PipelineStages",
+            ["CArchive", "CFiles", "COpenSSL", "JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]
+        ),
         ("PipelineNotifier", ["CCurl", "JSONPath", "PipelineCore", "PipelineHTTP"]),
         (
             "PipelineKit",
@@ -29,7 +32,8 @@ import Testing
         ("SelfieStudio", []),
     ]
 
-    static let ours = Set(allowed.map(\.target) + ["CArchive", "CCurl", "CFiles", "CSQLite", "CZlib", "COpenSSL", "PipelineTestKit"])
+    static let ours = Set(
+        allowed.map(\.target) + ["CArchive", "CCurl", "CFiles", "CSQLite", "CZlib", "COpenSSL", "PipelineTestKit"])
 
     @Test("a target imports only what stands behind it", arguments: allowed)
     func imports(target: String, modules: Set<String>) throws {
