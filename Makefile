@@ -13,6 +13,10 @@ help: ## Show what there is to make
 dependencies: ## Install the system packages that are missing
 	@.scripts/dependencies
 
+.PHONY: release-dependencies
+release-dependencies:
+	@.scripts/dependencies valgrind
+
 .PHONY: build
 build: dependencies ## Build everything for debugging
 	swift build $(CHECK)
@@ -63,28 +67,24 @@ docs: dependencies ## Build the documentation into .build/docs, a website
 	.scripts/docs
 
 .PHONY: bench
-bench: dependencies ## Measure against curl and other peers; prints ratios
-	swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK)
-	.scripts/bench "$$(swift build -c release --scratch-path .build-release --static-swift-stdlib --show-bin-path)"
-
-RELEASE := swift build -c release --scratch-path .build-release --static-swift-stdlib $(CHECK)
+bench: release-dependencies ## Measure against curl and other peers; prints ratios
+	.scripts/bench "$$(.scripts/release pipeline pipeline-daemon pipeline-bench selfie-studio)"
 
 .PHONY: release
-release: dependencies ## Build the programs for release, the Swift runtime linked in
-	$(RELEASE) --product pipeline
-	$(RELEASE) --product pipeline-daemon
+release: release-dependencies ## Build the programs for release, the Swift runtime linked in
+	.scripts/release pipeline pipeline-daemon
 
 .PHONY: install
 install: release ## Build for release and install under PREFIX (/usr/local)
-	.scripts/install "$$($(RELEASE) --show-bin-path)" "$(DESTDIR)" "$(PREFIX)"
+	.scripts/install "$$(.scripts/release pipeline pipeline-daemon)" "$(DESTDIR)" "$(PREFIX)"
 
 .PHONY: test-install
 test-install: release ## Install into a folder of its own, run a job from there, tell the sizes
-	.scripts/test-install "$$($(RELEASE) --show-bin-path)"
+	.scripts/test-install "$$(.scripts/release pipeline pipeline-daemon)"
 
 .PHONY: deb
 deb: release ## Build a Debian package; it needs no Swift where it is installed
-	.scripts/deb "$$($(RELEASE) --show-bin-path)"
+	.scripts/deb "$$(.scripts/release pipeline pipeline-daemon)"
 
 .PHONY: test-deb
 test-deb: deb ## Install the Debian package into a fresh root and run it there

@@ -70,7 +70,9 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "NetworkTasks", swiftSettings: settings),
         .target(
-            name: "PipelineJournal", dependencies: ["PipelineCore", "JSONPath", grdb, sqlite], swiftSettings: settings),
+            name: "PipelineJournal", dependencies: ["CSQLite", "PipelineCore", "JSONPath", grdb, sqlite],
+            swiftSettings: settings),
+        .target(name: "CSQLite", dependencies: [sqlite]),
         .target(name: "CFiles"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),

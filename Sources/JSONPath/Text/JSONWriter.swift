@@ -92,8 +92,13 @@ struct JSONWriter {
         case 0x08: bytes.append(UInt8(ascii: "b"))
         case 0x0C: bytes.append(UInt8(ascii: "f"))
         case let byte where byte < 0x20:
-            bytes.append(contentsOf: byte < 16 ? "u000".utf8 : "u00".utf8)
-            bytes.append(contentsOf: String(byte, radix: 16).utf8)
+            // Of a binary body that is logged most bytes come here.
+            let digit = byte & 0x0F
+            bytes.append(UInt8(ascii: "u"))
+            bytes.append(UInt8(ascii: "0"))
+            bytes.append(UInt8(ascii: "0"))
+            bytes.append(UInt8(ascii: "0") + byte >> 4)
+            bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
         case let byte: bytes.append(byte)
         }
     }

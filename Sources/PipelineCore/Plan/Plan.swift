@@ -2,7 +2,7 @@ import JSONPath
 
 /// A checked pipeline: every reference is known to lead somewhere, and each stage is made.
 public struct Plan: Sendable {
-    public let definition: PipelineDefinition
+    @Indirect public private(set) var definition: PipelineDefinition
     /// The stages in an order in which each comes after all that it needs.
     public let stages: [PlannedStage]
     /// The stages that run, one after the other, when the job has ended.
@@ -55,60 +55,6 @@ public struct Plan: Sendable {
     /// The stage of that id.
     public func stage(_ id: String) -> PlannedStage? {
         positions[id].map { $0 < stages.count ? stages[$0] : finally[$0 - stages.count] }
-    }
-}
-
-/// A stage with everything that the job machine decides from.
-public struct PlannedStage: Sendable {
-    public let id: String
-    public let kind: String
-    public let stage: AnyStage
-    /// The stages that must have ended before it: those it names, those it reads from, else the one before it.
-    public let needs: [String]
-    /// Of them those whose being skipped skips this one: it reads their captures and can't do without.
-    public let reads: Set<String>
-    public let condition: Expression?
-    /// What it is repeated over; nil for a stage that runs once.
-    public let forEach: ForEachDefinition?
-    /// How many of its items run at a time; 4 when nothing is said.
-    public let concurrency: Setting<Int>?
-    public let warnings: [WarnDefinition]
-    /// Whether it runs when the job has ended: it may read every capture, and its failure changes nothing.
-    public let isFinal: Bool
-    public let continuesOnFailure: Setting<Bool>
-    /// Its own `retry` over the document's.
-    public let retries: RetryDefinition
-    public let deadline: Setting<Duration>?
-    public let keepsOwnDeadline: Bool
-    public let estimate: Setting<Duration>?
-    /// Until when its captures are good.
-    public let expires: ExpiryDefinition?
-    /// The stage that is run again for fresh captures; one of `needs`.
-    public let renews: String?
-    /// Whether running it again for fresh captures asks after what it began, instead of beginning it anew.
-    public let keepsSubmit: Bool
-    /// Whether it also waits for a good moment when no person waits.
-    public let isDiscretionary: Bool
-    /// The tokens that its requests fetch, each by the text of its configuration: a service answers with one before
-    /// it answers with anything else.
-    public let tokens: [String]
-    /// The captures that it makes.
-    public let captures: [CaptureDeclaration]
-    let source: SourceText
-    let offset: Int
-
-    /// When a failed try is repeated, as far as that is known without values of expressions.
-    public var retry: RetryPolicy { retries.constants }
-
-    /// Whether `when` speaks of one item of a `forEach`; else it is judged once, for the whole stage.
-    public var conditionReadsItem: Bool {
-        forEach != nil && condition?.references.contains { $0.root == .item || $0.root == .index } == true
-    }
-
-    /// Where it stands in the document: `FILE:LINE:COLUMN`. Found when it is asked for, which is rare.
-    public var place: String {
-        let position = source.position(at: offset)
-        return "\(source.name):\(position.line):\(position.column)"
     }
 }
 

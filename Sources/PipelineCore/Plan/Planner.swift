@@ -23,8 +23,8 @@ public struct Planner {
             throw DefinitionError(source: source, diagnostics: findings.diagnostics)
         }
         return Plan(
-            definition: definition, stages: ordered.compactMap { $0.planned(by: definition) },
-            finally: finals.compactMap { $0.planned(by: definition) },
+            definition: definition, stages: ordered.compactMap { PlannedStage($0, by: definition) },
+            finally: finals.compactMap { PlannedStage($0, by: definition) },
             uses: documentUses + (drafts + finals).flatMap(\.uses))
     }
 

@@ -41,13 +41,13 @@ final class StageDraft {
     }
 
     /// Under a phone's budget a transfer that first starts in the background is so whatever the document says.
-    private func isDiscretionary(_ options: StageOptions, in background: BackgroundDefinition) -> Bool {
+    func isDiscretionary(_ options: StageOptions, in background: BackgroundDefinition) -> Bool {
         if ResumeBudget(background.budget).makesTransfersDiscretionary, stage?.work == .transfer { return true }
         return options.isDiscretionary ?? background.isDiscretionary
     }
 
     /// The `oauth2` decorators that hold for the stage, wherever they stand.
-    private func tokens(_ options: StageOptions, in document: PipelineDefinition) -> [String] {
+    func tokens(_ options: StageOptions, in document: PipelineDefinition) -> [String] {
         let service = document.services.first { $0.name == options.service }
         let around = (service?.decorators ?? []) + document.defaults.decorators
         let outside = around.filter { $0.name == "oauth2" }.map { $0.configuration.node.json.text }
@@ -66,23 +66,6 @@ final class StageDraft {
         case .array(let elements): elements.flatMap { tokens(in: $0) }
         case .null, .bool, .number, .string: []
         }
-    }
-
-    func planned(by document: PipelineDefinition) -> PlannedStage? {
-        guard let options, let kind, let stage else { return nil }
-        return PlannedStage(
-            id: definition.id, kind: kind.name, stage: stage, needs: needs(),
-            reads: isFinal ? [] : Set(bodyUses.filter { !$0.reference.toleratesNull }.compactMap(\.sourceStage)),
-            condition: options.condition, forEach: options.forEach,
-            concurrency: options.concurrency ?? document.defaults.concurrency, warnings: options.warnings,
-            isFinal: isFinal, continuesOnFailure: options.continuesOnFailure, retries: retry,
-            deadline: options.deadline ?? document.defaults.deadline
-                ?? kind.defaultDeadline.map(Setting.constant),
-            keepsOwnDeadline: kind.keepsOwnDeadline, estimate: options.estimate,
-            expires: options.expires, renews: options.renew?.text, keepsSubmit: kind.keepsSubmit,
-            isDiscretionary: isDiscretionary(options, in: document.background),
-            tokens: tokens(options, in: document), captures: captures,
-            source: document.source, offset: definition.place.node.range.start)
     }
 }
 

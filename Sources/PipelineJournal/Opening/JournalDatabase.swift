@@ -1,3 +1,4 @@
+import CSQLite
 import GRDB
 import GRDBSQLite
 import PipelineCore
@@ -12,12 +13,16 @@ import PipelineCore
 ///
 /// `@unchecked`: ``statements`` is only touched inside ``access(_:)``, which GRDB runs one at a time.
 final class JournalDatabase: @unchecked Sendable {
+    /// Of the process, before its first connection.
+    private static let memoryIsNotCounted: Void = sqlite_stop_counting_memory()
+
     private let queue: DatabaseQueue
     private let statements: SQLiteConnection
     let folder: StateFolder
 
     /// Connects to the database of a folder that has been prepared.
     convenience init(_ folder: StateFolder, isReading: Bool = false) throws(JournalFailure) {
+        _ = Self.memoryIsNotCounted
         do {
             let queue = try DatabaseQueue(path: folder.database, configuration: Self.configuration(folder, isReading))
             let statements = try queue.inDatabase { database in

@@ -11,10 +11,10 @@ struct ComputeStage: Stage {
 
     let requests: StageRequests
     /// Nil when the stage watches what another one started.
-    let submit: RequestDefinition?
+    @Indirect private(set) var submit: RequestDefinition?
     /// Empty when the rules for 202 and `Location` apply.
     let polls: [PollDefinition]
-    let cancelRequest: RequestDefinition?
+    @Indirect private(set) var cancelRequest: RequestDefinition?
     /// Taken from the last answer.
     let capture: CaptureSet
     /// How a push wakes it; nil when none does.

@@ -13,7 +13,7 @@ struct PollDefinition: Sendable {
         case ratio(done: Selector, total: Selector)
     }
 
-    let request: RequestDefinition
+    @Indirect private(set) var request: RequestDefinition
     var status: Selector?
     var lists = StatusLists()
     /// Whether states that differ by case alone are the same.

@@ -16,7 +16,7 @@ import PipelineHTTP
 struct DownloadRun {
     static let partSize: Int64 = 8 << 20
 
-    let stage: DownloadStage
+    @Indirect private(set) var stage: DownloadStage
     let context: StageContext<DownloadCheckpoint>
     let place: OutputPath
     var checkpoint: DownloadCheckpoint

@@ -6,7 +6,7 @@ import PipelineHTTP
 /// `download`: gets a file, goes on where it was after an interruption, and gives it its name when it is whole.
 struct DownloadStage: Stage {
     let requests: StageRequests
-    let definition: RequestDefinition
+    @Indirect private(set) var definition: RequestDefinition
     let to: Template
     let verify: VerifyDefinition
     /// Whether an existing file may be replaced, by the document.

@@ -6,9 +6,9 @@ import PipelineHTTP
 /// One page of a list: its request, and what its answer says.
 struct PageRequest: Sendable {
     let requests: StageRequests
-    let definition: RequestDefinition
+    @Indirect private(set) var definition: RequestDefinition
     /// Nil for a list of one page.
-    let paginate: PaginateDefinition?
+    @Indirect private(set) var paginate: PaginateDefinition?
     let items: PageItems
     /// What a page without the JSON that was asked for means: in a look-up, that another one may be better.
     var unreadable = TryFailure.Kind.definite

@@ -13,7 +13,7 @@ struct PagedRun {
     private static let smallCheckpoint = 256 << 10
 
     let stage: RequestStage
-    let paginate: PaginateDefinition
+    @Indirect private(set) var paginate: PaginateDefinition
     let context: RequestStage.Context
     private var checkpoint: PagingCheckpoint
     private var file: ItemFile?

@@ -7,10 +7,10 @@ struct RenderedRequest: Sendable {
     var description: RequestDescription
     /// From the inside out: the request's, the stage's, its service's, the pipeline's.
     var decorators: [any RequestDecorator]
-    var options: ExchangeOptions
+    @Indirect var options: ExchangeOptions
     /// The idempotency key for decorators that want one.
     var key: String
-    let definition: RequestDefinition
+    @Indirect private(set) var definition: RequestDefinition
     /// The secrets that it was made with.
     var secrets: [String: String] = [:]
 

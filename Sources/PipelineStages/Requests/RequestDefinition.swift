@@ -39,10 +39,10 @@ struct RequestDefinition: Sendable {
     var redirects: Setting<Int>?
     var credentials = Credentials.service
     /// How a lost answer is settled, where that may be said.
-    var once: OnceDefinition?
+    @Indirect var once: OnceDefinition?
     var onUnknown = OnUnknown.ask
     /// How all pages are fetched, of a list that is looked through.
-    var paginate: PaginateDefinition?
+    @Indirect var paginate: PaginateDefinition?
     /// Whether `${{ self.key }}` stands somewhere in it.
     var usesOwnKey = false
     /// The names of its decorators.

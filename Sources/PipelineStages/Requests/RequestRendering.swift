@@ -5,12 +5,13 @@ import PipelineHTTP
 
 /// Puts values into one request: a pure function of the scope but for a look at the files that are sent.
 struct RequestRendering {
-    let definition: RequestDefinition
-    let service: ServiceDefinition?
-    let network: Network
-    let outerDecorators: [DecoratorTemplate]
+    @Indirect private(set) var definition: RequestDefinition
+    /// Those of the stage: its service, its network, the decorators from outside.
+    let requests: StageRequests
     let scope: Scope
     let part: BodySegment?
+
+    private var service: ServiceDefinition? { requests.service }
 
     func rendered(role: String?) throws(EvaluationFailure) -> RenderedRequest {
         let base = try service.map { service throws(EvaluationFailure) in try ServiceURL(service, in: scope) }
@@ -23,7 +24,7 @@ struct RequestRendering {
         let type = try addBody(to: &description)
         var decorators: [any RequestDecorator] = []
         let context = DecorationScope(scope: scope, method: definition.method, part: part)
-        for template in reach.allowed(definition.decorators, outerDecorators) {
+        for template in reach.allowed(definition.decorators, requests.outerDecorators) {
             guard let decorator = try template.resolve(context) else { continue }
             decorators.append(decorator)
             for name in template.credentialFields.compactMap({ HTTPField.Name($0) }) {
@@ -112,7 +113,7 @@ struct RequestRendering {
     }
 
     private func options() throws(EvaluationFailure) -> ExchangeOptions {
-        var options = network.options
+        var options = requests.network.options
         if let timeout = definition.timeout ?? service?.timeout {
             options.totalTimeout = try timeout.value(in: scope)
         } else if options.idleTimeout == nil {

@@ -12,12 +12,12 @@ struct RequestStage: Stage {
     typealias Context = StageContext<Checkpoint>
 
     let requests: StageRequests
-    let definition: RequestDefinition
+    @Indirect private(set) var definition: RequestDefinition
     /// The file that the body is written to.
     let to: Template?
     let capture: CaptureSet
     /// How all pages are fetched; nil for one request.
-    var paginate: PaginateDefinition?
+    @Indirect var paginate: PaginateDefinition?
 
     func resume(from checkpoint: Checkpoint?, in context: Context) async throws(StageFailure) -> StageOutcome<
         Checkpoint

@@ -13,10 +13,7 @@ extension StageRequests {
         part: BodySegment? = nil, adjust: (inout Scope) -> Void = { _ in }
     ) async throws(StageFailure) -> RenderedRequest {
         try await context.evaluate(with: adjust) { scope throws(EvaluationFailure) in
-            try RequestRendering(
-                definition: definition, service: service, network: network, outerDecorators: outerDecorators,
-                scope: scope, part: part
-            ).rendered(role: role)
+            try RequestRendering(definition: definition, requests: self, scope: scope, part: part).rendered(role: role)
         }
     }
 }

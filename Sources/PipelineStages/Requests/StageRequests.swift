@@ -11,8 +11,8 @@ struct StageRequests: Sendable {
     }
 
     /// The service that the stage names; nil when its URLs are absolute.
-    let service: ServiceDefinition?
-    let network: Network
+    @Indirect private(set) var service: ServiceDefinition?
+    @Indirect private(set) var network: Network
     /// The stage's decorators, then its service's, then the pipeline's.
     let outerDecorators: [DecoratorTemplate]
     /// Which bodies are counted as they go by; transfers count their own, with their checkpoints.

@@ -7,7 +7,7 @@ import Synchronization
 /// answer is lost.
 struct GuardedSubmit: Sendable {
     let requests: StageRequests
-    let definition: RequestDefinition
+    @Indirect private(set) var definition: RequestDefinition
     /// The statuses that accept, unless the request says otherwise.
     var expected = StatusSet.success
 

@@ -8,7 +8,7 @@ struct ListSearch: Sendable {
     static let mostPages = 1000
 
     let requests: StageRequests
-    let list: RequestDefinition
+    @Indirect private(set) var list: RequestDefinition
     let items: PageItems
     let condition: Expression
 

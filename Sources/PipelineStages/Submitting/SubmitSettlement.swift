@@ -5,7 +5,7 @@ import PipelineHTTP
 /// Finds out what became of a submit whose answer is lost, as its `once` says.
 struct SubmitSettlement: Sendable {
     let requests: StageRequests
-    let definition: RequestDefinition
+    @Indirect private(set) var definition: RequestDefinition
     /// Why it isn't known.
     var cause = "the answer is lost"
 

@@ -9,8 +9,8 @@ import PipelineHTTP
 /// there, in pages; `POST ?uploadId` with all ETags ends it, `DELETE ?uploadId` removes it
 /// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html).
 struct PartsRequests: Sendable {
-    let upload: UploadRequests
-    let definition: PartsDefinition
+    @Indirect private(set) var upload: UploadRequests
+    @Indirect private(set) var definition: PartsDefinition
     let source: SourceFile
     let context: StageContext<UploadCheckpoint>
 

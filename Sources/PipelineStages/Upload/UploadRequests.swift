@@ -7,7 +7,7 @@ import PipelineHTTP
 struct UploadRequests: Sendable {
     let requests: StageRequests
     /// The author's request, with the stage's captures.
-    let definition: RequestDefinition
+    @Indirect private(set) var definition: RequestDefinition
     /// The fields of a form before the file.
     let fields: JSONTemplate?
     let fieldsRange: SourceRange

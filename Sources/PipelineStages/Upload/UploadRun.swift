@@ -5,7 +5,7 @@ import PipelineHTTP
 
 /// One try of an upload: the loop around its session.
 struct UploadRun {
-    let stage: UploadStage
+    @Indirect private(set) var stage: UploadStage
     let context: StageContext<UploadCheckpoint>
     let source: SourceFile
     let partSize: Int64

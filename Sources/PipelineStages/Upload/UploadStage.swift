@@ -13,9 +13,9 @@ struct UploadStage: Stage {
     /// Where the answer to a creation says where the upload is; nil for `Location`.
     var location: Selector?
     /// What is said of the parts; nil for protocols without them.
-    var parts: PartsDefinition?
+    @Indirect var parts: PartsDefinition?
     /// The author's request behind the last byte, with the stage's captures; nil for none, and where `parts` has it.
-    var complete: RequestDefinition?
+    @Indirect var complete: RequestDefinition?
     /// Takes the digests of files that were sent whole.
     var digests = KnownDigests()
 
