@@ -15,7 +15,8 @@ struct DoctorCommand: WorkspaceCommand {
     var backup: String?
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        console.data("version   \(Version.text)")
+        console.data("version   \(Version.program)")
+        console.data("libraries \(Version.libraries)")
         console.data("state     \(workspace.settings.stateFolder)")
         guard let journal = try workspace.existingJournal() else {
             console.data("journal   none yet")
@@ -24,7 +25,7 @@ struct DoctorCommand: WorkspaceCommand {
         let problems = try await journal.checkIntegrity()
         console.data("journal   " + (problems.isEmpty ? "whole" : "\(problems.count) problem(s)"))
         for problem in problems { console.data("  \(SafeText.line(problem))") }
-        let jobs = try await journal.jobs(JobQuery())
+        let jobs = try await journal.jobs(JobQuery(isBrief: true))
         for phase in JobPhase.allCases {
             let count = jobs.count { $0.snapshot.phase(isOwned: $0.owner != nil) == phase }
             if count > 0 { console.data("jobs      \(count) \(phase.rawValue)") }

@@ -34,7 +34,8 @@ struct InitCommand: WorkspaceCommand {
             throw CommandError(.invalid, "cannot write \(path): \(FileContent.reason)")
         }
         console.data(target)
-        console.note("pipeline plan \(path)   shows what it would do; pipeline run \(path)   does it")
+        let plan = try Planner(catalogue: workspace.catalogue).plan(SourceText(name: path, text: text))
+        for line in FirstCommands(plan, path: path).lines { console.note(line) }
         return .succeeded
     }
 

@@ -49,7 +49,7 @@ struct LogsCommand: WorkspaceCommand {
         var last = 0
         while true {
             // Read before the events: what ends the job after this look is shown in the next round.
-            let isOwned = try await journal.jobs(JobQuery(prefix: id.text)).first?.owner != nil
+            let isOwned = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first?.owner != nil
             for event in try await journal.events(of: id, after: last) {
                 last = event.sequence ?? last
                 show(event, on: console)

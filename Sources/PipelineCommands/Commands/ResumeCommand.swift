@@ -66,13 +66,17 @@ struct ResumeCommand: WorkspaceCommand {
             return chosen
         }
         // Those whose submit is unknown are among them: passing over them would hide that they wait for a person.
-        let suspended = try await journal.jobs(JobQuery(isUnfinished: true)).filter {
+        let suspended = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter {
             $0.owner == nil && [.suspended, .unknown].contains($0.snapshot.phase(isOwned: false))
         }
         guard let newest = suspended.first else {
             throw CommandError(.usage, "no job is suspended", hint: "'pipeline list' shows all jobs")
         }
-        return all ? suspended : [newest]
+        var chosen: [OwnedJob] = []
+        for job in all ? suspended : [newest] {
+            chosen += try await journal.jobs(JobQuery(prefix: job.snapshot.record.id.text))
+        }
+        return chosen
     }
 
     private func resume(_ job: OwnedJob, _ session: JobSession, _ workspace: Workspace) async throws -> ExitStatus {

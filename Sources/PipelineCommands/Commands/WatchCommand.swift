@@ -26,7 +26,7 @@ struct WatchCommand: WorkspaceCommand {
         let session = JobSession(
             workspace, journal, console,
             options: JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: false))
-        let driven = try await journal.jobs(JobQuery(isUnfinished: true)).filter { $0.owner != nil }
+        let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
         if job == nil, driven.count > 1 {
             try await session.followAll()
             return .succeeded
