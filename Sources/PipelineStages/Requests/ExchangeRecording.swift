@@ -85,13 +85,28 @@ final class ExchangeRecording: Sendable {
         let start = response.body.isEmpty ? response.sample : response.body
         return ExchangeRecord.Answer(
             status: response.status, version: response.version, headers: fields,
-            body: RecordedBody(
-                size: size, type: response.headers[.contentType],
-                text: start.isEmpty ? nil : text(start, context)),
+            body: answerBody(start, of: size, response.headers[.contentType], context),
             timings: ExchangeRecord.Timings(
                 nameLookup: times.nameLookup, connect: times.connect, tls: times.tls, sent: times.sent,
                 firstByte: times.firstByte,
                 total: times.total))
+    }
+
+    private static func answerBody<Checkpoint>(
+        _ start: [UInt8], of size: Int64, _ type: String?, _ context: StageContext<Checkpoint>
+    ) -> RecordedBody {
+        if start.isEmpty { return RecordedBody(size: size, type: type) }
+        if let text = text(start, context) { return RecordedBody(size: size, type: type, text: text) }
+        let isWhole = Int64(start.count) == size && start.count <= RecordedBody.limit
+        return RecordedBody(size: size, type: type, base64: isWhole ? base64(start, context) : nil)
+    }
+
+    /// A body that is no text; nil when a secret stands in it, plain or encoded: what is left could not be read anyway.
+    private static func base64<Checkpoint>(_ bytes: [UInt8], _ context: StageContext<Checkpoint>) -> String? {
+        let readable = String(decoding: bytes, as: UTF8.self)
+        guard context.redact(readable) == readable else { return nil }
+        let text = Base64Bytes.encode(bytes)
+        return context.redact(text) == text ? text : nil
     }
 
     /// What a person would see of a body that is read from files while it is sent.
