@@ -272,8 +272,10 @@ actor JobDriver {
         runs[key] = run
         noteLaunch(of: key, stage)
         let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
+        let telling: (@Sendable () async -> Void)? =
+            if stage.stage.work == .transfer { { await host.tellHeldProgress() } } else { nil }
         group.addTask { [mailbox, outlet, checkpoint = step.checkpoint] in
-            let result = await run.perform {
+            let result = await run.perform(beside: telling) {
                 await stage.stage.resume(checkpoint, host)
             } hasBegun: {
                 outlet.acted(on: key)

@@ -9,6 +9,10 @@ struct ProgressMeter: Sendable {
     private var start: (time: Timestamp, bytes: Int64)?
     /// Bytes per second, smoothed.
     private var rate: Double?
+    /// What came too early after the last event, to be told when its time has come.
+    private(set) var held: StageProgress?
+    /// The least time between two events.
+    static let interval = Duration.milliseconds(100)
 
     /// What the progress says of the end: a service's own words, or the bytes that are left at the rate so far; nil
     /// while there is no rate.
@@ -29,7 +33,7 @@ struct ProgressMeter: Sendable {
         }
     }
 
-    /// The event's kind and data; nil when it is too early for another, or nothing is known.
+    /// The event's kind and data; nil when it is too early for another, which is held then, or nothing is known.
     mutating func event(
         for progress: StageProgress, of facts: StageFacts, at now: Timestamp
     ) -> (JobEvent.Kind, JSONObject)? {
@@ -56,7 +60,11 @@ struct ProgressMeter: Sendable {
         _ sent: Int64, _ received: Int64, _ total: Int64?, at now: Timestamp
     ) -> JSONObject? {
         let isWhole = total.map { sent + received >= $0 } ?? false
-        if let last, !isWhole, now - last.time < .milliseconds(100) { return nil }
+        if let last, !isWhole, now - last.time < Self.interval {
+            held = .transfer(sent: sent, received: received, total: total)
+            return nil
+        }
+        held = nil
         measure(sent + received, at: now)
         return [
             "sent": .number(JSONNumber(Int(sent))), "received": .number(JSONNumber(Int(received))),

@@ -9,6 +9,8 @@ final class StepHost: StageHost {
     private let ports: EnginePorts
     private let redactor: SharedRedactor
     private let meter = Mutex(ProgressMeter())
+    /// Told that progress is held back.
+    private let (holds, hold) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     init(driver: JobDriver, facts: StageFacts, ports: EnginePorts, redactor: SharedRedactor) {
         self.driver = driver
@@ -68,14 +70,20 @@ final class StepHost: StageHost {
     func commit(file: WrittenFile) async throws(StageFailure) {
         // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
         try await journaled { () async throws(JournalFailure) in
-            try await self.driver.stage([.file(file)], mayWait: true)
+            try await self.driver.stage([.file(self.own(file))], mayWait: true)
         }
     }
 
     func commit(files: [WrittenFile]) async throws(StageFailure) {
         try await journaled { () async throws(JournalFailure) in
-            try await self.driver.commit(files.map(JournalChange.file))
+            try await self.driver.commit(files.map { .file(self.own($0)) })
         }
+    }
+
+    private func own(_ file: WrittenFile) -> WrittenFile {
+        var file = file
+        file.step = facts.step
+        return file
     }
 
     private func journaled(_ work: () async throws(JournalFailure) -> Void) async throws(StageFailure) {
@@ -94,7 +102,24 @@ final class StepHost: StageHost {
                 driver.mailbox.post(.heard)
             }
         }
-        guard let (kind, data) = meter.withLock({ $0.event(for: progress, of: facts, at: now) }) else { return }
+        tell(progress, at: now)
+    }
+
+    /// Tells what came too soon after something else, so that what stands still shows where it does; ends when it is
+    /// cancelled, and tells the last then.
+    func tellHeldProgress() async {
+        for await _ in holds {
+            try? await ports.clock.sleep(until: ports.clock.now + ProgressMeter.interval)
+            if let progress = meter.withLock(\.held) { tell(progress, at: ports.clock.now) }
+        }
+    }
+
+    private func tell(_ progress: StageProgress, at now: Timestamp) {
+        let (event, isHeld) = meter.withLock { meter in
+            (meter.event(for: progress, of: facts, at: now), meter.held != nil)
+        }
+        if isHeld { hold.yield() }
+        guard let (kind, data) = event else { return }
         ports.observe(
             JobEvent(
                 sequence: nil, time: now, kind: kind, job: facts.job, pipeline: facts.pipeline,

@@ -1,33 +1,23 @@
 import PipelineCore
-import Synchronization
 
 /// One call of a stage that is under way, and the way to stop it.
 final class StepRun: Sendable {
-    private struct State {
-        var isStopped = false
-        var waiter: CheckedContinuation<Void, Never>?
-    }
-
-    private let state = Mutex(State())
+    private let flag = StopFlag()
     /// When the call began.
     let began: Timestamp
 
     init(began: Timestamp) { self.began = began }
 
     /// Asks the call to stop; it ends by itself soon after. From any thread, any number of times.
-    func stop() {
-        let waiter = state.withLock { state in
-            state.isStopped = true
-            return state.waiter.take()
-        }
-        waiter?.resume()
-    }
+    func stop() { flag.raise() }
 
     /// Calls the stage on the concurrent executor, never on a driver: a stage may hash for seconds.
     ///
     /// The work is a child task beside one that waits for ``stop()``, so that it can be cancelled alone.
     /// `hasBegun` is called once the stage is at work: it starts on this thread, before anything else of it is said.
+    /// `beside` runs as long as the stage does, and ends only when it is cancelled.
     @concurrent func perform(
+        beside: (@Sendable () async -> Void)? = nil,
         _ work: @escaping @Sendable () async -> Result<StageOutcome<[UInt8]>, StageFailure>,
         hasBegun: @Sendable () -> Void
     ) async -> Result<StageOutcome<[UInt8]>, StageFailure> {
@@ -39,9 +29,15 @@ final class StepRun: Sendable {
                 group.addTask { await work() }
             }
             hasBegun()
-            group.addTask {
-                await self.stopped()
+            group.addTask { [flag] in
+                await flag.raised()
                 return nil
+            }
+            if let beside {
+                group.addTask {
+                    await beside()
+                    return nil
+                }
             }
             var outcome: Result<StageOutcome<[UInt8]>, StageFailure> = .failure(.stopped)
             for await ended in group {
@@ -57,19 +53,5 @@ final class StepRun: Sendable {
         _ stage: AnyStage, _ checkpoint: [UInt8]?, _ host: any StageHost
     ) async -> StageFailure? {
         await stage.cancel(checkpoint, host)
-    }
-
-    private func stopped() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isStopped = state.withLock { state in
-                    if !state.isStopped { state.waiter = continuation }
-                    return state.isStopped
-                }
-                if isStopped { continuation.resume() }
-            }
-        } onCancel: {
-            stop()
-        }
     }
 }

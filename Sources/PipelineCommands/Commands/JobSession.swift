@@ -59,36 +59,14 @@ final class JobSession {
     func follow(_ job: OwnedJob, plan: Plan) async throws -> OwnedJob {
         let view = view(of: plan.definition.stages.map(\.id))
         defer { view.finish() }
-        let id = job.snapshot.record.id
-        var last = 0
-        while true {
-            // Looked at before the events, so that the last of them are shown too.
-            let latest = try await journal.jobs(JobQuery(prefix: id.text)).first ?? job
-            for event in try await journal.events(of: id, after: last) {
-                last = event.sequence ?? last
-                view.show(event)
-            }
-            if latest.owner == nil { return latest }
-            try await SystemClock().sleep(until: SystemClock().now + .milliseconds(200))
-        }
+        return try await JobFollower(journal).follow(job) { view.show($0) }
     }
 
     /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
     func followAll() async throws {
         let view = view(of: [])
         defer { view.finish() }
-        var shown: [JobID: Int] = [:]
-        while true {
-            let driven = try await journal.jobs(JobQuery(isUnfinished: true)).filter { $0.owner != nil }
-            for id in Set(shown.keys).union(driven.map(\.snapshot.record.id)).sorted(by: { $0.text < $1.text }) {
-                for event in try await journal.events(of: id, after: shown[id] ?? 0) {
-                    shown[id] = event.sequence ?? shown[id]
-                    view.show(options.isJSON ? event : event.named())
-                }
-            }
-            if driven.isEmpty { return }
-            try await SystemClock().sleep(until: SystemClock().now + .milliseconds(200))
-        }
+        try await JobFollower(journal).followAll { view.show(options.isJSON ? $0 : $0.named()) }
     }
 
     /// Drives what `begin` gives until it ends, and shows it.
@@ -168,7 +146,7 @@ final class JobSession {
     func summarize(_ snapshot: JobSnapshot, isOwned: Bool) -> ExitStatus {
         switch snapshot.phase(isOwned: isOwned) {
         case .succeeded:
-            if !options.isJSON { for file in snapshot.files { console.data(file.path) } }
+            if !options.isJSON { for file in snapshot.orderedFiles { console.data(file.path) } }
             return .succeeded
         case .cancelled:
             console.note("job \(snapshot.record.id) was cancelled")

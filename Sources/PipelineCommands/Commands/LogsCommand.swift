@@ -41,22 +41,18 @@ struct LogsCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        let id = try await JobName(job).find(in: journal).snapshot.record.id
+        let found = try await JobName(job).find(in: journal)
+        let id = found.snapshot.record.id
         if curl || har != nil {
             try showExchanges(workspace.exchanges.records(of: id), on: console)
             return .succeeded
         }
-        var last = 0
-        while true {
-            // Read before the events: what ends the job after this look is shown in the next round.
-            let isOwned = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first?.owner != nil
-            for event in try await journal.events(of: id, after: last) {
-                last = event.sequence ?? last
-                show(event, on: console)
-            }
-            if !follow || !isOwned { return .succeeded }
-            try await SystemClock().sleep(until: SystemClock().now + .milliseconds(200))
+        if follow {
+            _ = try await JobFollower(journal).follow(found) { if $0.kind.isJournaled { show($0, on: console) } }
+        } else {
+            for event in try await journal.events(of: id, after: 0) { show(event, on: console) }
         }
+        return .succeeded
     }
 
     private func showExchanges(_ records: [ExchangeRecord], on console: Console) throws {

@@ -72,21 +72,9 @@ public struct Template: Sendable, Equatable {
         for part in parts {
             switch part {
             case .literal(let literal): text += literal
-            case .expression(let expression):
-                let value = try expression.evaluate(in: scope)
-                guard let scalar = value.scalarText else { throw Self.notText(expression, value) }
-                text += scalar
+            case .expression(let expression): text += try expression.evaluateText(in: scope)
             }
         }
         return text
-    }
-
-    private static func notText(_ expression: Expression, _ value: JSON) -> EvaluationFailure {
-        let whole = SourceRange(start: 0, end: expression.text.utf8.count)
-        let shown = expression.text(of: whole)
-        let hint = value.isNull ? "give a default: \(shown) ?? ''" : "json(\(shown)) makes it a text"
-        return .wrong(
-            message: "\(shown) is \(value.kindName) and cannot be put into a text", hint: hint,
-            range: expression.origin.source(of: whole))
     }
 }

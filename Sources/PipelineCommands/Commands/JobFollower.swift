@@ -1,0 +1,97 @@
+import PipelineCore
+import PipelineKit
+
+/// Follows jobs that other processes drive: what the journal keeps of them, and between that the progress which their
+/// owners show.
+struct JobFollower {
+    private enum Turn: Sendable {
+        case progress(JobEvent)
+        /// Time to read the journal.
+        case look
+    }
+
+    private let journal: Workspace.Journal
+    /// How often it looks though nobody says anything: an owner that was killed says nothing more.
+    private static let interval = Duration.seconds(1)
+    /// So long at least lies between two looks: a job of many items has many events.
+    private static let gathering = Duration.milliseconds(50)
+
+    init(_ journal: Workspace.Journal) { self.journal = journal }
+
+    /// Shows the events of a job, from the first, until nobody owns it any more; gives it as it is then.
+    func follow(_ job: OwnedJob, show: (JobEvent) -> Void) async throws -> OwnedJob {
+        let id = job.snapshot.record.id
+        var last = 0
+        try await repeatedly(show) {
+            // Looked at before the events, so that the last of them are shown too.
+            let owner = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first?.owner
+            if let owner { _ = journal.watch(id, of: owner) }
+            for event in try await journal.events(of: id, after: last) {
+                last = event.sequence ?? last
+                show(event)
+            }
+            return owner != nil
+        }
+        return try await journal.jobs(JobQuery(prefix: id.text)).first ?? job
+    }
+
+    /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
+    func followAll(show: (JobEvent) -> Void) async throws {
+        var shown: [JobID: Int] = [:]
+        try await repeatedly(show) {
+            let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
+            for owner in Set(driven.compactMap(\.owner)) { _ = journal.watch(nil, of: owner) }
+            for id in Set(shown.keys).union(driven.map(\.snapshot.record.id)).sorted(by: { $0.text < $1.text }) {
+                for event in try await journal.events(of: id, after: shown[id] ?? 0) {
+                    shown[id] = event.sequence ?? shown[id]
+                    show(event)
+                }
+            }
+            return !driven.isEmpty
+        }
+    }
+
+    /// Calls `look` now, whenever the journal has something new, and once a second, until it is false; shows progress
+    /// as it comes.
+    private func repeatedly(_ show: (JobEvent) -> Void, _ look: () async throws -> Bool) async throws {
+        let (stream, turns) = AsyncStream<Turn>.makeStream()
+        let (looks, wish) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let news = journal.news()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await item in news {
+                    switch item {
+                    case .event(let event): turns.yield(.progress(event))
+                    case .changed: wish.yield()
+                    }
+                }
+            }
+            group.addTask {
+                for await _ in looks {
+                    turns.yield(.look)
+                    try await Self.pause(Self.gathering)
+                }
+            }
+            group.addTask {
+                while true {
+                    try await Self.pause(Self.interval)
+                    wish.yield()
+                }
+            }
+            defer { group.cancelAll() }
+            guard try await look() else { return }
+            for await turn in stream {
+                switch turn {
+                case .progress(let event): show(event)
+                case .look: guard try await look() else { return }
+                }
+            }
+            try Task.checkCancellation()
+        }
+    }
+
+    private static func pause(_ duration: Duration) async throws {
+        let clock = SystemClock()
+        try await clock.sleep(until: clock.now + duration)
+    }
+}
