@@ -31,13 +31,9 @@ public enum PipelineCommands {
         of command: any WorkspaceCommand, console: Console, extend: @escaping @Sendable (inout Extensions) -> Void
     ) async -> ExitStatus {
         do {
-            let configuration = try UserConfiguration(environment: ProcessEnvironment.all)
-            let environment = configuration.completing(ProcessEnvironment.all)
-            let settings = Settings(
-                stateFolder: command.common.stateDir,
-                secretsFile: command.common.secretsFile ?? environment["PIPELINE_SECRETS_FILE"],
-                plugins: command.common.plugins, environment: environment,
-                secretsCommand: configuration.secretsCommand)
+            let settings = try Settings(
+                stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,
+                plugins: command.common.plugins, completing: ProcessEnvironment.all)
             return try await command.run(in: Workspace(settings: settings, extend: extend), console: console)
         } catch {
             return ErrorReport(error).show(on: console)

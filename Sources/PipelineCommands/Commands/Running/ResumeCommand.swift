@@ -22,36 +22,19 @@ struct ResumeCommand: WorkspaceCommand {
     @Flag(help: "All suspended jobs.")
     var all = false
 
-    @Flag(help: "Replace files that exist.")
-    var overwrite = false
+    @OptionGroup var secrets: SecretInputOptions
 
-    @Option(
-        name: [.customShort("i"), .customLong("input")],
-        help: ArgumentHelp("The value of a secret input, which is kept nowhere.", valueName: "name=value"))
-    var input: [String] = []
-
-    @Flag(help: "Hand the jobs, with the values of their secrets, to the background owner and end.")
-    var detach = false
-
-    @Flag(help: "Stay with the jobs, but let them behave, and go on after a crash, as in the background.")
-    var background = false
-
-    @Flag(help: "Count as attended though no terminal is there.")
-    var attended = false
-
-    @Flag(help: "Write events as JSON Lines.")
-    var json = false
+    @OptionGroup var driving: DrivingOptions
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
         let chosen = try await chosenJobs(journal)
-        let options = JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite)
         var statuses: [ExitStatus] = []
-        for job in chosen where detach {
+        for job in chosen where driving.detach {
             statuses.append(try await hand(job, workspace, console))
         }
-        for job in chosen where !detach {
-            let session = JobSession(workspace, journal, console, options: options)
+        for job in chosen where !driving.detach {
+            let session = JobSession(workspace, journal, console, options: driving.session(common))
             statuses.append(try await resume(job, session, workspace))
             // A person who stops one job does not want the next to begin.
             if statuses.last == .suspended, session.wasStopped { break }
@@ -87,11 +70,11 @@ struct ResumeCommand: WorkspaceCommand {
         case .running, .suspended, .waiting, .failed: break
         }
         let plan = try await workspace.plan(of: record)
-        let secret = try SecretInputs(plan: plan, record: record, assignments: input).values()
+        let secret = try SecretInputs(plan: plan, record: record, assignments: secrets.input).values()
         return try await session.resume(
             job, plan: plan, secretInputs: secret,
             again: job.snapshot.ended != nil && !jobs.isEmpty ? .failed : .nothing,
-            mode: background ? .background : .attached)
+            mode: driving.mode)
     }
 
     private func hand(_ job: OwnedJob, _ workspace: Workspace, _ console: Console) async throws -> ExitStatus {
@@ -102,12 +85,11 @@ struct ResumeCommand: WorkspaceCommand {
             return phase == .succeeded ? .succeeded : .failed
         }
         let session = JobSession(
-            workspace, try workspace.journalWithJobs(), console,
-            options: JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite))
+            workspace, try workspace.journalWithJobs(), console, options: driving.session(common))
         if phase == .unknown { return session.refuseUnknown(job.snapshot) }
         let plan = try await workspace.plan(of: record)
         try await session.checkSecrets(of: plan)
-        let inputs = try SecretInputs(plan: plan, record: record, assignments: input).values()
+        let inputs = try SecretInputs(plan: plan, record: record, assignments: secrets.input).values()
         return try await Detachment(workspace, console).hand(
             record.id, plan: plan, secretInputs: inputs, retriesFailed: phase == .failed)
     }

@@ -11,12 +11,11 @@ struct PauseCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.", completion: .jobs)
-    var jobs: [String]
+    @OptionGroup var named: NamedJobs
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        for name in jobs {
+        for name in named.jobs {
             let job = try await JobName(name).find(in: journal)
             let id = job.snapshot.record.id
             if job.snapshot.phase(isOwned: job.owner != nil).isEnded {

@@ -1,9 +1,9 @@
 import Glibc
 
 /// The environment of the process.
-enum ProcessEnvironment {
+public enum ProcessEnvironment {
     /// All variables; of one that is set twice the first.
-    static var all: [String: String] {
+    public static var all: [String: String] {
         var variables: [String: String] = [:]
         var entry = environ
         while let pointer = entry.pointee {

@@ -25,10 +25,7 @@ struct RetryCommand: WorkspaceCommand {
     @Flag(help: "Replace files that exist.")
     var overwrite = false
 
-    @Option(
-        name: [.customShort("i"), .customLong("input")],
-        help: ArgumentHelp("The value of a secret input, which is kept nowhere.", valueName: "name=value"))
-    var input: [String] = []
+    @OptionGroup var secrets: SecretInputOptions
 
     @Flag(help: "Write events as JSON Lines.")
     var json = false
@@ -57,7 +54,7 @@ struct RetryCommand: WorkspaceCommand {
                 .usage, "nothing of job \(record.id) has failed",
                 hint: "'pipeline retry \(record.id) --from STAGE' does it again from that stage on")
         }
-        let secret = try SecretInputs(plan: plan, record: record, assignments: input).values()
+        let secret = try SecretInputs(plan: plan, record: record, assignments: secrets.input).values()
         return try await session.resume(
             found, plan: plan, secretInputs: secret, again: from.map(Again.from) ?? .failed)
     }

@@ -16,8 +16,7 @@ struct LogsCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job: an id, the start of one, a key, or 'last'.", completion: .jobs)
-    var job: String = "last"
+    @OptionGroup var named: NamedJob
 
     @Flag(help: "Go on until the job has ended or is suspended.")
     var follow = false
@@ -41,7 +40,7 @@ struct LogsCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        let found = try await JobName(job).find(in: journal)
+        let found = try await JobName(named.job).find(in: journal)
         let id = found.snapshot.record.id
         if curl || har != nil {
             try showExchanges(workspace.exchanges.records(of: id), on: console)

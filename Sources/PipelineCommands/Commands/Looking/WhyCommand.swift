@@ -12,15 +12,14 @@ struct WhyCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job: an id, the start of one, a key, or 'last'.", completion: .jobs)
-    var job: String = "last"
+    @OptionGroup var named: NamedJob
 
     @Flag(help: "Write JSON.")
     var json = false
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        let found = try await JobName(job).find(in: journal)
+        let found = try await JobName(named.job).find(in: journal)
         let isOwned = found.owner != nil
         let phase = found.snapshot.phase(isOwned: isOwned)
         // Of an unknown submit the step says what to do; that its process ended is no news then.

@@ -12,12 +12,11 @@ struct CancelCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.", completion: .jobs)
-    var jobs: [String]
+    @OptionGroup var named: NamedJobs
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        for name in jobs {
+        for name in named.jobs {
             let job = try await JobName(name).find(in: journal)
             try await cancel(job, journal, workspace, console)
         }

@@ -25,23 +25,10 @@ struct RunCommand: WorkspaceCommand {
     @Option(help: ArgumentHelp("Where results are written; the working directory by default.", valueName: "dir"))
     var output: String?
 
-    @Flag(help: "Replace files that exist.")
-    var overwrite = false
-
     @Option(help: "The job's own name: a second run with the same key joins the first.")
     var key: String?
 
-    @Flag(help: "Hand the job to the background owner and end; its id goes to standard output.")
-    var detach = false
-
-    @Flag(help: "Stay with the job, but let it behave, and go on after a crash, as in the background.")
-    var background = false
-
-    @Flag(help: "Count as attended though no terminal is there.")
-    var attended = false
-
-    @Flag(help: "Write events as JSON Lines.")
-    var json = false
+    @OptionGroup var driving: DrivingOptions
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         if let key, !NameGrammar.jobKey.accepts(key) {
@@ -54,33 +41,29 @@ struct RunCommand: WorkspaceCommand {
         let journal = try workspace.openJournal()
         if let key, let earlier = try await journal.jobs(JobQuery(key: key)).first {
             return try await join(
-                earlier, draft, JobSession(workspace, journal, console, options: sessionOptions), console)
+                earlier, draft, JobSession(workspace, journal, console, options: driving.session(common)), console)
         }
         return try await start(draft, workspace, journal, console)
-    }
-
-    private var sessionOptions: JobSession.Options {
-        JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite)
     }
 
     private func start(
         _ draft: JobDraft, _ workspace: Workspace, _ journal: Workspace.Journal, _ console: Console
     ) async throws -> ExitStatus {
-        let session = JobSession(workspace, journal, console, options: sessionOptions)
+        let session = JobSession(workspace, journal, console, options: driving.session(common))
         try await session.checkSecrets(of: draft.plan)
-        let mode: JobMode = background || detach ? .background : .attached
         let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
         let record = draft.record(
-            id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder, overwrites: overwrite)
+            id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder,
+            overwrites: driving.overwrite)
         if let failure = await draft.objection(to: record) { throw CommandError(.invalid, failure) }
-        if detach {
+        if driving.detach {
             let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
             try await engine.submit(record, plan: draft.plan)
             return try await Detachment(workspace, console).hand(
                 record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true)
         }
         return try await session.drive(job: record.id, plan: draft.plan) { engine throws(JournalFailure) in
-            try await engine.start(record, plan: draft.plan, mode: mode, secretInputs: draft.secretInputs)
+            try await engine.start(record, plan: draft.plan, mode: driving.mode, secretInputs: draft.secretInputs)
         }
     }
 
@@ -90,7 +73,8 @@ struct RunCommand: WorkspaceCommand {
     ) async throws -> ExitStatus {
         let record = earlier.snapshot.record
         let fresh = draft.record(
-            id: record.id, key: key, started: record.started, outputFolder: record.folders.output, overwrites: overwrite
+            id: record.id, key: key, started: record.started, outputFolder: record.folders.output,
+            overwrites: driving.overwrite
         )
         if record.digest != fresh.digest {
             throw CommandError(
@@ -104,7 +88,7 @@ struct RunCommand: WorkspaceCommand {
                 .invalid, "the key '\(record.key)' belongs to job \(record.id), whose input '\(name)' differs",
                 hint: "it was \(old), now it is \(new); choose another --key")
         }
-        if detach {
+        if driving.detach {
             console.data(record.id.text)
             return .succeeded
         }

@@ -11,15 +11,14 @@ struct ShowCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job: an id, the start of one, a key, or 'last'.", completion: .jobs)
-    var job: String = "last"
+    @OptionGroup var named: NamedJob
 
     @Flag(help: "Write JSON.")
     var json = false
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        let found = try await JobName(job).find(in: journal)
+        let found = try await JobName(named.job).find(in: journal)
         let record = found.snapshot.record
         // A document that this version can't plan any more is shown all the same, in the order of the alphabet.
         let plan = try? await workspace.plan(of: record)
