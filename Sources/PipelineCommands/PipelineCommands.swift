@@ -21,9 +21,18 @@ public enum PipelineCommands {
                 exit(ExitStatus.succeeded.rawValue)
             }
             let console = Console(environment: ProcessEnvironment.all, color: command.common.color)
-            exit(await status(of: command, console: console, extend: extend).rawValue)
+            let status = await status(of: command, console: console, extend: extend)
+            if let reason = console.lostOutput {
+                console.note("error: cannot write to standard output: \(reason)")
+                console.note("  hint: what was done is kept; 'pipeline show' and 'pipeline logs' tell of it again")
+                exit(max(status, .failed).rawValue)
+            }
+            exit(status.rawValue)
         } catch {
-            RootCommand.exit(withError: error)
+            guard let report = UsageReport(error) else { RootCommand.exit(withError: error) }
+            let console = Console(environment: ProcessEnvironment.all, color: .auto)
+            for line in report.lines { console.note(line) }
+            exit(ExitStatus.usage.rawValue)
         }
     }
 
@@ -70,7 +79,7 @@ struct CommonOptions: ParsableArguments {
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
 
 /// The exit statuses of the program; a contract with scripts.
-enum ExitStatus: Int32, Sendable {
+enum ExitStatus: Int32, Sendable, Comparable {
     case succeeded = 0
     /// The job failed or was cancelled.
     case failed = 1
@@ -83,6 +92,8 @@ enum ExitStatus: Int32, Sendable {
     case suspended = 75
     /// Interrupted twice.
     case interrupted = 130
+
+    static func < (one: ExitStatus, other: ExitStatus) -> Bool { one.rawValue < other.rawValue }
 
     /// The status of several jobs: the first of 3, 1, 75, 0 that occurs.
     static func combined(_ statuses: [ExitStatus]) -> ExitStatus {

@@ -47,7 +47,9 @@ struct LogsCommand: WorkspaceCommand {
             return .succeeded
         }
         if follow {
-            _ = try await JobFollower(journal).follow(found) { if $0.kind.isJournaled { show($0, on: console) } }
+            _ = try await JobFollower(workspace, journal).follow(found) {
+                if $0.kind.isJournaled { show($0, on: console) }
+            }
         } else {
             for event in try await journal.events(of: id, after: 0) { show(event, on: console) }
         }

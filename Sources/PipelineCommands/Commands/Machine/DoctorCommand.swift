@@ -37,7 +37,13 @@ struct DoctorCommand: WorkspaceCommand {
             console.data("orphan    \(SafeText.line(path)): no unfinished job writes it")
         }
         if let backup {
-            try await journal.backup(to: AbsolutePath.of(backup, in: AbsolutePath.workingDirectory))
+            do throws(JournalFailure) {
+                try await journal.backup(to: AbsolutePath.of(backup, in: AbsolutePath.workingDirectory))
+            } catch {
+                guard case .notWritable(_, let reason) = error else { throw error }
+                throw CommandError(
+                    .failed, "there is no backup: \(reason)", hint: "name a file with --backup that is not there yet")
+            }
             console.data("backup    \(backup)")
         }
         return problems.isEmpty ? .succeeded : .failed

@@ -20,7 +20,10 @@ struct PruneCommand: WorkspaceCommand {
         } catch {
             throw CommandError(.usage, "--older-than: \(error.message)", hint: error.hint)
         }
-        guard let journal = try workspace.existingJournal() else { return .succeeded }
+        guard let journal = try workspace.existingJournal() else {
+            console.note("no jobs; nothing to forget")
+            return .succeeded
+        }
         let limit = SystemClock().now - age
         var count = 0
         for job in try await journal.jobs(JobQuery(isBrief: true)) where job.owner == nil {

@@ -10,18 +10,26 @@ struct JobFollower {
         case look
     }
 
+    private let workspace: Workspace
     private let journal: Workspace.Journal
     /// How often it looks though nobody says anything: an owner that was killed says nothing more.
     private static let interval = Duration.seconds(1)
     /// So long at least lies between two looks: a job of many items has many events.
     private static let gathering = Duration.milliseconds(50)
 
-    init(_ journal: Workspace.Journal) { self.journal = journal }
+    /// A job that the background owner is about to take up is waited for so often, so long.
+    private static let patience = (times: 60, pause: Duration.milliseconds(50))
+
+    init(_ workspace: Workspace, _ journal: Workspace.Journal) {
+        self.workspace = workspace
+        self.journal = journal
+    }
 
     /// Shows the events of a job, from the first, until nobody owns it any more; gives it as it is then.
     func follow(_ job: OwnedJob, show: (JobEvent) -> Void) async throws -> OwnedJob {
         let id = job.snapshot.record.id
         var last = 0
+        try await awaitTaking(of: job)
         try await repeatedly(show) {
             // Looked at before the events, so that the last of them are shown too.
             let owner = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first?.owner
@@ -33,6 +41,23 @@ struct JobFollower {
             return owner != nil
         }
         return try await journal.jobs(JobQuery(prefix: id.text)).first ?? job
+    }
+
+    /// What was just handed to the background owner is not suspended, only not yet taken up.
+    private func awaitTaking(of job: OwnedJob) async throws {
+        guard Self.isToBeTaken(job), (try? BackgroundOwner(settings: workspace.settings).ask(.status)) != nil else {
+            return
+        }
+        for _ in 0..<Self.patience.times {
+            let query = JobQuery(prefix: job.snapshot.record.id.text, isBrief: true)
+            guard let latest = try await journal.jobs(query).first, Self.isToBeTaken(latest) else { return }
+            try await Self.pause(Self.patience.pause)
+        }
+    }
+
+    private static func isToBeTaken(_ job: OwnedJob) -> Bool {
+        job.owner == nil && job.snapshot.ended == nil && job.snapshot.mode == .background && job.snapshot.cause == nil
+            && job.snapshot.phase(isOwned: false) == .suspended
     }
 
     /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.

@@ -59,14 +59,14 @@ final class JobSession {
     func follow(_ job: OwnedJob, plan: Plan) async throws -> OwnedJob {
         let view = view(of: plan.definition.stages.map(\.id))
         defer { view.finish() }
-        return try await JobFollower(journal).follow(job) { view.show($0) }
+        return try await JobFollower(workspace, journal).follow(job) { view.show($0) }
     }
 
     /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
     func followAll() async throws {
         let view = view(of: [])
         defer { view.finish() }
-        try await JobFollower(journal).followAll { view.show(options.isJSON ? $0 : $0.named()) }
+        try await JobFollower(workspace, journal).followAll { view.show(options.isJSON ? $0 : $0.named()) }
     }
 
     /// Drives what `begin` gives until it ends, and shows it.
