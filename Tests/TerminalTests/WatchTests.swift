@@ -65,6 +65,29 @@ import Testing
         #expect(await job.end.cause == .exited(0))
     }
 
+    @Test("says how long a stage still takes that began before anybody watched")
+    func estimate() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in ScriptedAnswer([.wait(gate), .send(200, [], [])]) }
+        defer { server.stop() }
+        let (program, environment, folder) = try Self.place(server)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try """
+        { "pipeline": 1, "name": "get",
+          "stages": [ { "id": "get", "kind": "request", "estimate": "1h", "request": { "GET": "${{ env.SERVER }}/" } } ] }
+        """.write(toFile: "\(folder)/get.json", atomically: true, encoding: .utf8)
+        let job = try program.start(["run", "get.json"], environment: environment, folder: folder)
+        _ = await server.requests(atLeast: 1)
+        let watch = try program.start(["watch", "--json"], environment: environment, folder: folder)
+        #expect(await watch.hasWritten("estimate.changed"))
+        gate.open()
+        let lines = try await watch.end.output.split(separator: "\n").map { try JSON.parse(String($0)) }
+        let told = try #require(lines.first { $0["type"] == "estimate.changed" })
+        let median = try #require(told["data"]?["p50"]?.number?.double)
+        #expect(told["stage"] == "get" && told["seq"] == nil && median > 600 && median <= 3600, "\(told.text)")
+        #expect(await job.end.cause == .exited(0))
+    }
+
     /// The program, and a folder of its own with a state folder of its own.
     private static func place(
         _ server: LoopbackServer

@@ -25,10 +25,13 @@ struct JobFollower {
         self.journal = journal
     }
 
-    /// Shows the events of a job, from the first, until nobody owns it any more; gives it as it is then.
-    func follow(_ job: OwnedJob, show: (JobEvent) -> Void) async throws -> OwnedJob {
+    /// Shows the events of a job, from the first, and with its plan how long what is at work still takes, until nobody
+    /// owns it any more; gives it as it is then.
+    func follow(_ job: OwnedJob, plan: Plan? = nil, show: (JobEvent) -> Void) async throws -> OwnedJob {
         let id = job.snapshot.record.id
         var last = 0
+        var expected: [JobEvent] = []
+        if let plan { expected = try await expectations(of: job.snapshot, plan) }
         try await awaitTaking(of: job)
         try await repeatedly(show) {
             // Looked at before the events, so that the last of them are shown too.
@@ -38,9 +41,28 @@ struct JobFollower {
                 last = event.sequence ?? last
                 show(event)
             }
+            expected.forEach(show)
+            expected = []
             return owner != nil
         }
         return try await journal.jobs(JobQuery(prefix: id.text)).first ?? job
+    }
+
+    /// What the owner foretold before anybody watched, from the same history.
+    private func expectations(of job: JobSnapshot, _ plan: Plan) async throws -> [JobEvent] {
+        let samples = try await workspace.samples(of: job.record.pipeline)
+        let now = SystemClock().now
+        return plan.stages.compactMap { stage in
+            let key = StepKey(stage: stage.id)
+            guard let step = job.steps[key], [.running, .waiting].contains(step.state.name), let started = step.started
+            else { return nil }
+            let outlook = StageOutlook(samples: samples[stage.id] ?? [], guess: stage.estimate?.constant?.seconds)
+            return Estimate(outlook, elapsed: max(0, (now - started).seconds)).map { estimate in
+                JobEvent(
+                    sequence: nil, time: now, kind: .estimateChanged, job: job.record.id,
+                    pipeline: job.record.pipeline, step: key, attempt: step.attempts, data: estimate.data)
+            }
+        }
     }
 
     /// What was just handed to the background owner is not suspended, only not yet taken up.

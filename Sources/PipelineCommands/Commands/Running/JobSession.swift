@@ -59,7 +59,7 @@ final class JobSession {
     func follow(_ job: OwnedJob, plan: Plan) async throws -> OwnedJob {
         let view = view(of: plan.definition.stages.map(\.id))
         defer { view.finish() }
-        return try await JobFollower(workspace, journal).follow(job) { view.show($0) }
+        return try await JobFollower(workspace, journal).follow(job, plan: plan) { view.show($0) }
     }
 
     /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
