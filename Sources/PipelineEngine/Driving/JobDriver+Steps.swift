@@ -158,15 +158,7 @@ extension JobDriver {
                 $0.checkpoint = checkpoint ?? $0.checkpoint
                 $0.resumes += counts
             }
-        case .failure(.stopped):
-            // Stopped by us: the suspension or cancellation that asked for it says what becomes of the step.
-            if overdue(key) {
-                try await failOverdue(key, stage)
-            } else if stop == nil {
-                // A stage that stopped by itself has ended no try: left running, it would hold the job for ever.
-                let failure = StepFailure("stage '\(key)' stopped by itself", place: stage.place)
-                try await handle(.failure(.failed(TryFailure(failure, kind: .silent))), of: key, began: began)
-            }
+        case .failure(.stopped): try await handleStop(of: key, stage, began: began)
         case .failure(.failed(let failed)) where mayRenew(key, stage, failed):
             try await renew(key, stage, failed.failure, began: began)
         case .failure(.failed(let failed)):
@@ -177,6 +169,16 @@ extension JobDriver {
             }
         case .failure(.journal(let failure)): throw failure
         }
+    }
+
+    /// What becomes of a step whose stage was stopped: by us, when the suspension or cancellation that asked for it says
+    /// so, by its deadline, or by itself.
+    private func handleStop(of key: StepKey, _ stage: PlannedStage, began: Timestamp) async throws(JournalFailure) {
+        if overdue(key) { return try await failOverdue(key, stage) }
+        guard stop == nil else { return }
+        // A stage that stopped by itself has ended no try: left running, it would hold the job for ever.
+        let failure = StepFailure("stage '\(key)' stopped by itself", place: stage.place)
+        try await handle(.failure(.failed(TryFailure(failure, kind: .silent))), of: key, began: began)
     }
 
     /// Whether a wait is over before it begins, and its end is no other's business: no push is to be taken, and the rules

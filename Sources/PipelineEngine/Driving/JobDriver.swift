@@ -256,33 +256,6 @@ actor JobDriver {
             mailbox.post(.tick(time))
         }
     }
-
-    /// Calls the stages of steps that go on without a wait between.
-    private func goOn(_ group: inout TaskGroup<Void>) {
-        for key in continuing.sorted() { launch(key, &group) }
-        continuing = []
-    }
-
-    func launch(_ key: StepKey, _ group: inout TaskGroup<Void>) {
-        guard let stage = plan.stage(key.stage), let step = snapshot.steps[key] else { return }
-        // A repeated stage does nothing itself: its items do.
-        if stage.forEach != nil, key.item == nil { return }
-        let run = StepRun(began: ports.clock.now)
-        telling.mayHaveMoved = true
-        runs[key] = run
-        noteLaunch(of: key, stage)
-        let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
-        let telling: (@Sendable () async -> Void)? =
-            if stage.stage.work == .transfer { { await host.tellHeldProgress() } } else { nil }
-        group.addTask { [mailbox, outlet, checkpoint = step.checkpoint] in
-            let result = await run.perform(beside: telling) {
-                await stage.stage.resume(checkpoint, host)
-            } hasBegun: {
-                outlet.acted(on: key)
-            }
-            mailbox.post(.ended(key, result))
-        }
-    }
 }
 
 /// When a parked job is to be driven again; nil when only something from outside moves it on.

@@ -64,9 +64,6 @@ struct ResumableSession: Sendable, Equatable {
     /// True while the answer that is waited for is one that was asked for again.
     var isReplaying: Bool { state == .replaying }
 
-    /// The offset at which the bytes being sent begin; nil when none are.
-    var sendingFrom: Int64? { if case .appending(let offset, _) = state { offset } else { nil } }
-
     /// The first request.
     mutating func begin() -> UploadStep { state == .creating ? create() : ask() }
 
