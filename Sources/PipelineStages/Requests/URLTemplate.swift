@@ -4,7 +4,9 @@ import PipelineCore
 /// The URL of a request as the document has it: text and values apart, so that what a value brings in can be told
 /// from what the author wrote.
 struct URLTemplate: Sendable {
-    let pieces: [Template.Piece]
+    typealias Piece = Template.Piece
+
+    let pieces: [Piece]
     /// Whether the author wrote scheme and host out.
     let hasLiteralOrigin: Bool
     /// Whether values of answers stand in it.
@@ -34,7 +36,7 @@ struct URLTemplate: Sendable {
     /// The text with which the URL begins, when it does not begin with a value.
     var start: String? { if case .literal(let text)? = pieces.first { text } else { nil } }
 
-    private static func hasOrigin(_ pieces: [Template.Piece]) -> Bool {
+    private static func hasOrigin(_ pieces: [Piece]) -> Bool {
         guard case .literal(let start)? = pieces.first, let scheme = start.firstRange(of: "://") else { return false }
         return pieces.count == 1 || start[scheme.upperBound...].contains { $0 == "/" || $0 == "?" }
     }
