@@ -58,14 +58,15 @@ protocol WorkspaceCommand: ParsableCommand {
 
 /// The flags that every command has.
 struct CommonOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where jobs are kept (PIPELINE_STATE_DIR).", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where jobs are kept (PIPELINE_STATE_DIR).", valueName: "dir"), completion: .directory)
     var stateDir: String?
 
-    @Option(help: ArgumentHelp("A file of NAME=value lines with secrets.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file of NAME=value lines with secrets.", valueName: "file"), completion: .file())
     var secretsFile: String?
 
     @Option(
-        help: ArgumentHelp("A folder of plugins, looked at before all others (PIPELINE_PLUGINS).", valueName: "dir"))
+        help: ArgumentHelp("A folder of plugins, looked at before all others (PIPELINE_PLUGINS).", valueName: "dir"),
+        completion: .directory)
     var plugins: String?
 
     @Option(help: "Colours: auto, always or never (NO_COLOR).")

@@ -16,7 +16,7 @@ struct InitCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The name of an example.")
+    @Argument(help: "The name of an example.", completion: .list(ShippedExamples.names))
     var name: String?
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {

@@ -16,7 +16,7 @@ struct PlanCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The pipeline file.")
+    @Argument(help: "The pipeline file.", completion: .pipelines)
     var file: String
 
     @OptionGroup var given: InputOptions

@@ -14,7 +14,7 @@ struct ListCommand: WorkspaceCommand {
     @Option(help: "Only jobs in this state: \(JobPhase.allCases.map(\.rawValue).joined(separator: ", ")).")
     var state: JobPhase?
 
-    @Option(help: ArgumentHelp("Only jobs of this pipeline.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only jobs of this pipeline.", valueName: "name"), completion: .pipelineNames)
     var pipeline: String?
 
     @Option(help: "At most so many.")

@@ -28,8 +28,9 @@ struct LogsCommand: WorkspaceCommand {
     var curl = false
 
     @Option(
-        help: ArgumentHelp("Write the last exchanges as an HTTP Archive 1.2 ('-': standard output).", valueName: "file")
-    )
+        help: ArgumentHelp(
+            "Write the last exchanges as an HTTP Archive 1.2 ('-': standard output).", valueName: "file"),
+        completion: .file())
     var har: String?
 
     func validate() throws {

@@ -12,7 +12,7 @@ struct StatsCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The name of a pipeline; all of them when it is left out.")
+    @Argument(help: "The name of a pipeline; all of them when it is left out.", completion: .pipelineNames)
     var pipeline: String?
 
     @Flag(help: "Write a JSON array.")

@@ -11,7 +11,7 @@ struct DoctorCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Also write a copy of the journal there.", valueName: "file"))
+    @Option(help: ArgumentHelp("Also write a copy of the journal there.", valueName: "file"), completion: .file())
     var backup: String?
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {

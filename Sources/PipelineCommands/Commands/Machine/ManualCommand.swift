@@ -11,7 +11,7 @@ struct ManualCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The folder.")
+    @Argument(help: "The folder.", completion: .directory)
     var folder: String
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {

@@ -49,7 +49,7 @@ struct PluginsTestCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The program.")
+    @Argument(help: "The program.", completion: .file())
     var program: String
 
     @Flag(help: "Write the findings as JSON.")

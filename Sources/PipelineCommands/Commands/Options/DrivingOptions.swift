@@ -30,6 +30,7 @@ struct DrivingOptions: ParsableArguments {
 struct SecretInputOptions: ParsableArguments {
     @Option(
         name: [.customShort("i"), .customLong("input")],
-        help: ArgumentHelp("The value of a secret input, which is kept nowhere.", valueName: "name=value"))
+        help: ArgumentHelp("The value of a secret input, which is kept nowhere.", valueName: "name=value"),
+        completion: .secretInputs)
     var input: [String] = []
 }

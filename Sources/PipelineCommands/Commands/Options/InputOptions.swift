@@ -11,7 +11,7 @@ struct InputOptions: ParsableArguments {
         completion: .inputs)
     var input: [String] = []
 
-    @Option(help: ArgumentHelp("A JSON object with the values of inputs.", valueName: "file"))
+    @Option(help: ArgumentHelp("A JSON object with the values of inputs.", valueName: "file"), completion: .pipelines)
     var inputs: String?
 
     /// What was given, its documents read.

@@ -22,7 +22,9 @@ struct RunCommand: WorkspaceCommand {
 
     @OptionGroup var given: InputOptions
 
-    @Option(help: ArgumentHelp("Where results are written; the working directory by default.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Where results are written; the working directory by default.", valueName: "dir"),
+        completion: .directory)
     var output: String?
 
     @Option(help: "The job's own name: a second run with the same key joins the first.")
