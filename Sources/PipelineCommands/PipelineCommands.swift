@@ -21,9 +21,18 @@ public enum PipelineCommands {
                 exit(ExitStatus.succeeded.rawValue)
             }
             let console = Console(environment: ProcessEnvironment.all, color: command.common.color)
-            exit(await status(of: command, console: console, extend: extend).rawValue)
+            let status = await status(of: command, console: console, extend: extend)
+            if let reason = console.lostOutput {
+                console.note("error: cannot write to standard output: \(reason)")
+                console.note("  hint: what was done is kept; 'pipeline show' and 'pipeline logs' tell of it again")
+                exit(max(status, .failed).rawValue)
+            }
+            exit(status.rawValue)
         } catch {
-            RootCommand.exit(withError: error)
+            guard let report = UsageReport(error) else { RootCommand.exit(withError: error) }
+            let console = Console(environment: ProcessEnvironment.all, color: .auto)
+            for line in report.lines { console.note(line) }
+            exit(ExitStatus.usage.rawValue)
         }
     }
 
@@ -31,13 +40,9 @@ public enum PipelineCommands {
         of command: any WorkspaceCommand, console: Console, extend: @escaping @Sendable (inout Extensions) -> Void
     ) async -> ExitStatus {
         do {
-            let configuration = try UserConfiguration(environment: ProcessEnvironment.all)
-            let environment = configuration.completing(ProcessEnvironment.all)
-            let settings = Settings(
-                stateFolder: command.common.stateDir,
-                secretsFile: command.common.secretsFile ?? environment["PIPELINE_SECRETS_FILE"],
-                plugins: command.common.plugins, environment: environment,
-                secretsCommand: configuration.secretsCommand)
+            let settings = try Settings(
+                stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,
+                plugins: command.common.plugins, completing: ProcessEnvironment.all)
             return try await command.run(in: Workspace(settings: settings, extend: extend), console: console)
         } catch {
             return ErrorReport(error).show(on: console)
@@ -53,14 +58,15 @@ protocol WorkspaceCommand: ParsableCommand {
 
 /// The flags that every command has.
 struct CommonOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where jobs are kept (PIPELINE_STATE_DIR).", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where jobs are kept (PIPELINE_STATE_DIR).", valueName: "dir"), completion: .directory)
     var stateDir: String?
 
-    @Option(help: ArgumentHelp("A file of NAME=value lines with secrets.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file of NAME=value lines with secrets.", valueName: "file"), completion: .file())
     var secretsFile: String?
 
     @Option(
-        help: ArgumentHelp("A folder of plugins, looked at before all others (PIPELINE_PLUGINS).", valueName: "dir"))
+        help: ArgumentHelp("A folder of plugins, looked at before all others (PIPELINE_PLUGINS).", valueName: "dir"),
+        completion: .directory)
     var plugins: String?
 
     @Option(help: "Colours: auto, always or never (NO_COLOR).")
@@ -74,7 +80,7 @@ struct CommonOptions: ParsableArguments {
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
 
 /// The exit statuses of the program; a contract with scripts.
-enum ExitStatus: Int32, Sendable {
+enum ExitStatus: Int32, Sendable, Comparable {
     case succeeded = 0
     /// The job failed or was cancelled.
     case failed = 1
@@ -87,6 +93,8 @@ enum ExitStatus: Int32, Sendable {
     case suspended = 75
     /// Interrupted twice.
     case interrupted = 130
+
+    static func < (one: ExitStatus, other: ExitStatus) -> Bool { one.rawValue < other.rawValue }
 
     /// The status of several jobs: the first of 3, 1, 75, 0 that occurs.
     static func combined(_ statuses: [ExitStatus]) -> ExitStatus {

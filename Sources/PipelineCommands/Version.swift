@@ -5,12 +5,15 @@ import PipelineKit
 enum Version {
     static let number = "0.1.0"
 
-    /// `pipeline --version`: the first line names the program and its commit, the second its libraries.
-    static var text: String {
+    /// The program and the commit it was built from.
+    static var program: String { "pipeline \(number) (\(String(cString: pipeline_build_commit())))" }
+
+    /// The libraries that it stands on.
+    static var libraries: String {
         let libraries = LibraryVersions.ofThisProcess
-        return """
-            pipeline \(number) (\(String(cString: pipeline_build_commit())))
-            libcurl \(libraries.curl), SQLite \(libraries.sqlite), zlib \(libraries.zlib)
-            """
+        return "libcurl \(libraries.curl), SQLite \(libraries.sqlite), zlib \(libraries.zlib)"
     }
+
+    /// What `pipeline --version` prints.
+    static var text: String { "\(program)\n\(libraries)" }
 }

@@ -37,22 +37,20 @@ struct DaemonCommand: AsyncParsableCommand {
 
     func run() async throws {
         let log = DaemonLog(clock: SystemClock())
-        let configuration: UserConfiguration
+        let settings: Settings
         do throws(DefinitionError) {
-            configuration = try UserConfiguration(environment: Self.environment)
+            settings = try Settings(
+                stateFolder: stateDir, secretsFile: secretsFile, plugins: plugins,
+                completing: ProcessEnvironment.all)
         } catch {
             log.note("cannot start: the configuration is wrong: \(error.report)")
             throw ExitCode(2)
         }
-        let environment = configuration.completing(Self.environment)
-        let settings = Settings(
-            stateFolder: stateDir, secretsFile: secretsFile ?? environment["PIPELINE_SECRETS_FILE"], plugins: plugins,
-            environment: environment, secretsCommand: configuration.secretsCommand)
         // Nobody's folder is kept from being unmounted.
         chdir("/")
         umask(0o077)
         do {
-            let daemon = try Daemon(settings: settings, log: log, options: options(environment))
+            let daemon = try Daemon(settings: settings, log: log, options: options(settings.environment))
             try await daemon.run()
         } catch let failure as JournalFailure {
             log.note("cannot start: \(Self.sentence(failure, settings))")
@@ -80,18 +78,5 @@ struct DaemonCommand: AsyncParsableCommand {
         case .stale, .owned, .conflict, .keyTaken, .noSuchJob, .busy:
             "the journal in \(settings.stateFolder) is held by another process"
         }
-    }
-
-    private static var environment: [String: String] {
-        var variables: [String: String] = [:]
-        var entry = environ
-        while let pointer = entry.pointee {
-            let text = String(cString: pointer)
-            if let equals = text.firstIndex(of: "=") {
-                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
-            }
-            entry += 1
-        }
-        return variables
     }
 }

@@ -13,7 +13,7 @@ public final class SQLiteJournal: Journal, BackgroundHistory {
     let folder: StateFolder
     private let writer: JournalWriter
     let reader: JournalReader
-    private let owners: Owners
+    let owners: Owners
 
     /// Opens the journal of a state folder; the folder and the database are made when they are not there.
     ///

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import JSONPath
 import PipelineCore
 
@@ -82,17 +81,7 @@ struct WriteStage: Stage {
     /// Both alphabets of RFC 4648, with or without padding and line breaks; a `data:` URL's head is left out.
     static func decoded(_ text: String) -> [UInt8]? {
         let content = text.hasPrefix("data:") ? text.drop { $0 != "," }.dropFirst() : Substring(text)
-        var clean: [UInt8] = []
-        for byte in content.utf8 {
-            switch byte {
-            case UInt8(ascii: "-"): clean.append(UInt8(ascii: "+"))
-            case UInt8(ascii: "_"): clean.append(UInt8(ascii: "/"))
-            case 9, 10, 13, 32, UInt8(ascii: "="): break
-            default: clean.append(byte)
-            }
-        }
-        if clean.count % 4 == 1 { return nil }
-        while clean.count % 4 != 0 { clean.append(UInt8(ascii: "=")) }
-        return Data(base64Encoded: Data(clean)).map(Array.init)
+        let blanks: Set<UInt8> = [9, 10, 13, 32]
+        return Base64Bytes.decode(String(decoding: content.utf8.filter { !blanks.contains($0) }, as: UTF8.self))
     }
 }

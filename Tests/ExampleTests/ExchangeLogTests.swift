@@ -32,6 +32,9 @@ import Testing
             { "id": "up", "kind": "upload", "service": "s", "file": "notes.txt", "protocol": "put",
               "request": { "PUT": "/echo" } },
             { "id": "down", "kind": "download", "request": { "GET": "\(server.url)/down" }, "to": "plain.json" },
+            { "id": "picture", "kind": "request", "request": { "GET": "\(server.url)/picture" }, "to": "picture.png" },
+            { "id": "leak", "kind": "request", "request": { "GET": "\(server.url)/leak" }, "to": "leak.bin" },
+            { "id": "hidden", "kind": "request", "request": { "GET": "\(server.url)/hidden" }, "to": "hidden.bin" },
             { "id": "long", "kind": "request", "request": { "GET": "\(server.url)/long" } },
             { "id": "cut", "kind": "request", "request": { "GET": "\(server.url)/cut" } } ] }
         """.write(toFile: bench.folder + "/talk.json", atomically: true, encoding: .utf8)
@@ -41,6 +44,8 @@ import Testing
             ["run", "talk.json"], in: bench, environment: ["PIPELINE_SECRET_TOKEN": "sesame-open-sesame"])
         #expect(end.cause != .exited(0))
     }
+
+    private static let picture: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0xFF, 0xFE, 7]
 
     private func server() throws -> LoopbackServer {
         try LoopbackServer { request in
@@ -53,6 +58,16 @@ import Testing
                         return ScriptedAnswer([.send(201, headers, request.body)])
                     },
                 ])
+            case "/picture": .status(200, headers: [("Content-Type", "image/png")], bytes: Self.picture)
+            case "/leak":
+                .status(
+                    200, headers: [("Content-Type", "image/png")],
+                    bytes: Self.picture + Array("sesame-open-sesame".utf8))
+            // The secret in base64, in the middle of bytes that are no text.
+            case "/hidden":
+                .status(
+                    200, headers: [("Content-Type", "image/png")],
+                    bytes: Self.picture + Array("xxc2VzYW1lLW9wZW4tc2VzYW1l".utf8))
             case "/long":
                 .status(200, headers: [("Content-Type", "text/plain")], body: String(repeating: "é", count: 60_000))
             case "/cut": ScriptedAnswer([.readBody, .reset])
@@ -95,6 +110,13 @@ import Testing
         #expect(long["response"]?["content"]?["size"] == 120_000)
         #expect(long["response"]?["content"]?["text"]?.string?.utf8.count == 65_536)
         #expect(long["response"]?["content"]?["comment"] == "the first of 120000 bytes")
+        let picture = entries.first { $0["comment"] == "picture" }?["response"]?["content"]
+        #expect(picture?["encoding"] == "base64" && picture?["mimeType"] == "image/png")
+        #expect(picture?["text"]?.string.flatMap { Data(base64Encoded: $0) } == Data(Self.picture))
+        for stage in ["leak", "hidden"] {
+            let content = try #require(entries.first { $0["comment"]?.string == stage }?["response"]?["content"])
+            #expect(content["text"] == nil && content["comment"] == "the body is not kept", "\(stage)")
+        }
         let cut = try #require(entries.first { $0["comment"]?.string?.hasPrefix("cut: ") == true })
         #expect(cut["response"]?["status"] == 0)
         let kept = try FileManager.default.contentsOfDirectory(atPath: bench.folder + "/state/exchanges")
@@ -145,6 +167,7 @@ import Testing
                     "properties": [
                         "size": ["type": "integer", "minimum": 0], "mimeType": ["type": "string"],
                         "text": ["type": "string"], "comment": ["type": "string"],
+                        "encoding": ["const": "base64"],
                     ],
                 ],
             ],

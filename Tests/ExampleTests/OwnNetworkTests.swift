@@ -1,4 +1,5 @@
 import Foundation
+import PipelineKit
 import PipelineTestKit
 import Testing
 
@@ -15,6 +16,33 @@ import Testing
         #expect(blocks.count == 10)
         for block in blocks where !block.hasPrefix(".p") { #expect(code.contains(block), "\(block)") }
         #expect(blocks.contains { $0.contains(".product(name: \"PipelineHTTP\"") })
+    }
+
+    private struct FetchNothing: RequestTemplate {
+        var path: String { "/" }
+        typealias Output = Empty
+    }
+
+    @Test("every decorator that the guide names can be put on a template")
+    func decorators() throws {
+        let page = try GuidePage(named: "UsingTheNetworkStack").lines.joined(separator: "\n")
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `.") }.joined()
+        let named = Set(rows.matches(of: /`\.([a-z0-9A-Z]+)\(/).map { String($0.output.1) })
+        let template = FetchNothing()
+        let grant = TokenGrant(tokenURL: "http://h/token", clientID: "c", clientSecret: "s")
+        let made: [String: [any RequestDecorator]] = [
+            "bearer": template.bearer("t").decorators, "basic": template.basic(user: "u", password: "p").decorators,
+            "apiKey": template.apiKey(.header("X-Key"), value: "k").decorators,
+            "oauth2": template.oauth2(grant).decorators, "idempotent": template.idempotent("k").decorators,
+            "headers": template.headers([("X-A", "1")]).decorators,
+            "query": template.query([("a", "1")]).decorators, "prefer": template.prefer("wait=5").decorators,
+            "multipart": template.multipart([]).decorators, "cached": template.cached().decorators,
+            "decorated": template.decorated(by: Bearer(token: "t")).decorators,
+        ]
+        #expect(named == Set(made.keys))
+        for (name, decorators) in made { #expect(decorators.count == 1, "\(name)") }
+        let kinds = Set(made.values.map { String(describing: type(of: $0[0])) })
+        #expect(kinds.count == made.count - 1)
     }
 
     private static func answer(_ request: ReceivedRequest) -> ScriptedAnswer {

@@ -99,6 +99,25 @@ import Testing
         }
     }
 
+    @Test("what 'init' says to type next names the inputs that have no value, and the secrets")
+    func nextCommands() async throws {
+        try await inFolder { folder, program in
+            let starter = try await program.run(["init"], folder: folder)
+            #expect(starter.errors.contains("pipeline run pipeline.json -i source=FILE\n"), "\(starter)")
+            #expect(!starter.errors.contains("secrets"))
+            // Its default is a file of the folder that the example comes from.
+            let selfie = try await program.run(["init", "selfie"], folder: folder)
+            #expect(selfie.errors.contains("pipeline run selfie.json -i video=FILE\n"), "\(selfie)")
+            let batch = try await program.run(["init", "openai-batch"], folder: folder)
+            #expect(batch.errors.contains("PIPELINE_SECRET_OPENAI_API_KEY\n"), "\(batch)")
+            let line = try #require(batch.errors.firstMatch(of: /pipeline (plan .*)/)).output.1
+            let video = ExampleTests.root.path + "/Fixtures/selfie.y4m"
+            let arguments = line.replacing("FILE", with: video).split(separator: " ").map(String.init)
+            let plan = try await program.run(arguments, folder: folder)
+            #expect(plan.cause == .exited(0) && arguments.contains("-i"), "\(plan)")
+        }
+    }
+
     @Test("the starter does its work against the demonstration service")
     func starterRuns() async throws {
         try await inFolder { folder, program in

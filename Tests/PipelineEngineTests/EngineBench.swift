@@ -105,7 +105,9 @@ final class EngineBench: Sendable {
             secrets: secrets, files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
             gate: LedgerGate(history: memory, clock: process.clock, sensors: sensors), history: memory,
             observe: { [diary] event in
-                if !process.isDead { diary.note("publish \(event.kind.rawValue)") }
+                guard !process.isDead else { return }
+                diary.note("publish \(event.kind.rawValue)")
+                if let sent = event.data["sent"]?.number?.int { diary.note("progress \(sent)") }
             })
         ports.sinks = sinks?.of(process)
         return ports

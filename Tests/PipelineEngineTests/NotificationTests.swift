@@ -171,6 +171,24 @@ import Testing
         #expect(sinks.deliveries.count == 1)
     }
 
+    @Test("what a transfer moved last before it stands still is told, though it came right after something else")
+    func standstill() {
+        let clock = Mutexed<VirtualClock?>(nil)
+        let stalling = StageKind.scripted("stalling", work: .transfer) { _, _, context async throws(StageFailure) in
+            for sent in [10, 20, 30] as [Int64] { context.report(.transfer(sent: sent, received: 0, total: 100)) }
+            try? await clock.value?.sleep(until: context.now + .seconds(60))
+            return .finished([:])
+        }
+        let bench = Self.bench(
+            #"{ "id": "a", "kind": "stalling" }"#, kinds: [stalling], notify: "[]", sinks: ScriptedSinks())
+        clock.set(VirtualClock(bench.simulation))
+        let life = bench.live()
+        bench.pass(.seconds(30))
+        #expect(bench.diary.all.filter { $0.hasPrefix("progress") } == ["progress 10", "progress 30"])
+        #expect(bench.end(of: life) == .success(.ended(.succeeded)))
+        #expect(bench.diary.all.filter { $0.hasPrefix("progress") }.count == 2)
+    }
+
     @Test("a sink that fails is tried again, later each time, and the job takes no notice")
     func failingSink() {
         let sinks = ScriptedSinks { notification, earlier, _ async throws(NotificationFailure) in

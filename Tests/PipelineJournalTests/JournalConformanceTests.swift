@@ -158,6 +158,20 @@ struct JournalConformanceTests {
         ]
     }
 
+    @Test("keeps which step wrote a file", arguments: JournalKind.allCases)
+    func fileSteps(kind: JournalKind) async throws {
+        let world = try kind.makeWorld()
+        defer { world.remove() }
+        let journal = try world.open()
+        let job = JobSnapshot.example(4)
+        let lease = try await journal.create(job, events: [], owner: owner)
+        let steps = [StepKey(stage: "get", item: 1), StepKey(stage: "get", item: 0), StepKey(stage: "end"), nil]
+        let files = steps.enumerated().map { WrittenFile(path: "/\($0)", bytes: 1, sha256: "1", step: $1) }
+        try await journal.commit(files.map(JournalChange.file), under: lease)
+        let read = try #require(try await journal.snapshot(of: job.record.id))
+        #expect(read.files.suffix(4) == files)
+    }
+
     @Test("keeps all changes of a commit or none", arguments: JournalKind.allCases)
     func isAtomic(kind: JournalKind) async throws {
         let world = try kind.makeWorld()

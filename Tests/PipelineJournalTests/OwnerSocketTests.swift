@@ -1,4 +1,6 @@
 import Foundation
+import JSONPath
+import PipelineCore
 import Testing
 
 @testable import PipelineJournal
@@ -18,5 +20,53 @@ import Testing
         socket.shut()
         #expect(socket.receive() == nil)
         #expect(!OwnerSocket.send("x", folder: folder, name: "owner.sock"))
+    }
+
+    @Test("its datagrams are read as they were written; what is none names a job that nobody finds")
+    func messages() {
+        let job = JobSnapshot.example(1)
+        let event = JobEvent(
+            sequence: nil, time: .at(3), kind: .transferProgress, job: job.record.id, pipeline: "p",
+            step: StepKey(stage: "get", item: 3), attempt: 2, data: ["sent": 1, "total": nil])
+        let messages: [OwnerMessage] = [
+            .inbox(nil), .inbox(job.record.id), .watch(OwnerID("12-x"), nil), .watch(OwnerID("12-x"), job.record.id),
+            .changed(job.record.id), .event(event),
+        ]
+        for message in messages { #expect(OwnerMessage(message.text) == message) }
+        #expect(OwnerMessage(#"{"type":"cut of"#) == .inbox(nil))
+    }
+
+    @Test("an owner shows what happens to the jobs that are watched, and nothing of the others")
+    func watching() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let (mine, theirs) = (try world.openSQLite(), try world.openSQLite())
+        let (job, other) = (JobSnapshot.example(1), JobSnapshot.example(2))
+        for job in [job, other] { _ = try await mine.create(job, events: [], owner: mine.owner) }
+        var requests = mine.requests(for: mine.owner).makeAsyncIterator()
+        var news = theirs.news().makeAsyncIterator()
+        let progress = JobEvent(
+            sequence: nil, time: .at(3), kind: .transferProgress, job: job.record.id, pipeline: "p", data: ["sent": 1])
+        var elsewhere = progress
+        elsewhere.job = other.record.id
+        mine.show(progress)
+        #expect(theirs.watch(job.record.id, of: mine.owner))
+        // Datagrams are read in their order: the wish was heard before this.
+        _ = try await theirs.post(.pause, to: job.record.id)
+        while let asked = await requests.next(), asked != job.record.id {}
+        mine.show(elsewhere)
+        mine.show(progress)
+        mine.show(job.event(1))
+        #expect(await news.next() == .event(progress))
+        #expect(await news.next() == .changed(job.record.id))
+        // A watcher that says nothing more is forgotten.
+        world.clock.advance(by: 5001)
+        mine.show(progress)
+        #expect(theirs.watch(other.record.id, of: mine.owner))
+        _ = try await theirs.post(.pause, to: other.record.id)
+        while let asked = await requests.next(), asked != other.record.id {}
+        mine.show(elsewhere)
+        #expect(await news.next() == .event(elsewhere))
+        #expect(!theirs.watch(nil, of: OwnerID("nobody")))
     }
 }

@@ -44,6 +44,7 @@ struct CompletionTests {
     static let lines: [(typed: String, shown: [String])] = [
         ("pipeline show ", ["last", "mine"]), ("pipeline retry mine --from ", ["first", "second"]),
         ("pipeline run two.json -i ", ["size=", "name="]), ("pipeline bud", ["pipeline budget"]),
+        ("pipeline stats t", ["pipeline stats two"]), ("pipeline init openai", ["pipeline init openai-batch"]),
     ]
 
     @Test(

@@ -1,4 +1,5 @@
 import Foundation
+import JSONPath
 import PipelineTestKit
 import Testing
 
@@ -8,14 +9,8 @@ import Testing
         let gate = Gate()
         let server = try LoopbackServer { _ in ScriptedAnswer([.wait(gate), .send(200, [], [])]) }
         defer { server.stop() }
-        let folder = FileManager.default.temporaryDirectory.appending(path: "watch-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let (program, environment, folder) = try Self.place(server)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        var environment = [
-            "HOME": folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": folder + "/state", "SERVER": server.url,
-        ]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-        let program = try BuiltProgram(named: "pipeline")
         var jobs: [RunningProgram] = []
         for name in ["one", "two"] {
             try """
@@ -35,5 +30,74 @@ import Testing
             #expect(end.errors.contains(try Regex("\(name) ….{4} get: done")), "\(end)")
         }
         for job in jobs { #expect(await job.end.cause == .exited(0)) }
+    }
+
+    @Test("shows how much of a transfer is done that another process drives, as it goes on")
+    func progress() async throws {
+        let (goesOn, ends) = (Gate(), Gate())
+        let server = try LoopbackServer { _ in
+            ScriptedAnswer([
+                .head(200, [("Content-Length", "502")]), .bytes([1]), .wait(goesOn),
+                .slowly([UInt8](repeating: 2, count: 500), milliseconds: 5), .wait(ends), .bytes([3]),
+            ])
+        }
+        defer { server.stop() }
+        let (program, environment, folder) = try Self.place(server)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try """
+        { "pipeline": 1, "name": "get",
+          "stages": [ { "id": "get", "kind": "download", "request": { "GET": "${{ env.SERVER }}/" }, "to": "x" } ] }
+        """.write(toFile: "\(folder)/get.json", atomically: true, encoding: .utf8)
+        let job = try program.start(["run", "get.json"], environment: environment, folder: folder)
+        _ = await server.requests(atLeast: 1)
+        let watch = try program.start(["watch", "--json"], environment: environment, folder: folder)
+        #expect(await watch.hasWritten("stage.started"))
+        goesOn.open()
+        #expect(await watch.hasWritten("transfer.progress"))
+        ends.open()
+        let end = await watch.end
+        #expect(end.cause == .exited(0), "\(end)")
+        let lines = try end.output.split(separator: "\n").map { try JSON.parse(String($0)) }
+        let told = lines.filter { $0["type"] == "transfer.progress" }
+        #expect(told.count > 1 && told.allSatisfy { $0["data"]?["total"] == 502 && $0["seq"] == nil })
+        #expect(lines.compactMap { $0["seq"]?.number?.int } == Array(1...lines.count - told.count))
+        #expect(lines.last?["type"] == "job.succeeded")
+        #expect(await job.end.cause == .exited(0))
+    }
+
+    @Test("says how long a stage still takes that began before anybody watched")
+    func estimate() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in ScriptedAnswer([.wait(gate), .send(200, [], [])]) }
+        defer { server.stop() }
+        let (program, environment, folder) = try Self.place(server)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try """
+        { "pipeline": 1, "name": "get",
+          "stages": [ { "id": "get", "kind": "request", "estimate": "1h", "request": { "GET": "${{ env.SERVER }}/" } } ] }
+        """.write(toFile: "\(folder)/get.json", atomically: true, encoding: .utf8)
+        let job = try program.start(["run", "get.json"], environment: environment, folder: folder)
+        _ = await server.requests(atLeast: 1)
+        let watch = try program.start(["watch", "--json"], environment: environment, folder: folder)
+        #expect(await watch.hasWritten("estimate.changed"))
+        gate.open()
+        let lines = try await watch.end.output.split(separator: "\n").map { try JSON.parse(String($0)) }
+        let told = try #require(lines.first { $0["type"] == "estimate.changed" })
+        let median = try #require(told["data"]?["p50"]?.number?.double)
+        #expect(told["stage"] == "get" && told["seq"] == nil && median > 600 && median <= 3600, "\(told.text)")
+        #expect(await job.end.cause == .exited(0))
+    }
+
+    /// The program, and a folder of its own with a state folder of its own.
+    private static func place(
+        _ server: LoopbackServer
+    ) throws -> (program: BuiltProgram, environment: [String: String], folder: String) {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "watch-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var environment = [
+            "HOME": folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": folder + "/state", "SERVER": server.url,
+        ]
+        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        return (try BuiltProgram(named: "pipeline"), environment, folder)
     }
 }

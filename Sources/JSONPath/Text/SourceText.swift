@@ -34,9 +34,6 @@ public struct SourceText: Sendable {
         return String(decoding: bytes[content(of: number)], as: UTF8.self)
     }
 
-    /// How many lines there are; a text that ends with a line end has an empty last one.
-    public var lineCount: Int { lineStarts.count }
-
     /// The 1-based number of the line in which a byte stands.
     func lineNumber(at offset: Int) -> Int {
         var low = 0

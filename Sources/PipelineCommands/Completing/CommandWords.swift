@@ -11,6 +11,12 @@ extension CompletionKind {
     static let stages = CompletionKind.custom { words, _, _ in waiting { await CommandWords(words).stages() } }
     /// `NAME=` of each input of the file that the words name.
     static let inputs = CompletionKind.custom { words, _, _ in waiting { await CommandWords(words).inputs() } }
+    /// `NAME=` of each secret input of the job that the words name.
+    static let secretInputs = CompletionKind.custom { words, _, _ in
+        waiting { await CommandWords(words).secretInputs() }
+    }
+    /// The names of pipelines of which there are jobs.
+    static let pipelineNames = CompletionKind.custom { words, _, _ in waiting { await CommandWords(words).names() } }
     static let pipelines = CompletionKind.file(extensions: ["json"])
 
     /// What an asynchronous look-up gives: the library asks for completions before any command runs, on the main
@@ -54,14 +60,25 @@ struct CommandWords {
         return names.isEmpty ? [] : ["last"] + names
     }
 
-    func stages() async -> [String] {
-        guard let journal = try? workspace.existingJournal() else { return [] }
+    func names() async -> [String] {
+        let jobs = try? await workspace.existingJournal()?.jobs(JobQuery(limit: 500, isBrief: true))
+        return Set((jobs ?? []).map(\.snapshot.record.pipeline)).sorted()
+    }
+
+    func stages() async -> [String] { await plan()?.definition.stages.map(\.id) ?? [] }
+
+    func secretInputs() async -> [String] {
+        await plan()?.definition.inputs.filter(\.isSecret).map { "\($0.name)=" } ?? []
+    }
+
+    /// Of the job that the words name.
+    private func plan() async -> Plan? {
+        guard let journal = try? workspace.existingJournal() else { return nil }
         for word in words.dropFirst(2) where !word.hasPrefix("-") {
             guard let job = try? await JobName(word).find(in: journal) else { continue }
-            let plan = try? await workspace.plan(of: job.snapshot.record)
-            return plan?.definition.stages.map(\.id) ?? []
+            return try? await workspace.plan(of: job.snapshot.record)
         }
-        return []
+        return nil
     }
 
     func inputs() async -> [String] {

@@ -1,10 +1,14 @@
 import Glibc
+import PipelineKit
+import Synchronization
 
 /// The terminal or the pipes that a command talks to: data on standard output, everything else on standard error.
 struct Console: Sendable {
     /// Whether a person reads standard error as it comes.
     let isTerminal: Bool
     let usesColor: Bool
+    /// What went wrong with standard output.
+    private let loss = OutputLoss()
 
     init(environment: [String: String], color: ColorChoice) {
         isTerminal = isatty(STDERR_FILENO) == 1 && environment["TERM"] != "dumb"
@@ -12,14 +16,19 @@ struct Console: Sendable {
         usesColor = color == .always || color == .auto && isWanted
     }
 
-    /// Writes a line of data.
-    func data(_ line: String) { Self.write(line + "\n", to: STDOUT_FILENO) }
+    /// Writes a line of data; what can't be written is told by ``lostOutput``.
+    func data(_ line: String) {
+        if !Self.write(line + "\n", to: STDOUT_FILENO), errno != EPIPE { loss.note(FileContent.reason) }
+    }
+
+    /// Why data did not reach standard output; nil when all of it did, or nobody reads it any more.
+    var lostOutput: String? { loss.reason }
 
     /// Writes a line for the person; control characters are made visible.
-    func note(_ line: String) { Self.write(SafeText.line(line) + "\n", to: STDERR_FILENO) }
+    func note(_ line: String) { _ = Self.write(SafeText.line(line) + "\n", to: STDERR_FILENO) }
 
     /// Writes lines of our own making as they are.
-    func raw(_ text: String) { Self.write(text, to: STDERR_FILENO) }
+    func raw(_ text: String) { _ = Self.write(text, to: STDERR_FILENO) }
 
     /// The text in the style, where colours are used.
     func styled(_ text: String, _ style: Style) -> String {
@@ -28,18 +37,27 @@ struct Console: Sendable {
 
     enum Style: Int { case bold = 1, dim = 2, red = 31, green = 32, yellow = 33, cyan = 36 }
 
-    /// All of a text, whatever a pipe takes at a time; a reader that has gone is no error of ours.
-    private static func write(_ text: String, to descriptor: Int32) {
+    /// All of a text, whatever a pipe takes at a time; false with `errno` set when that can't be.
+    private static func write(_ text: String, to descriptor: Int32) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 {
                 if errno == EINTR { continue }
-                return
+                return false
             }
             rest = rest.dropFirst(count)
         }
+        return true
     }
+}
+
+/// The first failure of an output.
+private final class OutputLoss: Sendable {
+    private let first = Mutex<String?>(nil)
+
+    var reason: String? { first.withLock { $0 } }
+    func note(_ reason: String) { first.withLock { $0 = $0 ?? reason } }
 }
 
 /// Text from elsewhere, made harmless for a terminal.

@@ -52,6 +52,10 @@ struct HTTPArchive {
         ]
         if let body = answer?.body {
             if let text = body.text { content["text"] = .string(text) }
+            if let base64 = body.base64 {
+                content["text"] = .string(base64)
+                content["encoding"] = "base64"
+            }
             if let note = note(of: body) { content["comment"] = .string(note) }
         }
         return [

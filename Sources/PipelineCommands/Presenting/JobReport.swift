@@ -26,7 +26,7 @@ struct JobReport {
             "cause": JSON(snapshot.suspension(isOwned: isOwned)?.rawValue),
             "started": .string(record.started.description), "ended": JSON(snapshot.ended?.description),
             "estimate": estimate.map { .object($0.data) } ?? .null, "error": snapshot.failure?.failure.json ?? .null,
-            "files": .array(snapshot.files.map(\.json)),
+            "files": .array(snapshot.orderedFiles.map(\.json)),
         ]
     }
 

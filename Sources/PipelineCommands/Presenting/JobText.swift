@@ -29,7 +29,7 @@ struct JobText {
         for (key, step) in steps { lines += stageLines(key, step) }
         let chart = StageChart(steps: steps, end: snapshot.ended ?? now).lines
         if !chart.isEmpty { lines += [""] + chart + (snapshot.files.isEmpty ? [] : [""]) }
-        for file in snapshot.files {
+        for file in snapshot.orderedFiles {
             lines.append("file      \(file.path)  \(SizeText.describe(file.bytes))  sha256 \(file.sha256)")
         }
         return lines

@@ -56,13 +56,14 @@ extension ExchangeRecord {
     private static func json(_ body: RecordedBody) -> JSON {
         [
             "size": .number(JSONNumber(Int(body.size))), "type": JSON(body.type), "text": JSON(body.text),
-            "file": JSON(body.file),
+            "base64": JSON(body.base64), "file": JSON(body.file),
         ]
     }
 
     private static func body(_ json: JSON?) -> RecordedBody? {
         guard let size = json?["size"]?.number?.int else { return nil }
         return RecordedBody(
-            size: Int64(size), type: json?["type"]?.string, text: json?["text"]?.string, file: json?["file"]?.string)
+            size: Int64(size), type: json?["type"]?.string, text: json?["text"]?.string,
+            base64: json?["base64"]?.string, file: json?["file"]?.string)
     }
 }

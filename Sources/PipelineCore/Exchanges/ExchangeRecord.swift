@@ -85,9 +85,9 @@ public struct NamedText: Sendable, Hashable {
     }
 }
 
-/// A body as it is kept: its text when it is one, and not too long.
+/// A body as it is kept: the first of a text, or all of a small body that is none.
 public struct RecordedBody: Sendable, Hashable {
-    /// The most that is kept of a text, in bytes.
+    /// The most that is kept, in bytes.
     public static let limit = 64 << 10
 
     public let size: Int64
@@ -95,18 +95,21 @@ public struct RecordedBody: Sendable, Hashable {
     public let type: String?
     /// The first of the text; nil for what is none, or went from or to a file.
     public let text: String?
+    /// All of an answer that is no text and not too long; nil for others, and where a secret stands in it.
+    public let base64: String?
     /// The file that was sent whole.
     public let file: String?
 
-    public init(size: Int64, type: String?, text: String? = nil, file: String? = nil) {
+    public init(size: Int64, type: String?, text: String? = nil, base64: String? = nil, file: String? = nil) {
         self.size = size
         self.type = type
         self.text = text
+        self.base64 = base64
         self.file = file
     }
 
-    /// Whether the text is all of the body.
-    public var isWhole: Bool { text.map { Int64($0.utf8.count) >= size } ?? (size == 0) }
+    /// Whether what is kept is all of the body.
+    public var isWhole: Bool { base64 != nil || text.map { Int64($0.utf8.count) >= size } ?? (size == 0) }
 }
 
 /// Where exchanges are kept; the last hundred of each stage, or more. Losing one is harmless.

@@ -43,21 +43,4 @@ public struct JobEvent: Sendable, Hashable {
         self.attempt = attempt
         self.data = data
     }
-
-    /// One line of JSON Lines.
-    public var json: JSON {
-        var object = JSONObject()
-        if let sequence { object["seq"] = .number(JSONNumber(sequence)) }
-        object["time"] = .string(time.description)
-        object["type"] = .string(kind.rawValue)
-        object["job"] = .string(job.text)
-        object["pipeline"] = .string(pipeline)
-        if let step {
-            object["stage"] = .string(step.stage)
-            if let item = step.item { object["item"] = .number(JSONNumber(item)) }
-        }
-        if let attempt { object["attempt"] = .number(JSONNumber(attempt)) }
-        object["data"] = .object(data)
-        return .object(object)
-    }
 }

@@ -73,11 +73,14 @@ public struct WrittenFile: Sendable, Hashable {
     public let bytes: Int64
     /// SHA-256 in hex.
     public let sha256: String
+    /// The step that wrote it; nil before the engine knows it, and for one that an older version kept.
+    public var step: StepKey?
 
-    public init(path: String, bytes: Int64, sha256: String) {
+    public init(path: String, bytes: Int64, sha256: String, step: StepKey? = nil) {
         self.path = path
         self.bytes = bytes
         self.sha256 = sha256
+        self.step = step
     }
 
     /// The form of `show --json`'s `files`.

@@ -7,6 +7,7 @@ public struct JobSnapshot: Sendable {
     public var submits: [StepKey: SubmitRecord]
     /// What expressions found out once: `now()`, `uuid()`, sizes and digests of files.
     public var facts: [Fact: JSON]
+    /// In the order in which they were written; ``orderedFiles`` is for people.
     public var files: [WrittenFile]
     /// The sequence number of the last journaled event.
     public var sequence: Int
@@ -80,6 +81,16 @@ extension JournalChange {
 }
 
 extension JobSnapshot {
+    /// The files as they are listed: stage by stage, in the order in which these wrote their first, and those of a
+    /// stage's items in the order of the items, whichever ended first.
+    public var orderedFiles: [WrittenFile] {
+        var places: [String?: Int] = [:]
+        for file in files where places[file.step?.stage] == nil { places[file.step?.stage] = places.count }
+        return files.enumerated()
+            .map { (rank: (places[$1.step?.stage] ?? 0, $1.step?.item ?? -1, $0), file: $1) }
+            .sorted { $0.rank < $1.rank }.map(\.file)
+    }
+
     /// Whether a push came that woke nothing yet.
     public var hasPushes: Bool { pushes.values.contains { $0.waiting > 0 } }
 

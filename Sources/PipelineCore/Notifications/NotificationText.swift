@@ -31,7 +31,7 @@ enum NotificationText {
             data["stage"] = .string(step.stage)
             if let item = step.item { data["item"] = .number(JSONNumber(item)) }
         }
-        if told == .succeeded { data["files"] = .array(job.files.map(\.json)) }
+        if told == .succeeded { data["files"] = .array(job.orderedFiles.map(\.json)) }
         if told == .unknown { data["resolve"] = .string("pipeline resolve \(event.job)") }
         return data
     }

@@ -38,7 +38,9 @@ struct SecretPatterns: Sendable {
         guard !secret.isEmpty else { return }
         hasSpace = hasSpace || secret.contains(0x20)
         guard secret.count >= Self.shortest else {
-            for form in [secret, Base64Text.encode(secret), Base64Text.encode(secret, alphabet: Base64Text.urlSafe)] {
+            for form in [
+                secret, Base64Bytes.digits(of: secret), Base64Bytes.digits(of: secret, alphabet: Base64Bytes.urlSafe),
+            ] {
                 append(Pattern(bytes: form, name: name, isToken: true))
             }
             return
@@ -54,9 +56,9 @@ struct SecretPatterns: Sendable {
     private mutating func addBase64(_ secret: [UInt8], _ name: String, _ alignment: Int) {
         let bits = (alignment + secret.count) * 8
         let first = (alignment * 8 + 5) / 6
-        for alphabet in [Base64Text.standard, Base64Text.urlSafe] {
-            let digits = Base64Text.encode(
-                [UInt8](repeating: 0, count: alignment) + secret, alphabet: alphabet, padded: false)
+        for alphabet in [Base64Bytes.standard, Base64Bytes.urlSafe] {
+            let digits = Base64Bytes.digits(
+                of: [UInt8](repeating: 0, count: alignment) + secret, alphabet: alphabet, padded: false)
             append(
                 Pattern(
                     bytes: Array(digits[first..<bits / 6]), name: name, reachesLeft: alignment > 0,

@@ -1,7 +1,8 @@
-/// Percent-encoding of text (RFC 3986, section 2.1).
-public enum PercentEncoding {
+/// Percent-encoding of text (RFC 3986, section 2.1), for expressions and for finding secrets; requests are encoded by
+/// `PipelineHTTP`.
+enum PercentEncoding {
     /// Encodes all but the unreserved characters `A-Z a-z 0-9 - . _ ~` (RFC 3986, section 2.3), with upper-case hex.
-    public static func encode(_ text: String) -> String {
+    static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {

@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineKit
 
 /// A request to the receiver, as it came.
 struct PushRequest: Sendable {
@@ -31,21 +32,8 @@ struct PushRequest: Sendable {
     /// What expressions see of it as `response`.
     var answer: Answer { Answer(status: 200, headers: headers, url: "http://callback\(path)", body: body) }
 
-    private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    /// A name or a value of a query, in which `+` stands for a blank too, as forms have it.
+    private static func decoded(_ text: Substring) -> String { PercentEncoding.decoded(text.replacing("+", with: " ")) }
 }
 
 /// What the receiver answers.

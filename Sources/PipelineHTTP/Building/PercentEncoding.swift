@@ -11,7 +11,7 @@ public enum PercentEncoding {
     }
 
     /// The text with each `%XX` as the byte it stands for (§2.1); any other `%` stays.
-    static func decoded(_ text: some StringProtocol) -> String {
+    public static func decoded(_ text: some StringProtocol) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {

@@ -15,6 +15,7 @@ enum JournalMigrations {
 
     private static let all: [(String, String)] = [
         ("v1", version1), ("background", background), ("pushes", pushes), ("notifications", notifications),
+        ("file-steps", fileSteps),
     ]
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -189,5 +190,11 @@ enum JournalMigrations {
             PRIMARY KEY (job, id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX notifications_due ON notifications (job) WHERE state = 'due';
+        """
+
+    /// Which step wrote a file, so that the files of items are listed in the order of the items.
+    private static let fileSteps = """
+        ALTER TABLE files ADD COLUMN stage TEXT;
+        ALTER TABLE files ADD COLUMN item INTEGER;
         """
 }

@@ -72,7 +72,7 @@ struct StateFolder: Sendable {
     func systemRefusal(_ what: String) -> JournalFailure {
         let code = errno
         if code == ENOSPC || code == EDQUOT { return .full(folder: path) }
-        return refusal("\(what): \(String(cString: strerror(code)))")
+        return refusal("\(what): \(String(cString: strerror(code)).lowercased())")
     }
 }
 

@@ -1,7 +1,8 @@
 import PipelineCore
 import Synchronization
 
-/// An owner of this process while it lives: its lock, its socket, its jobs and who listens for requests.
+/// An owner of this process while it lives: its lock, its socket, its jobs, and who listens for requests or for news of
+/// jobs that other processes own.
 ///
 /// The lock goes with the object; the kernel lets it go when the process ends.
 final class OwnerPresence: Sendable {
@@ -10,6 +11,9 @@ final class OwnerPresence: Sendable {
         var isCleared = false
         var jobs: Set<JobID> = []
         var listeners: [Int: AsyncStream<JobID>.Continuation] = [:]
+        var readers: [Int: AsyncStream<JobNews>.Continuation] = [:]
+        /// Reads the owner's jobs that have a request.
+        var pending: @Sendable () -> [JobID] = { [] }
         var listenersMade = 0
         var hasThread = false
         var isEnded = false
@@ -19,13 +23,19 @@ final class OwnerPresence: Sendable {
     private let lock: FileLock
     private let socket: OwnerSocket
     private let folder: String
+    /// Takes a wish to watch a job, or any.
+    private let watch: @Sendable (OwnerID, JobID?) -> Void
     private let state = Mutex(State())
 
-    init(_ owner: OwnerID, lock: consuming FileLock, socket: OwnerSocket, folder: String) {
+    init(
+        _ owner: OwnerID, lock: consuming FileLock, socket: OwnerSocket, folder: String,
+        watch: @escaping @Sendable (OwnerID, JobID?) -> Void
+    ) {
         self.owner = owner
         self.lock = lock
         self.socket = socket
         self.folder = folder
+        self.watch = watch
     }
 
     var isCleared: Bool { state.withLock { $0.isCleared } }
@@ -42,50 +52,81 @@ final class OwnerPresence: Sendable {
     func listen(
         _ continuation: AsyncStream<JobID>.Continuation, pending: @escaping @Sendable () -> [JobID]
     ) {
-        let (id, needsThread) = state.withLock { state -> (Int?, Bool) in
-            if state.isEnded { return (nil, false) }
+        let id = state.withLock { state -> Int? in
+            if state.isEnded { return nil }
             state.listenersMade += 1
+            state.pending = pending
             state.listeners[state.listenersMade] = continuation
-            defer { state.hasThread = true }
-            return (state.listenersMade, !state.hasThread)
+            return state.listenersMade
         }
         guard let id else { return continuation.finish() }
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { _ = $0.listeners.removeValue(forKey: id) }
         }
-        if needsThread, !startThread(pending) { return end() }
+        guard hear() else { return end() }
         // What was asked before anybody listened is found by one look at the rows.
-        _ = OwnerSocket.send(" ", folder: folder, name: Self.socketName(owner))
+        _ = OwnerSocket.send(OwnerMessage.inbox(nil).text, folder: folder, name: Self.socketName(owner))
+    }
+
+    /// Adds a reader of what other owners show.
+    func listen(_ continuation: AsyncStream<JobNews>.Continuation) {
+        let id = state.withLock { state -> Int? in
+            if state.isEnded { return nil }
+            state.listenersMade += 1
+            state.readers[state.listenersMade] = continuation
+            return state.listenersMade
+        }
+        guard let id else { return continuation.finish() }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.readers.removeValue(forKey: id) }
+        }
+        if !hear() { end() }
     }
 
     /// Ends listening and removes the names; the lock goes with the object.
     func end() {
-        let listeners = state.withLock { state in
+        let (listeners, readers) = state.withLock { state in
             state.isEnded = true
-            defer { state.listeners = [:] }
-            return Array(state.listeners.values)
+            defer { (state.listeners, state.readers) = ([:], [:]) }
+            return (Array(state.listeners.values), Array(state.readers.values))
         }
         socket.shut()
         for listener in listeners { listener.finish() }
+        for reader in readers { reader.finish() }
     }
 
-    private func startThread(_ pending: @escaping @Sendable () -> [JobID]) -> Bool {
-        JournalThread.start { [socket, weak self] in
-            while let text = socket.receive() {
-                // The rows are the truth: a datagram that found no room in the queue is made up for by the next one.
-                var jobs = pending()
-                let named = JobID(text)
-                if text != " ", !jobs.contains(named) { jobs.append(named) }
-                self?.tell(jobs)
+    /// Begins to read the socket, once; false when there is no thread for it.
+    private func hear() -> Bool {
+        let isHearing = state.withLock { state in
+            defer { state.hasThread = true }
+            return state.hasThread
+        }
+        if isHearing { return true }
+        return JournalThread.start { [socket, weak self] in
+            while let text = socket.receive() { self?.take(OwnerMessage(text)) }
+        }
+    }
+
+    private func take(_ message: OwnerMessage) {
+        switch message {
+        case .inbox(let named):
+            let (pending, listeners) = state.withLock { ($0.pending, Array($0.listeners.values)) }
+            if listeners.isEmpty { return }
+            // The rows are the truth: a datagram that found no room in the queue is made up for by the next one.
+            var jobs = pending()
+            if let named, !jobs.contains(named) { jobs.append(named) }
+            for listener in listeners {
+                for job in jobs { listener.yield(job) }
             }
+        case .watch(let other, let job): watch(other, job)
+        case .changed(let job): tell(.changed(job))
+        case .event(let event): tell(.event(event))
         }
     }
 
-    private func tell(_ jobs: [JobID]) {
-        let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners {
-            for job in jobs { listener.yield(job) }
-        }
+    private func tell(_ news: JobNews) {
+        let readers = state.withLock { Array($0.readers.values) }
+        for reader in readers { reader.yield(news) }
     }
 
     static func lockName(_ owner: OwnerID) -> String { owner.text + ".lock" }

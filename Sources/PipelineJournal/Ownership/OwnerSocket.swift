@@ -4,8 +4,8 @@
     import Darwin
 #endif
 
-/// The datagram socket on which an owner is woken (unix(7)). A datagram holds the id of the job; what is wanted stands
-/// in the job's row.
+/// The datagram socket on which an owner is woken (unix(7)). A datagram is an ``OwnerMessage``; what is wanted of a
+/// job stands in its row.
 final class OwnerSocket: Sendable {
     private let descriptor: Int32
     private let name: SocketName
@@ -29,11 +29,14 @@ final class OwnerSocket: Sendable {
 
     deinit { close(descriptor) }
 
+    /// The longest datagram; progress takes a few hundred bytes. A longer one is cut, and means nothing then.
+    private static let longest = 4096
+
     /// Waits for a datagram; nil once the socket was shut.
     func receive() -> String? {
         while true {
             var count = 0
-            let bytes = [UInt8](unsafeUninitializedCapacity: 256) { buffer, initialized in
+            let bytes = [UInt8](unsafeUninitializedCapacity: Self.longest) { buffer, initialized in
                 count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
                 initialized = max(0, count)
             }

@@ -21,6 +21,7 @@ final class Owners: Sendable {
     /// How long a lease lasts without being renewed, in milliseconds.
     private let length: Int64
     private let state = Mutex(State())
+    private let watchers = Watchers()
 
     init(folder: StateFolder, clock: any LeaseClock, length: Int64) {
         self.folder = folder
@@ -60,7 +61,20 @@ final class Owners: Sendable {
 
     /// Wakes the owner for the job; false when it does not listen.
     func wake(_ owner: OwnerID, for job: JobID) -> Bool {
-        OwnerSocket.send(job.text, folder: folder.owners, name: OwnerPresence.socketName(owner))
+        send(.inbox(job), to: owner)
+    }
+
+    /// Sends a datagram; false when nobody reads it.
+    func send(_ message: OwnerMessage, to owner: OwnerID) -> Bool {
+        OwnerSocket.send(message.text, folder: folder.owners, name: OwnerPresence.socketName(owner))
+    }
+
+    /// Tells whoever watches the event's job of it.
+    func show(_ event: JobEvent) {
+        for owner in watchers.owners(for: event.job, at: clock.now) where Self.isFileName(owner.text) {
+            let message = event.kind.isJournaled ? OwnerMessage.changed(event.job) : .event(event)
+            if !send(message, to: owner) { watchers.remove(owner) }
+        }
     }
 
     /// The owners with jobs whose leases are to be renewed now: a third of the length after the last time.
@@ -124,7 +138,9 @@ extension Owners {
         guard let socket = OwnerSocket(folder: folder.owners, name: OwnerPresence.socketName(owner)) else {
             throw folder.systemRefusal("the socket of \(owner.text) can't be made")
         }
-        return OwnerPresence(owner, lock: lock, socket: socket, folder: folder.owners)
+        return OwnerPresence(owner, lock: lock, socket: socket, folder: folder.owners) { [watchers, clock] in
+            watchers.add($0, $1, at: clock.now)
+        }
     }
 
     /// Removes locks and sockets of owners that are gone. A lock's file is only removed while it is locked here.

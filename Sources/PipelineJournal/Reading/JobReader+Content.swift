@@ -73,7 +73,9 @@ extension JobReader {
         defer { query.reset() }
         var files: [WrittenFile] = []
         while try query.step() {
-            files.append(WrittenFile(path: query.text(0), bytes: query.integer(1), sha256: query.text(2)))
+            let step = query.optionalText(3).map { StepKey(stage: $0, item: query.optionalInt(4)) }
+            files.append(
+                WrittenFile(path: query.text(0), bytes: query.integer(1), sha256: query.text(2), step: step))
         }
         return files
     }

@@ -103,7 +103,10 @@ extension JournalStatement {
             WHERE state <> 'sent'
             """
         case .keepFact: "INSERT OR REPLACE INTO facts (job, kind, subject, value) VALUES (?1, ?2, ?3, ?4)"
-        case .keepFile: "INSERT OR REPLACE INTO files (job, path, bytes, sha256) VALUES (?1, ?2, ?3, ?4)"
+        case .keepFile:
+            """
+            INSERT OR REPLACE INTO files (job, path, bytes, sha256, stage, item) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            """
         default:
             """
             INSERT INTO events (job, sequence, time, kind, stage, item, attempt, data)
@@ -134,7 +137,7 @@ extension JournalStatement {
             FROM submits WHERE job = ?1
             """
         case .readFacts: "SELECT kind, subject, value FROM facts WHERE job = ?1"
-        case .readFiles: "SELECT path, bytes, sha256 FROM files WHERE job = ?1 ORDER BY number"
+        case .readFiles: "SELECT path, bytes, sha256, stage, item FROM files WHERE job = ?1 ORDER BY number"
         case .readPushes:
             """
             SELECT stage, item, count(*) FILTER (WHERE state = 'new'), count(*) FILTER (WHERE state = 'taken')

@@ -102,6 +102,8 @@ extension JobRows {
         statement.bind(2, file.path)
         statement.bind(3, file.bytes)
         statement.bind(4, file.sha256)
+        statement.bind(5, file.step?.stage)
+        statement.bind(6, file.step?.item)
         try statement.run()
     }
 

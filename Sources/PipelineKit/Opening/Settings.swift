@@ -1,4 +1,4 @@
-import PipelineCore
+public import PipelineCore
 public import PipelineStages
 
 /// Where a program keeps its state and finds its secrets: flags first, then `PIPELINE_…` variables, then defaults.
@@ -32,6 +32,17 @@ public struct Settings: Sendable {
         callbackURL = address
         self.environment = environment
         self.secretsCommand = secretsCommand
+    }
+
+    /// What flags say, completed by the environment of the process, and this by the user's configuration file.
+    public init(
+        stateFolder: String?, secretsFile: String?, plugins: String?, completing variables: [String: String]
+    ) throws(DefinitionError) {
+        let configuration = try UserConfiguration(environment: variables)
+        let environment = configuration.completing(variables)
+        self.init(
+            stateFolder: stateFolder, secretsFile: secretsFile ?? environment["PIPELINE_SECRETS_FILE"],
+            plugins: plugins, environment: environment, secretsCommand: configuration.secretsCommand)
     }
 
     /// `$XDG_STATE_HOME/pipeline` (XDG Base Directory Specification 0.8), `~/.local/state/pipeline` without it.

@@ -62,7 +62,8 @@ public final class Workspace: Sendable {
         try SQLiteJournal.openExisting(folder: settings.stateFolder)
     }
 
-    /// An engine over a journal. `observe` is told of every event and must return at once; `showLine` shows a line on
+    /// An engine over a journal. `observe` is told of every event and must return at once, before those who watch the job
+    /// from other processes; `showLine` shows a line on
     /// the program's own terminal, and is false when it has none.
     public func engine(
         journal: Journal, secrets: any SecretSource, showLine: @escaping @Sendable (String) -> Bool = { _ in false },
@@ -74,7 +75,11 @@ public final class Workspace: Sendable {
             files: DiskFiles(digests: digests),
             crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
             exchanges: exchanges, owner: journal.owner, keyedHash: { key.hash($0) }, gate: gate(journal: journal),
-            history: journal, observe: observe)
+            history: journal,
+            observe: { event in
+                observe(event)
+                journal.show(event)
+            })
         ports.seal = key
         ports.sinks = sinks(showLine: showLine)
         if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }

@@ -13,6 +13,13 @@ public protocol WorkspaceJournal: Journal, BackgroundHistory {
     func backgroundJobs() async throws(JournalFailure) -> [JobID]
     /// The jobs of which somebody is still to be told and that nobody owns, oldest first.
     func untoldJobs() async throws(JournalFailure) -> [JobID]
+    /// Tells the processes that watch the event's job of it; may be lost, returns at once.
+    func show(_ event: JobEvent)
+    /// Asks the owner of a job to show what happens to it, or to any of its jobs, here for the next five seconds; false
+    /// when it does not listen.
+    func watch(_ job: JobID?, of owner: OwnerID) -> Bool
+    /// What the owners that were asked show.
+    func news() -> AsyncStream<JobNews>
     /// Writes what was called for and lets all jobs' locks go; the journal is not used after.
     func close() async
     /// Writes a whole copy of the store, while it is in use.

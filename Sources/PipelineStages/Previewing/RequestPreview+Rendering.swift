@@ -130,7 +130,7 @@ extension URLTemplate {
         pieces.map { piece in
             switch piece {
             case .literal(let text): text
-            case .value(let template, _): template.describe(in: scope)
+            case .value(let expression): expression.describe(in: scope)
             }
         }.joined()
     }

@@ -4,11 +4,7 @@ import PipelineCore
 /// The URL of a request as the document has it: text and values apart, so that what a value brings in can be told
 /// from what the author wrote.
 struct URLTemplate: Sendable {
-    /// A stretch of the text.
-    enum Piece: Sendable {
-        case literal(String)
-        case value(Template, range: SourceRange)
-    }
+    typealias Piece = Template.Piece
 
     let pieces: [Piece]
     /// Whether the author wrote scheme and host out.
@@ -26,8 +22,7 @@ struct URLTemplate: Sendable {
     }
 
     init(_ template: Template, at range: SourceRange) {
-        var splitter = URLTemplateSplitter(template.text, at: range)
-        pieces = splitter.pieces()
+        pieces = template.pieces
         self.range = range
         hasLiteralOrigin = Self.hasOrigin(pieces)
         readsCaptures = template.references.contains { reference in
@@ -56,9 +51,9 @@ struct URLTemplate: Sendable {
             case .literal(let literal):
                 text += literal
                 isInQuery = isInQuery || literal.contains("?")
-            case .value(let template, let range):
-                let value = try template.evaluateText(in: scope)
-                try check(value, of: template, mayHoldQuery: position == 0 || isInQuery, isStart: position == 0, range)
+            case .value(let expression):
+                let value = try expression.evaluateText(in: scope)
+                try check(value, of: expression, mayHoldQuery: position == 0 || isInQuery, isStart: position == 0)
                 text += value
                 isInQuery = isInQuery || (position == 0 && value.contains("?"))
             }
@@ -67,7 +62,7 @@ struct URLTemplate: Sendable {
     }
 
     private func check(
-        _ value: String, of template: Template, mayHoldQuery: Bool, isStart: Bool, _ range: SourceRange
+        _ value: String, of expression: Expression, mayHoldQuery: Bool, isStart: Bool
     ) throws(EvaluationFailure) {
         for scalar in value.unicodeScalars {
             let name: String? =
@@ -78,80 +73,10 @@ struct URLTemplate: Sendable {
                 default: scalar.value < 32 || scalar.value == 127 ? "a control character" : nil
                 }
             guard let name else { continue }
-            let expression = template.text.dropFirst(3).dropLast(2).trimmingSpaces
             throw .wrong(
-                message: "the value of \(expression) brings \(name) into the URL",
-                hint: isStart ? "a URL must come encoded" : "encode it: ${{ urlencode(\(expression)) }}", range: range)
+                message: "the value of \(expression.text) brings \(name) into the URL",
+                hint: isStart ? "a URL must come encoded" : "encode it: ${{ urlencode(\(expression.text)) }}",
+                range: expression.place)
         }
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingSpaces: String {
-        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
-    }
-}
-
-/// Cuts a template that is known to be sound into text and values, by the rules of templates.
-private struct URLTemplateSplitter {
-    private let bytes: [UInt8]
-    private let range: SourceRange
-    private var literal: [UInt8] = []
-    private var found: [URLTemplate.Piece] = []
-
-    init(_ text: String, at range: SourceRange) {
-        bytes = Array(text.utf8)
-        self.range = range
-    }
-
-    mutating func pieces() -> [URLTemplate.Piece] {
-        var position = 0
-        while position < bytes.count {
-            let rest = bytes[position...]
-            if rest.starts(with: "$${{".utf8) {
-                literal += Array("${{".utf8)
-                position += 4
-            } else if rest.starts(with: "${{".utf8) {
-                let end = end(of: position)
-                append(position..<end)
-                position = end
-            } else {
-                literal.append(bytes[position])
-                position += 1
-            }
-        }
-        finishLiteral()
-        return found
-    }
-
-    private mutating func append(_ stretch: Range<Int>) {
-        finishLiteral()
-        let text = String(decoding: bytes[stretch], as: UTF8.self)
-        // One more for the opening quote: each value keeps a place of its own, by which `uuid()` is journaled.
-        let place = SourceRange(start: range.start + 1 + stretch.lowerBound, end: range.start + 1 + stretch.upperBound)
-        guard let template = try? Template.parse(text, in: place) else { return }
-        found.append(.value(template, range: place))
-    }
-
-    private mutating func finishLiteral() {
-        guard !literal.isEmpty else { return }
-        found.append(.literal(String(decoding: literal, as: UTF8.self)))
-        literal = []
-    }
-
-    private func end(of opener: Int) -> Int {
-        var index = opener + 3
-        var isInText = false
-        while index < bytes.count {
-            switch bytes[index] {
-            case UInt8(ascii: "'"): isInText.toggle()
-            case UInt8(ascii: "\\") where isInText: index += 1
-            case UInt8(ascii: "}") where !isInText && index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "}"):
-                return index + 2
-            default: break
-            }
-            index += 1
-        }
-        return bytes.count
     }
 }

@@ -138,7 +138,7 @@ struct UploadRequests: Sendable {
     /// RFC 6266, appendix D: plain where it can be, else in the form of RFC 8187.
     static func fileNameParameter(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { (32...126).contains($0) && $0 != 34 && $0 != 92 }
-        return isPlain ? "filename=\"\(name)\"" : "filename*=UTF-8''\(PipelineCore.PercentEncoding.encode(name))"
+        return isPlain ? "filename=\"\(name)\"" : "filename*=UTF-8''\(PercentEncoding.component(name))"
     }
 
     private func form(

@@ -1,88 +1,45 @@
 import HTTPTypes
 import JSONPath
-import NetworkTasks
 import PipelineCore
 import PipelineHTTP
-import Synchronization
 
 extension UploadRun {
-    private typealias Sent = (
-        number: Int, rendered: RenderedRequest, result: Result<HTTPExchangeResponse, ExchangeFailure>
-    )
-
-    private enum Event: Sendable {
-        case changed
-        case ended(Sent)
-    }
-
     /// Sends the parts that the service does not have, some at a time; gives the answer to the last.
     mutating func sendMissing(
         _ parts: PartsRequests
     ) async throws(StageFailure) -> (HTTPExchangeResponse, RenderedRequest)? {
         guard let state = checkpoint.parts else { return nil }
         let table = PartTable(total: source.size, size: state.partSize)
-        var missing = (1...table.count).filter { state.receipts[$0] == nil }[...]
         let most = try await context.evaluate { scope throws(EvaluationFailure) in
             try parts.definition.parallel.value(in: scope)
         }
-        // What is sent first only fills the buffers of a new connection.
-        let now = context
-        let pace = StreamGauge(
-            StreamPace(most: most, width: state.streams ?? 1, skipsFirst: true, now: context.now)
-        ) { now.now }
-        let gauge = PartGauge(table, present: Set(state.receipts.keys), pace, context)
+        var flight = PartFlight(parts, table, state, most: most, requests: requests, context: context)
         var last: (HTTPExchangeResponse, RenderedRequest)?
-        var failure: StageFailure?
         // A failure of one part lets the others end: what they sent need not be sent again.
-        await withTaskGroup(of: Event.self) { group in
-            var running = 0
-            func wait() {
-                group.addTask {
-                    await pace.change()
-                    return .changed
-                }
-            }
-            wait()
-            while true {
-                while failure == nil, running < pace.width, let number = missing.popFirst() {
-                    do throws(StageFailure) {
-                        let rendered = try await parts.part(number, of: table, state)
-                        group.addTask { [requests, context] in
-                            let result = await requests.send(rendered, in: context) { gauge.attach(number, to: &$0) }
-                            return .ended((number, rendered, result))
-                        }
-                        running += 1
-                    } catch {
-                        failure = error
-                    }
-                }
-                guard running > 0, let event = await group.next() else { break }
+        await withTaskGroup(of: PartFlight.Event.self) { group in
+            flight.watchPace(&group)
+            while let event = await flight.next(&group) {
                 guard case .ended(let sent) = event else {
-                    checkpoint.parts?.streams = pace.proven
-                    if !Task.isCancelled { wait() }
+                    checkpoint.parts?.streams = flight.proven
                     continue
                 }
-                running -= 1
                 do throws(StageFailure) {
                     last = (try await take(sent, parts, table), sent.rendered)
                 } catch {
-                    failure = failure ?? error
+                    flight.failure = flight.failure ?? error
                     if Task.isCancelled || !source.isUnchanged { group.cancelAll() }
                 }
             }
             group.cancelAll()
         }
-        if let failure {
-            try await keep()
-            throw failure
-        }
         try await keep()
+        if let failure = flight.failure { throw failure }
         return last
     }
 
     /// Keeps what the service gave for a part.
     private mutating func take(
-        _ sent: Sent, _ parts: PartsRequests, _ table: PartTable
+        _ sent: PartFlight.Sent, _ parts: PartsRequests, _ table: PartTable
     ) async throws(StageFailure) -> HTTPExchangeResponse {
         guard source.isUnchanged else { throw await endPartsAsChanged(parts) }
         switch sent.result {
@@ -146,39 +103,5 @@ extension UploadRun {
     mutating func endPartsAsChanged(_ parts: PartsRequests) async -> StageFailure {
         await remove(parts)
         return await endAsChanged()
-    }
-}
-
-/// How far all parts of an upload have come.
-private final class PartGauge: Sendable {
-    private struct Sent: Sendable {
-        var ofParts: [Int: Int64] = [:]
-        var all: Int64 = 0
-    }
-
-    private let sent: Mutex<Sent>
-    private let total: Int64
-    private let pace: StreamGauge
-    private let context: StageContext<UploadCheckpoint>
-
-    init(_ table: PartTable, present: Set<Int>, _ pace: StreamGauge, _ context: StageContext<UploadCheckpoint>) {
-        let all = present.reduce(0) { $0 + table.length(of: $1) }
-        sent = Mutex(Sent(all: all))
-        total = table.total
-        self.pace = pace
-        self.context = context
-        pace.begin(at: all)
-    }
-
-    /// Lets the exchange of a part report here.
-    func attach(_ number: Int, to options: inout ExchangeOptions) {
-        options.onProgress = { progress in
-            let all = self.sent.withLock { sent in
-                sent.all += progress.sent - (sent.ofParts.updateValue(progress.sent, forKey: number) ?? 0)
-                return sent.all
-            }
-            self.pace.note(all)
-            self.context.report(.transfer(sent: min(all, self.total), received: 0, total: self.total))
-        }
     }
 }

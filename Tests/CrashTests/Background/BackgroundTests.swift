@@ -21,6 +21,24 @@ struct BackgroundTests {
         }
     }
 
+    @Test("what was just handed over is watched to its end, not taken for suspended")
+    func watched() async throws {
+        try await withBackground { workplace, _, _ in
+            let file = try workplace.write(
+                "write.json",
+                """
+                { "pipeline": 1, "name": "w", "stages": [ { "id": "w", "kind": "write", "to": "x.txt", "text": "hello" } ] }
+                """)
+            for _ in 1...5 {
+                let id = try #require(
+                    try await workplace.run("run", file, "--detach", "--overwrite", "--output", workplace.output)
+                        .lines.first)
+                let watch = try await workplace.run("watch", id)
+                #expect(watch.cause == .exited(0) && watch.lines == [workplace.output + "/x.txt"], "\(watch)")
+            }
+        }
+    }
+
     @Test("commands that come at once start one owner, and each job ends")
     func startsOne() async throws {
         try await withBackground { workplace, _, background in

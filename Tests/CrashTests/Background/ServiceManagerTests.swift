@@ -61,7 +61,8 @@ struct ServiceManagerTests {
             for name in ["pipeline.service", "pipeline.socket"] {
                 let unit = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
                 // Where it is not installed the built program stands for the installed one.
-                try workplace.write(name, unit.replacing("@PREFIX@/bin/pipeline-daemon", with: daemon.path))
+                let installed = unit.replacing("@PREFIX@/bin/pipeline-daemon", with: daemon.path)
+                try workplace.write(name, installed.replacing("@PREFIX@", with: "/usr"))
             }
             let units = ["pipeline.service", "pipeline.socket"].map { workplace.path($0) }
             let end = try await BuiltProgram(path: Self.analyze).run(

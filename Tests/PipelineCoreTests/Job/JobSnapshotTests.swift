@@ -114,4 +114,21 @@ import Testing
         ]
         #expect(keys.sorted().map(\.description) == ["a", "a[2]", "a[10]", "b"])
     }
+
+    @Test("files are listed stage by stage, and those of items in the order of the items")
+    func orderedFiles() {
+        var job = JobSnapshot(record: Self.record, steps: [:], mode: .attached)
+        func write(_ path: String, _ stage: String?, _ item: Int? = nil) {
+            let step = stage.map { StepKey(stage: $0, item: item) }
+            job.apply(.file(WrittenFile(path: path, bytes: 1, sha256: "", step: step)))
+        }
+        write("/b2", "b", 2)
+        write("/a", "a")
+        write("/old", nil)
+        write("/b0", "b", 0)
+        write("/b10", "b", 10)
+        write("/b2 as well", "b", 2)
+        #expect(job.orderedFiles.map(\.path) == ["/b0", "/b2", "/b2 as well", "/b10", "/a", "/old"])
+        #expect(job.files.first?.path == "/b2")
+    }
 }

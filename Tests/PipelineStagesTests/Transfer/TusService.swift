@@ -1,5 +1,6 @@
 import Crypto
 import HTTPTypes
+import PipelineCore
 import PipelineTestKit
 import Synchronization
 

@@ -1,0 +1,55 @@
+public import ArgumentParser
+import JSONPath
+public import PipelineCore
+import PipelineKit
+
+/// `pipeline list`: the jobs, newest first.
+struct ListCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List jobs, newest first.",
+        discussion: "Example: pipeline list --state suspended")
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: "Only jobs in this state: \(JobPhase.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var state: JobPhase?
+
+    @Option(help: ArgumentHelp("Only jobs of this pipeline.", valueName: "name"), completion: .pipelineNames)
+    var pipeline: String?
+
+    @Option(help: "At most so many.")
+    var limit: Int?
+
+    @Flag(help: "Write a JSON array.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        let jobs = try await chosen(workspace)
+        if json {
+            console.data(JSON.array(jobs.map { JobReport($0).summary }).prettyText())
+            return .succeeded
+        }
+        for job in jobs { console.data(Self.line(job)) }
+        if jobs.isEmpty { console.note("no jobs; start one with 'pipeline run FILE'") }
+        return .succeeded
+    }
+
+    private func chosen(_ workspace: Workspace) async throws -> [OwnedJob] {
+        guard let journal = try workspace.existingJournal() else { return [] }
+        let query = JobQuery(pipeline: pipeline, limit: state == nil ? limit : nil, isBrief: true)
+        let jobs = try await journal.jobs(query).filter { job in
+            state.map { $0 == job.snapshot.phase(isOwned: job.owner != nil) } ?? true
+        }
+        return Array(jobs.prefix(limit ?? jobs.count))
+    }
+
+    private static func line(_ job: OwnedJob) -> String {
+        let record = job.snapshot.record
+        let phase = job.snapshot.phase(isOwned: job.owner != nil).rawValue
+        let cause = job.snapshot.suspension(isOwned: job.owner != nil).map { " (\($0.rawValue))" } ?? ""
+        let key = record.key == record.id.text ? "" : "  key \(record.key)"
+        return "\(record.id)  \(record.started)  \(phase)\(cause)  \(SafeText.line(record.pipeline))\(key)"
+    }
+}
+
+extension JobPhase: ExpressibleByArgument {}

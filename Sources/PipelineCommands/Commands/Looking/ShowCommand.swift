@@ -1,0 +1,50 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// `pipeline show`: all that is known of a job.
+struct ShowCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show a job: stages, captures, bytes, error, and when each stage was at work.",
+        discussion: "Example: pipeline show last")
+
+    @OptionGroup var common: CommonOptions
+
+    @OptionGroup var named: NamedJob
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        let journal = try workspace.journalWithJobs()
+        let found = try await JobName(named.job).find(in: journal)
+        let record = found.snapshot.record
+        // A document that this version can't plan any more is shown all the same, in the order of the alphabet.
+        let plan = try? await workspace.plan(of: record)
+        let order = plan?.definition.stages.map(\.id) ?? []
+        let secret = Dictionary(
+            uniqueKeysWithValues: (plan?.stages ?? []).map { stage in
+                (stage.id, Set(stage.captures.filter(\.isSecret).map(\.name)))
+            })
+        let estimate = found.snapshot.ended == nil ? try await Self.estimate(found.snapshot, plan, workspace) : nil
+        let report = JobReport(found, secretCaptures: secret, estimate: estimate)
+        if json {
+            console.data(report.full(order: order).prettyText())
+        } else {
+            JobText(job: found, report: report, order: order, now: SystemClock().now).lines.forEach {
+                console.data(SafeText.line($0))
+            }
+        }
+        return .succeeded
+    }
+
+    /// How long it still takes, from earlier jobs of its pipeline and the author's guesses.
+    private static func estimate(
+        _ job: JobSnapshot, _ plan: Plan?, _ workspace: Workspace
+    ) async throws -> JobEstimate? {
+        guard let plan else { return nil }
+        let samples = try await workspace.samples(of: job.record.pipeline)
+        return JobEstimate(job, plan: plan, samples: samples, at: SystemClock().now)
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// `pipeline stats`: how long stages take, what they cost, and how well the estimates held.
+struct StatsCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
+        abstract: "Show durations, throughput, polls and resumes per job, and how well the estimates held.",
+        discussion: "Example: pipeline stats selfie")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The name of a pipeline; all of them when it is left out.", completion: .pipelineNames)
+    var pipeline: String?
+
+    @Flag(help: "Write a JSON array.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        let journal = try workspace.existingJournal()
+        let names: [String] = if let pipeline { [pipeline] } else { try await journal?.pipelines() ?? [] }
+        var reports: [(name: String, stages: [StageStatistics], samples: [String: [StageSample]])] = []
+        for name in names {
+            let samples = try await journal?.samples(of: name, limit: 500) ?? []
+            let order = samples.map(\.stage).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+            let byStage = Dictionary(grouping: samples, by: \.stage)
+            let stages = order.compactMap { StageStatistics(stage: $0, samples: byStage[$0] ?? []) }
+            if !stages.isEmpty { reports.append((name, stages, byStage)) }
+        }
+        if json {
+            console.data(JSON.array(reports.map { Self.json($0.name, $0.stages) }).prettyText())
+            return .succeeded
+        }
+        for report in reports {
+            Self.lines(report.name, report.stages, report.samples).forEach { console.data(SafeText.line($0)) }
+        }
+        if reports.isEmpty { console.note("no job\(pipeline.map { " of \($0)" } ?? "") has ended yet") }
+        return .succeeded
+    }
+
+    private static func json(_ name: String, _ stages: [StageStatistics]) -> JSON {
+        let rounded = { (value: Double) -> JSON in .number(JSONNumber((value * 1000).rounded() / 1000)) }
+        return [
+            "pipeline": .string(name), "polls": rounded(stages.reduce(0) { $0 + $1.polls }),
+            "resumes": rounded(stages.reduce(0) { $0 + $1.resumes }), "stages": .array(stages.map(\.json)),
+        ]
+    }
+
+    private static func lines(
+        _ name: String, _ stages: [StageStatistics], _ samples: [String: [StageSample]]
+    ) -> [String] {
+        let resumes = stages.reduce(0) { $0 + $1.resumes }
+        let polls = stages.reduce(0) { $0 + $1.polls }
+        let head = "\(name): \(rounded(resumes)) resumes and \(rounded(polls)) polls per job"
+        return [head]
+            + stages.flatMap { stage in
+                let chart = DurationChart(durations: (samples[stage.stage] ?? []).map(\.seconds)).line
+                return [line(stage)] + (chart.map { ["    \($0)"] } ?? [])
+            }
+    }
+
+    private static func line(_ stage: StageStatistics) -> String {
+        var line =
+            "  \(stage.stage): \(stage.count == 1 ? "once" : "\(stage.count) times"), half within \(seconds(stage.p50)), "
+        line += "90 % within \(seconds(stage.p90))"
+        if let throughput = stage.throughput { line += ", \(SizeText.describe(Int64(throughput)))/s" }
+        if let half = stage.held50, let most = stage.held90 {
+            line += "; of \(stage.foretold) estimates p50 held in \(percent(half)), p90 in \(percent(most))"
+        }
+        return line
+    }
+
+    private static func rounded(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+    private static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+    private static func seconds(_ value: Double) -> String {
+        value < 10 ? "\((value * 100).rounded() / 100) s" : DurationText.describe(.seconds(Int(value.rounded())))
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import PipelineCore
+import PipelineKit
+
+/// `pipeline watch`: shows a job that another process drives, or all of them.
+struct WatchCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Watch a job that another process runs, or all of them, until none runs any more.",
+        discussion: """
+            Without a job it shows all that run now, and those that begin meanwhile; when none does, the newest.
+
+            Example: pipeline watch last
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The job: an id, the start of one, a key, or 'last'.", completion: .jobs)
+    var job: String?
+
+    @Flag(help: "Write events as JSON Lines.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        let journal = try workspace.journalWithJobs()
+        let session = JobSession(
+            workspace, journal, console,
+            options: JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: false))
+        let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
+        if job == nil, driven.count > 1 {
+            try await session.followAll()
+            return .succeeded
+        }
+        let named = driven.first.flatMap { job == nil ? $0.snapshot.record.id.text : nil }
+        let found = try await JobName(job ?? named ?? "last").find(in: journal)
+        let latest = try await session.follow(found, plan: try await workspace.plan(of: found.snapshot.record))
+        let id = latest.snapshot.record.id
+        switch latest.snapshot.phase(isOwned: false) {
+        case .succeeded, .failed, .cancelled: return session.summarize(latest.snapshot, isOwned: false)
+        case .unknown: return session.refuseUnknown(latest.snapshot)
+        case .running, .waiting, .suspended:
+            console.note("suspended; go on with: pipeline resume \(id)")
+            return .suspended
+        }
+    }
+}

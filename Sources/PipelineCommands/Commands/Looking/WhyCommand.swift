@@ -1,0 +1,131 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// `pipeline why`: why a job isn't going on right now.
+struct WhyCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "why", abstract: "Say why a job isn't going on right now, and when it will.",
+        discussion: "Example: pipeline why last")
+
+    @OptionGroup var common: CommonOptions
+
+    @OptionGroup var named: NamedJob
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        let journal = try workspace.journalWithJobs()
+        let found = try await JobName(named.job).find(in: journal)
+        let isOwned = found.owner != nil
+        let phase = found.snapshot.phase(isOwned: isOwned)
+        // Of an unknown submit the step says what to do; that its process ended is no news then.
+        let cause = phase == .unknown ? nil : found.snapshot.suspension(isOwned: isOwned)
+        let advice = try await advice(for: found, cause, journal)
+        let hasEnded = phase == .succeeded || phase == .cancelled
+        let plan = hasEnded ? nil : try await workspace.plan(of: found.snapshot.record)
+        let held = try await standstills(of: found, plan, journal)
+        let background = try await background(of: found.snapshot, plan, journal, workspace)
+        let untold = found.snapshot.notifications.values.filter { $0.problem != nil }.sorted { $0.id < $1.id }
+        if json {
+            let steps = held.map(Self.json)
+            console.data(
+                JSON.object([
+                    "job": .string(found.snapshot.record.id.text), "state": .string(phase.rawValue),
+                    "cause": JSON(cause?.rawValue), "advice": JSON(advice), "steps": .array(steps),
+                    "background": background?.json ?? .null, "notifications": .array(untold.map(Self.json)),
+                ]).prettyText())
+        } else {
+            let why = cause.map { ": \($0.explanation)" } ?? ""
+            console.data("job \(found.snapshot.record.id) is \(phase.rawValue)\(why)")
+            if let advice { console.data("  do: \(SafeText.line(advice))") }
+            for step in held { Self.lines(step).forEach { console.data(SafeText.line($0)) } }
+            for line in background?.lines ?? [] { console.data(SafeText.line(line)) }
+            for record in untold { console.data(SafeText.line(Self.line(record))) }
+        }
+        return .succeeded
+    }
+
+    /// What holds each step; what the rules for background work hold back says until when.
+    private func standstills(
+        of job: OwnedJob, _ plan: Plan?, _ journal: Workspace.Journal
+    ) async throws -> [Standstill] {
+        guard let plan else { return [] }
+        let snapshot = job.snapshot
+        let held = snapshot.standstills(in: plan, isOwned: job.owner != nil)
+        guard job.owner != nil else { return held }
+        let now = SystemClock().now
+        let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 64))
+        let deferrals = events.filter { $0.kind == .resumeDeferred }
+        return held.map { standstill in
+            guard let event = deferrals.last(where: { $0.step == standstill.step }),
+                let until = try? Timestamp.parse(event.data["until"]?.string ?? ""), until > now
+            else { return standstill }
+            return standstill.heldBack(until: until, reason: event.data["reason"]?.string ?? "")
+        }
+    }
+
+    /// What the rules of the background say; nil for a job that a person waits for, or that has ended.
+    private func background(
+        of job: JobSnapshot, _ plan: Plan?, _ journal: Workspace.Journal, _ workspace: Workspace
+    ) async throws -> BackgroundStandstill? {
+        guard let plan, job.mode == .background, job.ended == nil else { return nil }
+        let events = try await journal.events(of: job.record.id, after: max(0, job.sequence - 50))
+        let gate = workspace.gate(journal: journal)
+        return await BackgroundStandstill(
+            job, plan: plan, ledger: try await workspace.ledger(), events: events, at: SystemClock().now,
+            judge: { await gate.judge($0) })
+    }
+
+    /// What a person can do about the job as a whole.
+    private func advice(
+        for job: OwnedJob, _ cause: SuspensionCause?, _ journal: Workspace.Journal
+    ) async throws -> String? {
+        let snapshot = job.snapshot
+        let resume = "pipeline resume \(snapshot.record.id)"
+        switch cause {
+        case .secret:
+            let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 8))
+            let said = events.last { $0.kind == .jobSuspended }?.data["detail"]?.string
+            let detached = snapshot.mode == .background ? " --detach" : ""
+            return [said, "set PIPELINE_SECRET_NAME or name a file with --secrets-file, then \(resume)\(detached)"]
+                .compactMap { $0 }.joined(separator: "; ")
+        case .crashed where snapshot.mode == .background:
+            return "nobody has it: 'pipeline daemon' goes on with it, or \(resume)"
+        case .interrupted, .paused, .noNetwork, .crashed: return resume
+        case nil: return nil
+        }
+    }
+
+    private static func json(_ held: Standstill) -> JSON {
+        [
+            "stage": .string(held.step.stage), "item": held.step.item.map { .number(JSONNumber($0)) } ?? .null,
+            "reason": .string(held.reason), "until": JSON(held.until?.description), "tried": JSON(held.tried),
+            "advice": JSON(held.advice),
+        ]
+    }
+
+    private static func line(_ record: NotificationRecord) -> String {
+        let rest = record.isOpen ? "next try at: \(record.due)" : "it was given up"
+        return "the notification '\(record.event.rawValue)' could not be sent: \(record.problem ?? ""); \(rest)"
+    }
+
+    private static func json(_ record: NotificationRecord) -> JSON {
+        [
+            "id": .string(record.id), "on": .string(record.event.rawValue), "state": .string(record.state.rawValue),
+            "due": .string(record.due.description),
+            "failures": .number(JSONNumber(record.failures)), "problem": JSON(record.problem),
+        ]
+    }
+
+    private static func lines(_ held: Standstill) -> [String] {
+        var lines = ["\(held.step): \(held.reason)"]
+        if let until = held.until { lines.append("  goes on at: \(until)") }
+        if let tried = held.tried { lines.append("  tried: \(tried)") }
+        if let advice = held.advice { lines.append("  do: \(advice)") }
+        return lines
+    }
+}

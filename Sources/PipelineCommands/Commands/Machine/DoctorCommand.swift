@@ -1,0 +1,60 @@
+import ArgumentParser
+import Glibc
+import PipelineCore
+import PipelineKit
+
+/// `pipeline doctor`: looks whether everything is as it should be.
+struct DoctorCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Check the journal, its jobs and what they left behind; changes nothing.",
+        discussion: "Example: pipeline doctor")
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("Also write a copy of the journal there.", valueName: "file"), completion: .file())
+    var backup: String?
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        console.data("version   \(Version.program)")
+        console.data("libraries \(Version.libraries)")
+        console.data("state     \(workspace.settings.stateFolder)")
+        guard let journal = try workspace.existingJournal() else {
+            console.data("journal   none yet")
+            return .succeeded
+        }
+        let problems = try await journal.checkIntegrity()
+        console.data("journal   " + (problems.isEmpty ? "whole" : "\(problems.count) problem(s)"))
+        for problem in problems { console.data("  \(SafeText.line(problem))") }
+        let jobs = try await journal.jobs(JobQuery(isBrief: true))
+        for phase in JobPhase.allCases {
+            let count = jobs.count { $0.snapshot.phase(isOwned: $0.owner != nil) == phase }
+            if count > 0 { console.data("jobs      \(count) \(phase.rawValue)") }
+        }
+        for job in jobs {
+            if let owner = job.owner { console.data("lease     \(job.snapshot.record.id) owned by \(owner.text)") }
+        }
+        for path in Self.orphans(of: jobs) {
+            console.data("orphan    \(SafeText.line(path)): no unfinished job writes it")
+        }
+        if let backup {
+            do throws(JournalFailure) {
+                try await journal.backup(to: AbsolutePath.of(backup, in: AbsolutePath.workingDirectory))
+            } catch {
+                guard case .notWritable(_, let reason) = error else { throw error }
+                throw CommandError(
+                    .failed, "there is no backup: \(reason)", hint: "name a file with --backup that is not there yet")
+            }
+            console.data("backup    \(backup)")
+        }
+        return problems.isEmpty ? .succeeded : .failed
+    }
+
+    /// Part files in the output folders of known jobs that no unfinished job can still want.
+    private static func orphans(of jobs: [OwnedJob]) -> [String] {
+        let busy = Set(jobs.filter { $0.snapshot.ended == nil }.map(\.snapshot.record.folders.output))
+        let folders = Set(jobs.map(\.snapshot.record.folders.output)).subtracting(busy)
+        return folders.sorted().flatMap { folder in
+            FolderContent.names(folder).filter { $0.hasSuffix(".part") }.map { "\(folder)/\($0)" }
+        }
+    }
+}

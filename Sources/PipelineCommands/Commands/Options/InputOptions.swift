@@ -1,0 +1,48 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// The flags by which inputs are given.
+struct InputOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("i"), .customLong("input")],
+        help: ArgumentHelp("The value of an input; @PATH reads a file, @- standard input.", valueName: "name=value"),
+        completion: .inputs)
+    var input: [String] = []
+
+    @Option(help: ArgumentHelp("A JSON object with the values of inputs.", valueName: "file"), completion: .pipelines)
+    var inputs: String?
+
+    /// What was given, its documents read.
+    func values() throws -> GivenInputs {
+        let assignments = try input.map { text -> (name: String, value: String) in
+            guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+                throw CommandError(.usage, "'-i \(text)' has no NAME= before its value", hint: "write -i NAME=VALUE")
+            }
+            return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+        }
+        return GivenInputs(assignments: assignments, document: try inputsDocument())
+    }
+
+    private func inputsDocument() throws -> JSONObject {
+        guard let inputs else { return [:] }
+        guard let bytes = FileContent.bytes(inputs) else {
+            throw CommandError(
+                .invalid, "cannot read \(inputs): \(FileContent.reason)", hint: "check the path given with --inputs")
+        }
+        do throws(JSONSyntaxError) {
+            guard let object = try JSON.parse(bytes).object else {
+                throw JSONSyntaxError(
+                    range: SourceRange(start: 0, end: 1), message: "this must be an object of inputs by name",
+                    hint: "write { \"NAME\": VALUE }")
+            }
+            return object
+        } catch {
+            let place = SourceText(name: inputs, bytes: bytes).position(at: error.offset)
+            throw CommandError(
+                .invalid, "\(inputs):\(place.line):\(place.column): \(error.message)",
+                hint: error.hint ?? "the file of --inputs is one JSON object: { \"NAME\": VALUE }")
+        }
+    }
+}

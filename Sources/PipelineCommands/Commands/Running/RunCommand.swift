@@ -1,0 +1,102 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// `pipeline run`: starts a job and stays with it.
+struct RunCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Start a job and stay with it until it ends.",
+        discussion: """
+            On success the path of each file written goes to standard output, one a line. Ctrl-C suspends the job; \
+            'pipeline resume' goes on.
+
+            Example: pipeline run selfie.json -i video=me.y4m --output results
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The pipeline file.", completion: .pipelines)
+    var file: String
+
+    @OptionGroup var given: InputOptions
+
+    @Option(
+        help: ArgumentHelp("Where results are written; the working directory by default.", valueName: "dir"),
+        completion: .directory)
+    var output: String?
+
+    @Option(help: "The job's own name: a second run with the same key joins the first.")
+    var key: String?
+
+    @OptionGroup var driving: DrivingOptions
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        if let key, !NameGrammar.jobKey.accepts(key) {
+            throw CommandError(.usage, "'\(key)' is not a valid job key", hint: NameGrammar.jobKey.hint)
+        }
+        let draft = try JobDraft(
+            path: file, catalogue: await workspace.catalogue(for: try JobDraft.source(at: file)),
+            given: try given.values(),
+            environment: workspace.settings.environment, standardInput: StandardInput.text)
+        let journal = try workspace.openJournal()
+        if let key, let earlier = try await journal.jobs(JobQuery(key: key)).first {
+            return try await join(
+                earlier, draft, JobSession(workspace, journal, console, options: driving.session(common)), console)
+        }
+        return try await start(draft, workspace, journal, console)
+    }
+
+    private func start(
+        _ draft: JobDraft, _ workspace: Workspace, _ journal: Workspace.Journal, _ console: Console
+    ) async throws -> ExitStatus {
+        let session = JobSession(workspace, journal, console, options: driving.session(common))
+        try await session.checkSecrets(of: draft.plan)
+        let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
+        let record = draft.record(
+            id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder,
+            overwrites: driving.overwrite)
+        if let failure = await draft.objection(to: record) { throw CommandError(.invalid, failure) }
+        if driving.detach {
+            let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
+            try await engine.submit(record, plan: draft.plan)
+            return try await Detachment(workspace, console).hand(
+                record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true)
+        }
+        return try await session.drive(job: record.id, plan: draft.plan) { engine throws(JournalFailure) in
+            try await engine.start(record, plan: draft.plan, mode: driving.mode, secretInputs: draft.secretInputs)
+        }
+    }
+
+    /// The second run with a key: the same document and inputs join the first job, others are an error.
+    private func join(
+        _ earlier: OwnedJob, _ draft: JobDraft, _ session: JobSession, _ console: Console
+    ) async throws -> ExitStatus {
+        let record = earlier.snapshot.record
+        let fresh = draft.record(
+            id: record.id, key: key, started: record.started, outputFolder: record.folders.output,
+            overwrites: driving.overwrite
+        )
+        if record.digest != fresh.digest {
+            throw CommandError(
+                .invalid, "the key '\(record.key)' belongs to job \(record.id), started from another document",
+                hint: "that one was \(record.sourceName); choose another --key for this one")
+        }
+        let names = Set(record.inputs.names + fresh.inputs.names).sorted()
+        if let name = names.first(where: { record.inputs[$0] != fresh.inputs[$0] }) {
+            let (old, new) = (record.inputs[name]?.text ?? "nothing", fresh.inputs[name]?.text ?? "nothing")
+            throw CommandError(
+                .invalid, "the key '\(record.key)' belongs to job \(record.id), whose input '\(name)' differs",
+                hint: "it was \(old), now it is \(new); choose another --key")
+        }
+        if driving.detach {
+            console.data(record.id.text)
+            return .succeeded
+        }
+        let latest = earlier.owner == nil ? earlier : try await session.follow(earlier, plan: draft.plan)
+        if latest.snapshot.ended != nil { return session.summarize(latest.snapshot, isOwned: false) }
+        if latest.snapshot.phase(isOwned: false) == .unknown { return session.refuseUnknown(latest.snapshot) }
+        return try await session.resume(latest, plan: draft.plan, secretInputs: draft.secretInputs, again: .nothing)
+    }
+}

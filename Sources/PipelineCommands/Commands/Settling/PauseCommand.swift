@@ -1,0 +1,33 @@
+import ArgumentParser
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// `pipeline pause`: suspends jobs until they are resumed by name.
+struct PauseCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Suspend jobs; 'pipeline resume' goes on with them.",
+        discussion: "Example: pipeline pause last")
+
+    @OptionGroup var common: CommonOptions
+
+    @OptionGroup var named: NamedJobs
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        let journal = try workspace.journalWithJobs()
+        for name in named.jobs {
+            let job = try await JobName(name).find(in: journal)
+            let id = job.snapshot.record.id
+            if job.snapshot.phase(isOwned: job.owner != nil).isEnded {
+                console.note("job \(id) has ended already")
+            } else if try await journal.post(.pause, to: id) {
+                console.note("job \(id): its process was told to pause")
+            } else {
+                let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
+                try await engine.pause(id)
+                console.note("job \(id) is paused; go on with: pipeline resume \(id)")
+            }
+        }
+        return .succeeded
+    }
+}

@@ -1,0 +1,55 @@
+import JSONPath
+
+extension ExpressionEvaluator {
+    func call(
+        _ function: ExpressionFunction, _ arguments: [ExpressionNode], at range: SourceRange
+    ) throws(EvaluationFailure) -> JSON {
+        let call = FunctionCall(evaluator: self, function: function, nodes: arguments)
+        switch function {
+        case .len: return .number(JSONNumber(try call.length()))
+        case .lower: return .string(try call.text(0).lowercased())
+        case .upper: return .string(try call.text(0).uppercased())
+        case .trim: return .string(Self.trimmed(try call.text(0)))
+        case .replace: return .string(try call.replaced())
+        case .split: return try call.split()
+        case .join: return .string(try call.joined())
+        case .contains: return .bool(try call.contains())
+        case .startsWith: return .bool(Array(try call.text(0).utf8).starts(with: Array(try call.text(1).utf8)))
+        case .endsWith: return .bool(try call.text(0).utf8.reversed().starts(with: try call.text(1).utf8.reversed()))
+        case .urlencode: return .string(PercentEncoding.encode(try call.textOrNumber(0)))
+        case .base64: return .string(Base64Bytes.encode(Array(try call.text(0).utf8)))
+        case .hex:
+            return .string(String(decoding: try call.text(0).utf8.flatMap { PercentEncoding.hex($0) }, as: UTF8.self))
+        case .sha256: return .string(SHA256Text.hex(of: try call.text(0)))
+        case .json: return .string(try call.value(0).text)
+        case .parse: return try call.parsed()
+        case .number: return try call.number()
+        case .string: return .string(try call.anyText())
+        case .basename: return .string(PathText.basename(try call.text(0)))
+        case .dirname: return .string(PathText.dirname(try call.text(0)))
+        case .stem: return .string(PathText.stem(try call.text(0)))
+        case .extension: return .string(PathText.fileExtension(try call.text(0)))
+        case .size: return try fact(.size(try call.path()))
+        case .digest: return try fact(.digest(try call.path()))
+        case .text: return try fact(.text(try call.path()))
+        case .jsonLines: return try fact(.jsonLines(try call.path()))
+        case .now: return try fact(.now(place: place(range)))
+        case .uuid: return try fact(.uuid(place: place(range)))
+        }
+    }
+
+    private func fact(_ fact: Fact) throws(EvaluationFailure) -> JSON {
+        guard let value = scope.facts[fact] else { throw .missing(fact) }
+        return value
+    }
+
+    /// Where the call stands in its file, which a job keeps as it was: the same over restarts, another for each call.
+    private func place(_ range: SourceRange) -> String { String(expression.origin.source(of: range.start)) }
+
+    private static func trimmed(_ text: String) -> String {
+        let isSpace: (Unicode.Scalar) -> Bool = { $0.properties.isWhitespace }
+        let scalars = text.unicodeScalars.drop(while: isSpace)
+        guard let last = scalars.lastIndex(where: { !isSpace($0) }) else { return "" }
+        return String(scalars[...last])
+    }
+}

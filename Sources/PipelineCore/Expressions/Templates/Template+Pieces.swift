@@ -1,0 +1,38 @@
+public import JSONPath
+
+extension Template {
+    /// A stretch of a template.
+    public enum Piece: Sendable {
+        /// Text of the author's, `$${{` undone.
+        case literal(String)
+        /// One `${{ … }}`.
+        case value(Expression)
+    }
+
+    /// Text and values apart, in their order: for whoever treats what a value brings in otherwise than what the author
+    /// wrote.
+    public var pieces: [Piece] {
+        parts.map { part in
+            switch part {
+            case .literal(let text): .literal(text)
+            case .expression(let expression): .value(expression)
+            }
+        }
+    }
+}
+
+extension Expression {
+    /// Where it stands in its file.
+    public var place: SourceRange { origin.source(of: SourceRange(start: 0, end: text.utf8.count)) }
+
+    /// Its value as it is put into a text, see ``Template/evaluateText(in:)``.
+    public func evaluateText(in scope: Scope) throws(EvaluationFailure) -> String {
+        let value = try evaluate(in: scope)
+        if let scalar = value.scalarText { return scalar }
+        let whole = SourceRange(start: 0, end: text.utf8.count)
+        let shown = self.text(of: whole)
+        let hint = value.isNull ? "give a default: \(shown) ?? ''" : "json(\(shown)) makes it a text"
+        throw .wrong(
+            message: "\(shown) is \(value.kindName) and cannot be put into a text", hint: hint, range: place)
+    }
+}

@@ -1,0 +1,142 @@
+import HTTPTypes
+import PipelineCore
+import PipelineHTTP
+import Synchronization
+
+/// Makes the record of one exchange: takes the request as it goes out, then what came of it, and redacts both.
+final class ExchangeRecording: Sendable {
+    /// How many bytes of a body are looked at: a little more than is kept, as a secret may stand across the end.
+    static let sampled = RecordedBody.limit + 4096
+
+    private let built = Mutex<RequestDescription?>(nil)
+    private let started: Timestamp
+
+    init(started: Timestamp) { self.started = started }
+
+    /// Takes the request as the decorators left it.
+    func take(_ request: RequestDescription) { built.withLock { $0 = request } }
+
+    /// The record; nil when nothing was about to be sent.
+    func record<Checkpoint>(
+        _ result: Result<HTTPExchangeResponse, ExchangeFailure>, in context: StageContext<Checkpoint>
+    ) -> ExchangeRecord? {
+        guard let request = built.withLock({ $0 }) else { return nil }
+        var record = ExchangeRecord(
+            step: context.facts.step, attempt: context.facts.attempt, started: started,
+            method: request.method.rawValue, url: context.redact(request.url),
+            headers: Self.fields(request, context), body: Self.body(request, context))
+        switch result {
+        case .success(let response): record.answer = Self.answer(response, context)
+        case .failure(let failure): record.failure = context.redact(failure.message)
+        }
+        return record
+    }
+
+    /// Credentials are never kept, also those that no secret of the document made.
+    private static func fields<Checkpoint>(
+        _ request: RequestDescription, _ context: StageContext<Checkpoint>
+    ) -> [NamedText] {
+        var fields = request.headers.map { field in
+            let value = context.redact(field.value)
+            let isBare = value == field.value && request.isCredential(field.name)
+            return NamedText(field.name.rawName, isBare ? hidden(value) : value)
+        }
+        if case .multipart(let body) = request.body, request.headers[.contentType] == nil {
+            fields.append(NamedText("Content-Type", body.contentType))
+        }
+        return fields
+    }
+
+    /// The scheme of a credential stays: `Bearer ‹redacted›`.
+    private static func hidden(_ value: String) -> String {
+        let scheme = value.prefix { $0 != " " }
+        return scheme.count < value.count && scheme.count <= 10 ? "\(scheme) ‹redacted›" : "‹redacted›"
+    }
+
+    private static func body<Checkpoint>(
+        _ request: RequestDescription, _ context: StageContext<Checkpoint>
+    ) -> RecordedBody? {
+        let type = request.headers[.contentType]
+        switch request.body {
+        case .none: return nil
+        case .bytes(let bytes):
+            return RecordedBody(size: Int64(bytes.count), type: type, text: text(bytes, context))
+        case .file(let path, let offset, let length):
+            return RecordedBody(
+                size: length, type: type, text: start(of: request.body, context),
+                file: offset == 0 ? context.redact(path) : nil)
+        case .multipart(let form):
+            return RecordedBody(
+                size: request.body.length, type: form.contentType, text: start(of: request.body, context))
+        case .pieces: return RecordedBody(size: request.body.length, type: type, text: start(of: request.body, context))
+        case .gzip: return RecordedBody(size: request.body.length, type: type)
+        }
+    }
+
+    private static func answer<Checkpoint>(
+        _ response: HTTPExchangeResponse, _ context: StageContext<Checkpoint>
+    ) -> ExchangeRecord.Answer {
+        let times = response.timings
+        let fields = response.headers.map { field in
+            let isCookie = field.name == .setCookie
+            return NamedText(field.name.rawName, isCookie ? "‹redacted›" : context.redact(field.value))
+        }
+        let size = max(response.bytesReceived, Int64(response.body.count))
+        let start = response.body.isEmpty ? response.sample : response.body
+        return ExchangeRecord.Answer(
+            status: response.status, version: response.version, headers: fields,
+            body: answerBody(start, of: size, response.headers[.contentType], context),
+            timings: ExchangeRecord.Timings(
+                nameLookup: times.nameLookup, connect: times.connect, tls: times.tls, sent: times.sent,
+                firstByte: times.firstByte,
+                total: times.total))
+    }
+
+    private static func answerBody<Checkpoint>(
+        _ start: [UInt8], of size: Int64, _ type: String?, _ context: StageContext<Checkpoint>
+    ) -> RecordedBody {
+        if start.isEmpty { return RecordedBody(size: size, type: type) }
+        if let text = text(start, context) { return RecordedBody(size: size, type: type, text: text) }
+        let isWhole = Int64(start.count) == size && start.count <= RecordedBody.limit
+        return RecordedBody(size: size, type: type, base64: isWhole ? base64(start, context) : nil)
+    }
+
+    /// A body that is no text; nil when a secret stands in it, plain or encoded: what is left could not be read anyway.
+    private static func base64<Checkpoint>(_ bytes: [UInt8], _ context: StageContext<Checkpoint>) -> String? {
+        let readable = String(decoding: bytes, as: UTF8.self)
+        guard context.redact(readable) == readable else { return nil }
+        let text = Base64Bytes.encode(bytes)
+        return context.redact(text) == text ? text : nil
+    }
+
+    /// What a person would see of a body that is read from files while it is sent.
+    private static func start<Checkpoint>(
+        of body: RequestBody, _ context: StageContext<Checkpoint>
+    ) -> String? {
+        guard let bytes = try? body.prefix(sampled), !bytes.isEmpty else { return nil }
+        return text(bytes, context)
+    }
+
+    /// The first of a text, redacted before it is cut, so that no half of a secret remains.
+    private static func text<Checkpoint>(_ bytes: [UInt8], _ context: StageContext<Checkpoint>) -> String? {
+        let first = bytes.prefix(sampled)
+        guard
+            let whole = String(
+                validating: first.dropLast(incomplete(first)), as: UTF8.self),
+            !whole.unicodeScalars.contains("\0")
+        else { return nil }
+        let redacted = context.redact(whole)
+        guard redacted.utf8.count > RecordedBody.limit else { return redacted }
+        return String(decoding: redacted.utf8.prefix(RecordedBody.limit), as: UTF8.self)
+    }
+
+    /// How many bytes at the end begin a character that goes on behind it.
+    private static func incomplete(_ bytes: ArraySlice<UInt8>) -> Int {
+        for (count, byte) in bytes.reversed().prefix(3).enumerated() {
+            if byte & 0xC0 == 0x80 { continue }
+            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+            return count + 1 < length ? count + 1 : 0
+        }
+        return 0
+    }
+}

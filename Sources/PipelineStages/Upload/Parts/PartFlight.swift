@@ -1,0 +1,115 @@
+import NetworkTasks
+import PipelineCore
+import PipelineHTTP
+import Synchronization
+
+/// The parts of an upload that are on their way at a time, as many as are worth it.
+struct PartFlight {
+    typealias Sent = (
+        number: Int, rendered: RenderedRequest, result: Result<HTTPExchangeResponse, ExchangeFailure>
+    )
+
+    enum Event: Sendable {
+        /// Another number of streams is worth it.
+        case changed
+        case ended(Sent)
+    }
+
+    /// What went wrong first: nothing more is begun then.
+    var failure: StageFailure?
+    private let parts: PartsRequests
+    private let table: PartTable
+    private let state: PartsCheckpoint
+    private let requests: StageRequests
+    private let context: StageContext<UploadCheckpoint>
+    private let pace: StreamGauge
+    private let gauge: PartGauge
+    private var missing: ArraySlice<Int>
+    private var running = 0
+
+    init(
+        _ parts: PartsRequests, _ table: PartTable, _ state: PartsCheckpoint, most: Int, requests: StageRequests,
+        context: StageContext<UploadCheckpoint>
+    ) {
+        self.parts = parts
+        self.table = table
+        self.state = state
+        self.requests = requests
+        self.context = context
+        missing = (1...table.count).filter { state.receipts[$0] == nil }[...]
+        // What is sent first only fills the buffers of a new connection.
+        pace = StreamGauge(
+            StreamPace(most: most, width: state.streams ?? 1, skipsFirst: true, now: context.now)
+        ) { context.now }
+        gauge = PartGauge(table, present: Set(state.receipts.keys), pace, context)
+    }
+
+    /// How many streams were worth it so far.
+    var proven: Int { pace.proven }
+
+    /// Lets the next change of the pace be an event.
+    func watchPace(_ group: inout TaskGroup<Event>) {
+        group.addTask { [pace] in
+            await pace.change()
+            return .changed
+        }
+    }
+
+    /// Begins what may begin, and waits for something to happen; nil once nothing is on its way.
+    mutating func next(_ group: inout TaskGroup<Event>) async -> Event? {
+        while failure == nil, running < pace.width, let number = missing.popFirst() { await begin(number, &group) }
+        guard running > 0, let event = await group.next() else { return nil }
+        switch event {
+        case .changed: if !Task.isCancelled { watchPace(&group) }
+        case .ended: running -= 1
+        }
+        return event
+    }
+
+    private mutating func begin(_ number: Int, _ group: inout TaskGroup<Event>) async {
+        do throws(StageFailure) {
+            let rendered = try await parts.part(number, of: table, state)
+            group.addTask { [requests, context, gauge] in
+                let result = await requests.send(rendered, in: context) { gauge.attach(number, to: &$0) }
+                return .ended((number, rendered, result))
+            }
+            running += 1
+        } catch {
+            failure = error
+        }
+    }
+}
+
+/// How far all parts of an upload have come.
+private final class PartGauge: Sendable {
+    private struct Sent: Sendable {
+        var ofParts: [Int: Int64] = [:]
+        var all: Int64 = 0
+    }
+
+    private let sent: Mutex<Sent>
+    private let total: Int64
+    private let pace: StreamGauge
+    private let context: StageContext<UploadCheckpoint>
+
+    init(_ table: PartTable, present: Set<Int>, _ pace: StreamGauge, _ context: StageContext<UploadCheckpoint>) {
+        let all = present.reduce(0) { $0 + table.length(of: $1) }
+        sent = Mutex(Sent(all: all))
+        total = table.total
+        self.pace = pace
+        self.context = context
+        pace.begin(at: all)
+    }
+
+    /// Lets the exchange of a part report here.
+    func attach(_ number: Int, to options: inout ExchangeOptions) {
+        options.onProgress = { progress in
+            let all = self.sent.withLock { sent in
+                sent.all += progress.sent - (sent.ofParts.updateValue(progress.sent, forKey: number) ?? 0)
+                return sent.all
+            }
+            self.pace.note(all)
+            self.context.report(.transfer(sent: min(all, self.total), received: 0, total: self.total))
+        }
+    }
+}

@@ -1,0 +1,323 @@
+import HTTPTypes
+import PipelineCore
+import PipelineHTTP
+
+/// The client's side of one resumable upload (draft-ietf-httpbis-resumable-upload-12 and older interop versions): from
+/// each answer to the next request, and nothing else.
+///
+/// Uploads are created empty and filled by appends, so that the URL is known, and can be kept, before the first byte of
+/// the file goes out. Only where it does no harm to send all of it again, all goes along with the creation: one request,
+/// whose answer is that of its target (draft, section 4.2.2); a 104 on the way tells the URL. Where a try begins with an upload that exists, the service is asked for its offset first:
+/// there are services that destroy an upload for an append at a wrong one.
+struct ResumableSession: Sendable, Equatable {
+    private enum State: Sendable, Equatable {
+        case creating
+        case asking
+        case appending(from: Int64, count: Int64)
+        case replaying
+    }
+
+    /// The length of the file.
+    let total: Int64
+    private(set) var version: InteropVersion
+    /// True when the service has answered in this version; it never changes after that.
+    private(set) var isVersionSettled: Bool
+    /// Where the upload is; nil before the service has said so.
+    private(set) var url: String?
+    /// How many bytes the service is known to have: they need not be sent again.
+    private(set) var confirmed: Int64 = 0
+    /// True once a request was begun whose answer may be the one that ends the upload.
+    private(set) var mayBeComplete: Bool
+    /// Whether the creation brings all bytes along.
+    private(set) var isOptimistic: Bool
+    private var limit: UploadLimit?
+    private var state: State
+    private var creationURL: String?
+    private var hasEvidence = false
+    private var contradiction: String?
+    /// Answers of the kinds that could go on for ever.
+    private var detours = 0
+
+    private static let maximumDetours = 8
+
+    /// A session for a new upload.
+    init(
+        total: Int64, version: InteropVersion = .newest, isVersionSettled: Bool = false, isOptimistic: Bool = false
+    ) {
+        self.total = total
+        self.isOptimistic = isOptimistic
+        self.version = version
+        self.isVersionSettled = isVersionSettled
+        state = .creating
+        mayBeComplete = false
+    }
+
+    /// A session that goes on with an upload.
+    init(total: Int64, version: InteropVersion, url: String, confirmed: Int64, mayBeComplete: Bool) {
+        self.init(total: total, version: version, isVersionSettled: true)
+        self.url = url
+        self.confirmed = confirmed
+        self.mayBeComplete = mayBeComplete
+        state = .asking
+    }
+
+    /// True while the answer that is waited for is one that was asked for again.
+    var isReplaying: Bool { state == .replaying }
+
+    /// The first request.
+    mutating func begin() -> UploadStep { state == .creating ? create() : ask() }
+
+    /// Takes a 1xx answer: the URL of the upload, its limits, and an offset that the service vouches for. What does not
+    /// carry the same version is ignored, as the draft says (section 4.4.1).
+    mutating func take(informational status: Int, _ headers: HTTPFields, from requestURL: String) {
+        guard status == 104, headers[.uploadDraftInteropVersion] == String(version.rawValue) else { return }
+        hasEvidence = true
+        readLimit(headers)
+        if let location = headers[.location] { take(location, from: requestURL) }
+        if let offset = offset(in: headers), offset <= total { confirmed = max(confirmed, offset) }
+    }
+
+    /// Takes the answer to the request that was sent last.
+    mutating func next(after response: HTTPExchangeResponse) -> UploadStep {
+        if let contradiction { return .fail(.wrong(contradiction)) }
+        readLimit(response.headers)
+        if response.status == 307 || response.status == 308, let location = response.headers[.location] {
+            return follow(location, from: response.url)
+        }
+        switch state {
+        case .creating: return afterCreation(response)
+        case .asking: return afterOffset(response)
+        case .appending(let offset, let count): return afterAppend(response, from: offset, count: count)
+        case .replaying: return afterReplay(response)
+        }
+    }
+
+    /// The request that ends the upload without a result; nil when there is none.
+    var cancellation: UploadRequest? {
+        url.map { UploadRequest(purpose: .cancel, method: .delete, url: $0, headers: fields()) }
+    }
+
+    // MARK: Requests
+
+    private func fields(_ more: HTTPField?...) -> HTTPFields {
+        HTTPFields([version.field] + more.compactMap { $0 })
+    }
+
+    private mutating func create() -> UploadStep {
+        state = .creating
+        // Its answer may be the one that ends the upload.
+        mayBeComplete = isOptimistic
+        let length = HTTPField(name: .uploadLength, value: String(total))
+        return .send(
+            UploadRequest(
+                purpose: .create, url: creationURL, headers: fields(version.completeness(isOptimistic), length),
+                body: isOptimistic && total > 0 ? .file(offset: 0, count: total) : .empty, note: .disposition))
+    }
+
+    private mutating func ask() -> UploadStep {
+        state = .asking
+        return .send(UploadRequest(purpose: .ask, method: .head, url: url, headers: fields()))
+    }
+
+    /// The rest in one request, or as much of it as the service takes at a time.
+    private mutating func append(from offset: Int64) -> UploadStep {
+        if let maximum = limit?.maximumSize, total > maximum { return .fail(.tooLarge(maximum)) }
+        if let minimum = limit?.minimumSize, total < minimum { return .fail(.tooSmall(minimum)) }
+        confirmed = offset
+        let count = min(total - offset, limit?.maximumAppend ?? .max)
+        let isLast = offset + count == total
+        if isLast { mayBeComplete = true }
+        state = .appending(from: offset, count: count)
+        return .send(appendRequest(.append, offset, count == 0 ? .empty : .file(offset: offset, count: count), isLast))
+    }
+
+    /// An empty append to a complete upload: a service can give its last answer again (section 4.4.2).
+    private mutating func replay() -> UploadStep {
+        state = .replaying
+        mayBeComplete = true
+        confirmed = total
+        return .send(appendRequest(.replay, total, .empty, true))
+    }
+
+    private func appendRequest(
+        _ purpose: UploadRequest.Purpose, _ offset: Int64, _ body: UploadRequest.Body, _ isLast: Bool
+    ) -> UploadRequest {
+        let type = version.appendType.map { HTTPField(name: .contentType, value: $0) }
+        let start = HTTPField(name: .uploadOffset, value: String(offset))
+        return UploadRequest(
+            purpose: purpose, method: .patch, url: url, headers: fields(version.completeness(isLast), start, type),
+            body: body)
+    }
+
+    // MARK: Answers
+
+    private mutating func afterCreation(_ response: HTTPExchangeResponse) -> UploadStep {
+        if isOptimistic { return afterWhole(response) }
+        if !isVersionSettled, Self.refusesVersion(response.status) { return tryOlderVersion(response) }
+        guard response.isSuccess else { return .fail(.refused) }
+        if let location = response.headers[.location] { take(location, from: response.url) }
+        if let contradiction { return .fail(.wrong(contradiction)) }
+        guard url != nil else { return .fail(.unsupported) }
+        isVersionSettled = true
+        if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) { hasEvidence = true }
+        // A Location alone can be that of something else: a service that knows nothing of this protocol answers so too.
+        return hasEvidence ? append(from: offset(in: response.headers) ?? 0) : ask()
+    }
+
+    /// The answer to all bytes at once: that of the upload's target, unless it says that something is missing.
+    private mutating func afterWhole(_ response: HTTPExchangeResponse) -> UploadStep {
+        let isComplete = version.isComplete(in: response.headers)
+        if isComplete == true || (response.isSuccess && isComplete == nil) { return .done }
+        if response.isSuccess {
+            if let location = response.headers[.location] { take(location, from: response.url) }
+            if let contradiction { return .fail(.wrong(contradiction)) }
+            guard url != nil else { return .fail(.unsupported) }
+            isVersionSettled = true
+            return ask()
+        }
+        // What was refused is not there.
+        if response.status < 500 || response.status == 503 { mayBeComplete = false }
+        if !isVersionSettled, Self.refusesVersion(response.status) {
+            // A version that the service names is worth the bytes; others are tried without.
+            isOptimistic = response.headers[.uploadDraftInteropVersion] != nil
+            return tryOlderVersion(response)
+        }
+        guard response.status == 413 else { return .fail(.refused) }
+        isOptimistic = false
+        return create()
+    }
+
+    /// 400 is what most say to a version they don't speak; tusd says 412 and gateways 501 or 505.
+    private static func refusesVersion(_ status: Int) -> Bool { [400, 412, 422, 426, 501, 505].contains(status) }
+
+    private mutating func tryOlderVersion(_ response: HTTPExchangeResponse) -> UploadStep {
+        let named = response.headers[.uploadDraftInteropVersion].flatMap { Int($0) }
+        // It speaks this version and refuses all the same: that is about the request.
+        if named == version.rawValue { return .fail(.refused) }
+        let proposed = named.flatMap(InteropVersion.init).flatMap { $0 < version ? $0 : nil }
+        guard let older = proposed ?? version.older else { return .fail(.refused) }
+        version = older
+        return create()
+    }
+
+    private mutating func afterOffset(_ response: HTTPExchangeResponse) -> UploadStep {
+        if response.status == 404 || response.status == 410 { return .fail(.gone) }
+        if response.status == 423 { return .fail(.busy) }
+        guard response.isSuccess else { return .fail(.refused) }
+        guard let offset = offset(in: response.headers) else { return .fail(.unsupported) }
+        if let length = response.headers[.uploadLength].flatMap(StructuredField.integer), length != total {
+            return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
+        }
+        guard offset <= total else {
+            return .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
+        }
+        if version.isComplete(in: response.headers) == true { return replay() }
+        return append(from: offset)
+    }
+
+    private mutating func afterAppend(_ response: HTTPExchangeResponse, from start: Int64, count: Int64) -> UploadStep {
+        let isLast = start + count == total
+        let isComplete = version.isComplete(in: response.headers)
+        // Whatever its status: the upload is over, and this is what its target says to it. A conflict is no answer of the
+        // target: an append of an earlier owner has ended the upload meanwhile.
+        if isLast, isComplete == true, response.status != 409 { return .done }
+        if response.isSuccess { return isLast ? afterLast(isComplete) : afterPart(response, start, count) }
+        switch response.status {
+        case 404, 410: return .fail(.gone)
+        case 409: return afterConflict(response)
+        case 413: return afterTooMuch(response, count)
+        case 423: return .fail(.busy)
+        default: return .fail(.refused)
+        }
+    }
+
+    private mutating func afterLast(_ isComplete: Bool?) -> UploadStep {
+        guard isComplete == false else { return .done }
+        return detour("the service takes all bytes and says that the upload is not complete") ?? ask()
+    }
+
+    private mutating func afterPart(_ response: HTTPExchangeResponse, _ start: Int64, _ count: Int64) -> UploadStep {
+        let offset = offset(in: response.headers) ?? start + count
+        guard offset <= total else {
+            return .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
+        }
+        if offset > start {
+            detours = 0
+            return append(from: offset)
+        }
+        return detour("the service answers \(response.status) to bytes that it does not keep") ?? ask()
+    }
+
+    private mutating func afterConflict(_ response: HTTPExchangeResponse) -> UploadStep {
+        if let end = detour("the service keeps changing its mind about the offset") { return end }
+        guard let offset = offset(in: response.headers), offset <= total else { return ask() }
+        return version.isComplete(in: response.headers) == true ? replay() : append(from: offset)
+    }
+
+    private mutating func afterTooMuch(_ response: HTTPExchangeResponse, _ count: Int64) -> UploadStep {
+        let named = response.headers[.uploadLimit].flatMap(UploadLimit.init)?.maximumAppend
+        let smaller = named.flatMap { $0 < count ? $0 : nil } ?? count / 2
+        // Below that it is not the part that is too large.
+        guard smaller >= 1 << 10 || named != nil, smaller > 0 else { return .fail(.refused) }
+        if limit == nil { limit = UploadLimit() }
+        limit?.maximumAppend = smaller
+        return ask()
+    }
+
+    private mutating func afterReplay(_ response: HTTPExchangeResponse) -> UploadStep {
+        if response.isSuccess || version.isComplete(in: response.headers) == true { return .done }
+        switch response.status {
+        case 400, 404, 405, 409, 410, 422: return .fail(.gone)
+        case 423: return .fail(.busy)
+        default: return .fail(.refused)
+        }
+    }
+
+    private mutating func follow(_ location: String, from base: String) -> UploadStep {
+        if let end = detour("the service redirects again and again") { return end }
+        guard let target = URLReference.resolve(location, against: base) else {
+            return .fail(.wrong("the service redirects to \"\(location)\""))
+        }
+        switch state {
+        case .creating:
+            creationURL = target
+            return create()
+        case .asking:
+            url = target
+            return ask()
+        case .appending(let offset, _):
+            url = target
+            return append(from: offset)
+        case .replaying:
+            url = target
+            return replay()
+        }
+    }
+
+    /// All Locations of a creation must be the same (section 4.2.2).
+    private mutating func take(_ location: String, from base: String) {
+        guard let found = URLReference.resolve(location, against: base) else { return }
+        if let url, url != found, state == .creating {
+            contradiction = "the service gives two addresses for one upload"
+        }
+        if url == nil { url = found }
+    }
+
+    private func offset(in headers: HTTPFields) -> Int64? {
+        headers[.uploadOffset].flatMap(StructuredField.integer).flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    private mutating func readLimit(_ headers: HTTPFields) {
+        guard let found = headers[.uploadLimit].flatMap(UploadLimit.init) else { return }
+        // A limit that was found the hard way is not raised again.
+        let known = limit?.maximumAppend
+        limit = found
+        if let known { limit?.maximumAppend = min(known, found.maximumAppend ?? known) }
+    }
+
+    /// Counts an answer that leads back to where it was; a failure once there were too many.
+    private mutating func detour(_ complaint: String) -> UploadStep? {
+        detours += 1
+        return detours > Self.maximumDetours ? .fail(.wrong(complaint)) : nil
+    }
+}
