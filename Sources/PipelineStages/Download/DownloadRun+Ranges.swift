@@ -66,7 +66,7 @@ extension DownloadRun {
         for (index, piece) in map.pieces.enumerated() where piece.done > 0 {
             var hasher = SHA256()
             let isThere = try reading(part.path) { () throws(FileFailure) in
-                try part.feed(piece.start..<piece.position, to: &hasher)
+                try part.read(piece.start..<piece.position) { hasher.update(bufferPointer: $0) }
             }
             if isThere, hasher.finalize().hex == piece.digest {
                 hashers[piece.start] = hasher
@@ -109,15 +109,7 @@ extension DownloadRun {
             body: try smallBody(part, total))
         return .whole(
             Arrival(
-                part: part, path: path, bytes: total, sha256: checkpoint.heldDigest ?? "", answer: answer,
+                part: part, path: path, bytes: total, digests: digests, answer: answer,
                 rendered: rendered))
-    }
-}
-
-extension PartFile {
-    /// Reads a stretch into a digest; false when the file ends before it does.
-    func feed(_ stretch: Range<Int64>, to hasher: inout some HashFunction) throws(FileFailure) -> Bool {
-        let length = Int64(stretch.count)
-        return try FileDigest.feed(descriptor, path, from: stretch.lowerBound, length: length, to: &hasher) == length
     }
 }
