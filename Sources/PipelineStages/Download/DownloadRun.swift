@@ -31,7 +31,7 @@ struct DownloadRun {
     /// How long an answer takes to begin, as far as a connection that was made has shown it.
     private(set) var roundTrip = Duration.zero
     /// The running digests of the first `checkpoint.held` bytes.
-    private(set) var digests = RunningDigests()
+    var digests = RunningDigests()
     private var committed: DownloadCheckpoint?
 
     var requests: StageRequests { stage.requests }
@@ -281,21 +281,6 @@ struct DownloadRun {
         var counted: Int64 = 0
         /// Up to where its marks are passed.
         var parts: Int64 = 0
-    }
-
-    /// Bytes behind the prefix, which are there, become part of it: the running digests take them in.
-    mutating func extend(_ part: PartFile, to end: Int64) throws(StageFailure) {
-        guard end > checkpoint.held else { return }
-        var running = digests
-        let isThere = try reading(part.path) { () throws(FileFailure) in
-            try part.read(checkpoint.held..<end) { running.update($0) }
-        }
-        guard isThere else {
-            throw local(FileFailure(action: "read", path: part.path, code: EIO))
-        }
-        digests = running
-        checkpoint.held = end
-        checkpoint.heldDigest = running.sha256
     }
 
     mutating func commit(countsBytes: Bool, captures: JSONObject? = nil) async throws(StageFailure) {
