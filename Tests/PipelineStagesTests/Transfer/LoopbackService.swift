@@ -35,6 +35,8 @@ final class ServiceServer: Sendable {
 
     var url: String { server.withLock { $0?.url ?? "" } }
     var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
+    /// What came, for messages.
+    var story: String { requests.map { "\($0.method) \($0.target) \($0.bodyCount)" }.joined(separator: ", ") }
     var refused: Int64 { gateway.withLock(\.refused) }
 
     func change(_ change: (inout Gateway) -> Void) { gateway.withLock { change(&$0) } }
