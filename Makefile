@@ -29,8 +29,13 @@ demo: dependencies ## Start the demonstration service and run Pipelines/selfie.j
 
 .PHONY: test
 test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build
+	@.scripts/peers >/dev/null || true
 	@.scripts/test $(CHECK) --no-parallel
 	@SEEDS=20000 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
+
+.PHONY: peers
+peers: ## Get servers that others wrote, from PyPI, for the tests of uploads (make test does so too)
+	@.scripts/peers
 
 .PHONY: test-fast
 test-fast: dependencies ## Run the tests that need no processes and no sockets

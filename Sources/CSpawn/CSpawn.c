@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #ifdef __linux__
+#include <sched.h>
 #include <sys/prctl.h>
 #endif
 #include <unistd.h>
@@ -49,6 +51,20 @@ int spawn_program(
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return code;
+}
+
+int spawn_enter_network(pid_t process) {
+#ifdef __linux__
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/ns/net", (int)process);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return errno;
+    int failure = setns(descriptor, CLONE_NEWNET) == 0 ? 0 : errno;
+    close(descriptor);
+    return failure;
+#else
+    return ENOSYS;
+#endif
 }
 
 int spawn_adopt_orphans(void) {

@@ -11,10 +11,12 @@ struct CompareCommand: ParsableCommand {
     @Option(help: "What stands before the line.") var title = ""
     @Option(help: "A shell command run before each of the two, not measured.") var before: String?
 
+    @Flag(help: "Without a first pair that warms the caches.") var cold = false
+
     func run() throws {
         var ours: [Measured] = []
         var theirs: [Measured] = []
-        for turn in 0...runs {
+        for turn in (cold ? 1 : 0)...runs {
             if let before { _ = Measured.run(before) }
             let first = Measured.run(command)
             if let before { _ = Measured.run(before) }

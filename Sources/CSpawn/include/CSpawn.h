@@ -17,4 +17,7 @@ int spawn_program(
 /// or the number of the error.
 int spawn_adopt_orphans(void);
 
+/// Goes over into the network of a process (setns(2)). Gives 0, or the number of the error.
+int spawn_enter_network(pid_t process);
+
 #endif

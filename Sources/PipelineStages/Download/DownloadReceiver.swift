@@ -1,4 +1,3 @@
-import Crypto
 import HTTPTypes
 import PipelineCore
 import PipelineHTTP
@@ -13,7 +12,7 @@ import Synchronization
 #endif
 
 /// The receiving end of one exchange of a download, on the transport's thread: decides by the head what becomes of the
-/// body, and keeps the digest running.
+/// body, and keeps the digests running.
 final class DownloadReceiver: Sendable {
     /// What the head led to.
     enum Outcome: Sendable {
@@ -37,7 +36,7 @@ final class DownloadReceiver: Sendable {
     private struct State: Sendable {
         var part: PartFile?
         var path: String?
-        var hasher = SHA256()
+        var digests: RunningDigests
         var start: Int64 = 0
         var position: Int64 = 0
         var validator: Validator?
@@ -45,13 +44,14 @@ final class DownloadReceiver: Sendable {
         var stated: [StatedDigest] = []
         var outcome = Outcome.none
         var told: Int64 = -1
-        var toldAt = ContinuousClock.now
+        var toldAt: Timestamp
 
         /// Observers are told of each quarter of a mebibyte, of the last byte, and of what came slowly.
-        mutating func take(_ bytes: UnsafeRawBufferPointer) -> (position: Int64, total: Int64?, isWorthTelling: Bool) {
-            hasher.update(bufferPointer: bytes)
+        mutating func take(
+            _ bytes: UnsafeRawBufferPointer, at now: Timestamp
+        ) -> (position: Int64, total: Int64?, isWorthTelling: Bool) {
+            digests.update(bytes)
             position += Int64(bytes.count)
-            let now = ContinuousClock.now
             let isWorthTelling =
                 position - told >= 256 << 10 || position == total || told < 0 || now - toldAt >= .milliseconds(100)
             if isWorthTelling { (told, toldAt) = (position, now) }
@@ -59,7 +59,7 @@ final class DownloadReceiver: Sendable {
         }
     }
 
-    /// A consistent view: the digest is that of exactly the bytes before the position.
+    /// A consistent view: the digests are those of exactly the bytes before the position.
     struct Snapshot: Sendable {
         let part: PartFile?
         /// The final path; nil while it is not known.
@@ -67,7 +67,7 @@ final class DownloadReceiver: Sendable {
         /// Where in the file the body began.
         let start: Int64
         let position: Int64
-        let digest: String
+        let digests: RunningDigests
         let validator: Validator?
         let total: Int64?
         let stated: [StatedDigest]
@@ -79,26 +79,29 @@ final class DownloadReceiver: Sendable {
     private let place: OutputPath
     private let url: String
     private let replaces: Bool
-    private let checksumHeader: String?
+    private let wanted: VerifyDefinition.Values
+    private let now: @Sendable () -> Timestamp
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - part: the file with the bytes held, if there are any; `hasher` has seen them.
-    ///   - checksumHeader: a header of the answer that gives a digest of the whole.
+    ///   - wanted: what the author wants the whole to be.
+    ///   - part: the file with the bytes held, if there are any; `digests` have seen them.
     init(
         _ session: DownloadSession, marks: TransferMarks, place: OutputPath, url: String, replaces: Bool,
-        checksumHeader: String?, checkpoint: DownloadCheckpoint, part: PartFile?, hasher: SHA256
+        wanted: VerifyDefinition.Values, checkpoint: DownloadCheckpoint, part: PartFile?, digests: RunningDigests,
+        now: @escaping @Sendable () -> Timestamp
     ) {
         self.session = session
         self.marks = marks
         self.place = place
         self.url = url
         self.replaces = replaces
-        self.checksumHeader = checksumHeader
+        self.wanted = wanted
+        self.now = now
         state = Mutex(
             State(
-                part: part, path: checkpoint.target, hasher: hasher, position: session.held,
-                validator: session.validator, total: session.total, stated: checkpoint.stated))
+                part: part, path: checkpoint.target, digests: digests, position: session.held,
+                validator: session.validator, total: session.total, stated: checkpoint.stated, toldAt: now()))
     }
 
     /// The sink that leads here.
@@ -106,7 +109,7 @@ final class DownloadReceiver: Sendable {
         .file(
             FileSink(
                 onBytes: { bytes in
-                    let (position, total, isWorthTelling) = self.state.withLock { $0.take(bytes) }
+                    let (position, total, isWorthTelling) = self.state.withLock { $0.take(bytes, at: self.now()) }
                     self.marks.move(to: position)
                     if isWorthTelling { report(position, total) }
                 }, decide: { head in self.state.withLock { self.decide(head, &$0) } }))
@@ -116,7 +119,7 @@ final class DownloadReceiver: Sendable {
         let state = state.withLock { $0 }
         return Snapshot(
             part: state.part, path: state.path, start: state.start, position: state.position,
-            digest: state.hasher.finalize().hex, validator: state.validator, total: state.total, stated: state.stated,
+            digests: state.digests, validator: state.validator, total: state.total, stated: state.stated,
             outcome: state.outcome)
     }
 
@@ -149,7 +152,7 @@ final class DownloadReceiver: Sendable {
 
     private func stated(in headers: HTTPFields) -> [StatedDigest] {
         var stated = StatedDigest.stated(in: headers, isWhole: true)
-        if let name = checksumHeader.flatMap({ HTTPField.Name($0) }), let text = headers[name],
+        if let name = wanted.header.flatMap({ HTTPField.Name($0) }), let text = headers[name],
             let digest = StatedDigest(text, source: name.rawName)
         {
             stated.append(digest)
@@ -193,7 +196,7 @@ final class DownloadReceiver: Sendable {
             state.outcome = .lackOfRoom(error, path: path)
             return .stop
         }
-        if offset == 0, state.position != 0 { state.hasher = SHA256() }
+        if offset == 0 { state.digests = RunningDigests(for: wanted.stated + state.stated) }
         state.start = offset
         state.position = offset
         state.outcome = .received

@@ -1,4 +1,3 @@
-import Crypto
 import JSONPath
 import PipelineCore
 import PipelineHTTP
@@ -18,7 +17,7 @@ extension DownloadRun {
     mutating func verify(_ arrival: Arrival) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
         if let complaint = try complaint(about: arrival) { throw try await reject(arrival, complaint) }
         try checkHeader()
-        let verified = DownloadCheckpoint.Verified(bytes: arrival.bytes, sha256: arrival.sha256)
+        let verified = DownloadCheckpoint.Verified(bytes: arrival.bytes, sha256: arrival.digests.sha256)
         let own = try requests.captures(
             stage.definition.capture, from: arrival.answer, of: arrival.rendered, in: context)
         var captures = standardCaptures(arrival.path, verified)
@@ -51,15 +50,19 @@ extension DownloadRun {
         if let size = wanted.size, size != arrival.bytes {
             return "it has \(arrival.bytes) bytes, and \"verify\" says \(size)"
         }
-        for digest in (wanted.digest.map { [$0] } ?? []) + checkpoint.stated {
-            let actual =
-                digest.algorithm == .sha256
-                ? arrival.sha256
-                : try reading(arrival.part.path) { () throws(FileFailure) in try digest.actual(of: arrival.part.path) }
+        for digest in wanted.stated + checkpoint.stated {
+            let actual = try actual(digest, of: arrival)
             guard actual != digest.hex else { continue }
             return "its \(digest.algorithm.title) is \(actual), and \(digest.source) says \(digest.hex)"
         }
         return nil
+    }
+
+    /// Only one that was named too late to run with the bytes is read from the file.
+    private func actual(_ digest: StatedDigest, of arrival: Arrival) throws(StageFailure) -> String {
+        if let known = arrival.digests.hex(digest.algorithm) { return known }
+        let path = arrival.part.path
+        return try reading(path) { () throws(FileFailure) in try digest.actual(of: path) } ?? ""
     }
 
     /// A header that the author counts on must be there.
@@ -135,8 +138,8 @@ extension DownloadRun {
     private func isFile(_ path: String, _ verified: DownloadCheckpoint.Verified) throws(StageFailure) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0, Int64(status.st_size) == verified.bytes else { return false }
-        let digest = try reading(path) { () throws(FileFailure) in try FileDigest.bytes(SHA256.self, of: path) }
-        return digest?.hex == verified.sha256
+        let digest = try reading(path) { () throws(FileFailure) in try FileDigest.sha256(of: path) }
+        return digest == verified.sha256
     }
 
     // MARK: Failures

@@ -3,6 +3,14 @@ import HTTPTypes
 import PipelineCore
 import PipelineHTTP
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 extension DownloadRun {
     /// Length of the first request of a download in several streams: it tells whether there are ranges, and how long
     /// the file is.
@@ -25,7 +33,8 @@ extension DownloadRun {
         try reading(part.path) { () throws(FileFailure) in if part.size != total { try part.truncate(to: total) } }
         let (map, hashers) = try takeUpRanges(part, total)
         let now = context
-        let progress = RangeProgress(map, prefix: checkpoint.held, hashers: hashers)
+        let progress = RangeProgress(
+            map, front: RangeProgress.Front(position: checkpoint.held, digests: digests), hashers: hashers)
         // A new connection needs some round trips to become fast; on the same machine time is short for other reasons.
         let window = max(.milliseconds(100), roundTrip * 4)
         let gauge = StreamGauge(
@@ -50,8 +59,8 @@ extension DownloadRun {
             throw failure
         case .whole(let response, let rendered):
             try await keep(progress, gauge, part, &counted)
-            return try await joined(part, path, total, (response, rendered))
-        case nil: return try await joined(part, path, total, nil)
+            return try joined(progress, part, path, total, (response, rendered))
+        case nil: return try joined(progress, part, path, total, nil)
         }
     }
 
@@ -66,7 +75,7 @@ extension DownloadRun {
         for (index, piece) in map.pieces.enumerated() where piece.done > 0 {
             var hasher = SHA256()
             let isThere = try reading(part.path) { () throws(FileFailure) in
-                try part.feed(piece.start..<piece.position, to: &hasher)
+                try part.read(piece.start..<piece.position) { hasher.update(bufferPointer: $0) }
             }
             if isThere, hasher.finalize().hex == piece.digest {
                 hashers[piece.start] = hasher
@@ -82,25 +91,47 @@ extension DownloadRun {
     private mutating func keep(
         _ progress: RangeProgress, _ gauge: StreamGauge, _ part: PartFile, _ counted: inout Int64
     ) async throws(StageFailure) {
-        let (seen, covered) = (progress.map, progress.covered)
-        guard seen != checkpoint.ranges else { return }
+        let seen = progress.snapshot
+        guard seen.covered != counted || checkpoint.ranges == nil else { return }
         try reading(part.path) { () throws(FileFailure) in try part.syncData() }
         // Only what was there before it was saved.
-        let front = progress.absorb(from: checkpoint.held, to: seen.front(from: checkpoint.held))
-        try extend(part, to: front)
-        checkpoint.ranges = RangeMap(pieces: seen.pieces.filter { $0.start >= front })
+        let front = try extended(seen.front, to: seen.map.front(from: seen.front.position), part)
+        if front.position > seen.front.position { progress.advance(to: front) }
+        take(front)
+        checkpoint.ranges = RangeMap(pieces: seen.map.behind(front.position))
         checkpoint.streams = gauge.proven
-        checkpoint.uncounted += max(0, covered - counted)
-        counted = max(counted, covered)
+        checkpoint.uncounted += max(0, seen.covered - counted)
+        counted = max(counted, seen.covered)
         try await commit(countsBytes: true)
         context.pass(.downloadPart)
     }
 
+    /// Bytes that follow on the file's beginning and are there become part of it: the running digests take them in.
+    private func extended(
+        _ front: RangeProgress.Front, to end: Int64, _ part: PartFile
+    ) throws(StageFailure) -> RangeProgress.Front {
+        guard end > front.position else { return front }
+        var extended = front
+        let isThere = try reading(part.path) { () throws(FileFailure) in
+            try part.read(front.position..<end) { extended.digests.update($0) }
+        }
+        guard isThere else { throw local(FileFailure(action: "read", path: part.path, code: EIO)) }
+        extended.position = end
+        return extended
+    }
+
+    private mutating func take(_ front: RangeProgress.Front) {
+        digests = front.digests
+        checkpoint.held = front.position
+        checkpoint.heldDigest = front.digests.sha256
+    }
+
     /// All pieces are there: the file is one again, and its digest that of the whole.
     private mutating func joined(
-        _ part: PartFile, _ path: String, _ total: Int64, _ last: (HTTPExchangeResponse, RenderedRequest)?
-    ) async throws(StageFailure) -> Step {
-        try extend(part, to: total)
+        _ progress: RangeProgress, _ part: PartFile, _ path: String, _ total: Int64,
+        _ last: (HTTPExchangeResponse, RenderedRequest)?
+    ) throws(StageFailure) -> Step {
+        take(try extended(progress.snapshot.front, to: total, part))
         checkpoint.ranges = nil
         // Nothing was left to fetch: the answer that captures are taken from says that there is nothing more.
         guard let (response, rendered) = last else { return .more }
@@ -108,16 +139,6 @@ extension DownloadRun {
             status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) }, url: response.url,
             body: try smallBody(part, total))
         return .whole(
-            Arrival(
-                part: part, path: path, bytes: total, sha256: checkpoint.heldDigest ?? "", answer: answer,
-                rendered: rendered))
-    }
-}
-
-extension PartFile {
-    /// Reads a stretch into a digest; false when the file ends before it does.
-    func feed(_ stretch: Range<Int64>, to hasher: inout some HashFunction) throws(FileFailure) -> Bool {
-        let length = Int64(stretch.count)
-        return try FileDigest.feed(descriptor, path, from: stretch.lowerBound, length: length, to: &hasher) == length
+            Arrival(part: part, path: path, bytes: total, digests: digests, answer: answer, rendered: rendered))
     }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import HTTPTypes
 import JSONPath
 import PipelineCore
@@ -31,8 +30,8 @@ struct DownloadRun {
     var part: PartFile?
     /// How long an answer takes to begin, as far as a connection that was made has shown it.
     private(set) var roundTrip = Duration.zero
-    /// The running digest of the first `checkpoint.held` bytes.
-    private var hasher = SHA256()
+    /// The running digests of the first `checkpoint.held` bytes.
+    var digests = RunningDigests()
     private var committed: DownloadCheckpoint?
 
     var requests: StageRequests { stage.requests }
@@ -80,7 +79,7 @@ struct DownloadRun {
         let part: PartFile
         let path: String
         let bytes: Int64
-        let sha256: String
+        let digests: RunningDigests
         let answer: Answer
         let rendered: RenderedRequest
     }
@@ -111,16 +110,14 @@ struct DownloadRun {
     private func identical(
         _ path: String, by digests: [StatedDigest]
     ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
-        for digest in digests {
-            guard try reading(path, { () throws(FileFailure) in try digest.actual(of: path) }) == digest.hex else {
-                throw exists(path, "a different file")
-            }
-        }
         guard !digests.isEmpty else { throw exists(path, "a file") }
-        let sha256 = try reading(path) { () throws(FileFailure) in try FileDigest.bytes(SHA256.self, of: path) } ?? []
+        let actual = try reading(path) { () throws(FileFailure) in try FileDigest.digests(of: path, for: digests) }
+        guard digests.allSatisfy({ actual.hex($0.algorithm) == $0.hex }) else {
+            throw exists(path, "a different file")
+        }
         var status = stat()
         _ = stat(path, &status)
-        let verified = DownloadCheckpoint.Verified(bytes: Int64(status.st_size), sha256: sha256.hex)
+        let verified = DownloadCheckpoint.Verified(bytes: Int64(status.st_size), sha256: actual.sha256)
         try await context.commit(file: WrittenFile(path: path, bytes: verified.bytes, sha256: verified.sha256))
         return .finished(standardCaptures(path, verified))
     }
@@ -138,11 +135,12 @@ struct DownloadRun {
         guard session.asksForRest else { return startAgain() }
         guard let part = try openExisting(path) else { return startAgain() }
         self.part = part
-        hasher = SHA256()
+        var found = RunningDigests(for: wanted.stated + checkpoint.stated)
         let isLongEnough = try reading(path) { () throws(FileFailure) in
-            try part.feed(checkpoint.held, to: &hasher)
+            try part.read(0..<checkpoint.held) { found.update($0) }
         }
-        if !isLongEnough || hasher.finalize().hex != checkpoint.heldDigest { startAgain() }
+        digests = found
+        if !isLongEnough || found.sha256 != checkpoint.heldDigest { startAgain() }
     }
 
     /// Throws away what is there. The part gets a new file once there is something to put in, so that whoever else
@@ -151,7 +149,7 @@ struct DownloadRun {
         let target = checkpoint.target
         checkpoint.startAgain()
         checkpoint.target = target
-        hasher = SHA256()
+        digests = RunningDigests()
         part?.remove()
         part = nil
     }
@@ -189,9 +187,9 @@ struct DownloadRun {
         let (context, requests) = (context, requests)
         let receiver = DownloadReceiver(
             session, marks: TransferMarks(from: session.held, part: Self.partSize) { context.now }, place: place,
-            url: rendered.description.url, replaces: replaces || stage.unpack != nil, checksumHeader: wanted.header,
-            checkpoint: checkpoint,
-            part: part, hasher: hasher)
+            url: rendered.description.url, replaces: replaces || stage.unpack != nil, wanted: wanted,
+            checkpoint: checkpoint, part: part, digests: digests
+        ) { context.now }
         let sink = receiver.sink { received, total in
             context.report(.transfer(sent: 0, received: received, total: total))
         }
@@ -223,8 +221,7 @@ struct DownloadRun {
         case .failed(let failure): throw local(failure)
         case .lackOfRoom(let lack, let path): throw noRoom(lack, path)
         case .exists(let path):
-            let digests = (wanted.digest.map { [$0] } ?? []) + snapshot.stated
-            return .identical(try await identical(path, by: digests))
+            return .identical(try await identical(path, by: wanted.stated + snapshot.stated))
         case .received, .nothingMore:
             guard let part = snapshot.part, let path = snapshot.path else { throw definite("the answer had no file") }
             let trailing = StatedDigest.stated(in: response.trailers, isWhole: response.status != 206)
@@ -232,7 +229,8 @@ struct DownloadRun {
             checkpoint.stated += trailing.filter { !checkpoint.stated.contains($0) }
             roundTrip = .seconds(max(0, response.timings.connect - response.timings.nameLookup))
             if let total = snapshot.total, snapshot.position < total {
-                hasher = try rehash(part, snapshot)
+                // A server may send less than the range that was asked for.
+                digests = snapshot.digests
                 return .more
             }
             let answer = Answer(
@@ -240,16 +238,9 @@ struct DownloadRun {
                 url: response.url, body: try smallBody(part, snapshot.position))
             return .whole(
                 Arrival(
-                    part: part, path: path, bytes: snapshot.position, sha256: snapshot.digest, answer: answer,
+                    part: part, path: path, bytes: snapshot.position, digests: snapshot.digests, answer: answer,
                     rendered: rendered))
         }
-    }
-
-    /// A server may send less than the range that was asked for; the digest is taken up where it ended.
-    private func rehash(_ part: PartFile, _ snapshot: DownloadReceiver.Snapshot) throws(StageFailure) -> SHA256 {
-        var hasher = SHA256()
-        _ = try reading(part.path) { () throws(FileFailure) in try part.feed(snapshot.position, to: &hasher) }
-        return hasher
     }
 
     /// The body for the author's captures, if there are any and it is not large.
@@ -268,7 +259,7 @@ struct DownloadRun {
         try reading(part.path) { () throws(FileFailure) in try part.syncData() }
         checkpoint.target = snapshot.path
         checkpoint.held = snapshot.position
-        checkpoint.heldDigest = snapshot.digest
+        checkpoint.heldDigest = snapshot.digests.sha256
         checkpoint.validator = snapshot.validator
         checkpoint.total = snapshot.total
         checkpoint.stated = snapshot.stated
@@ -290,21 +281,6 @@ struct DownloadRun {
         var counted: Int64 = 0
         /// Up to where its marks are passed.
         var parts: Int64 = 0
-    }
-
-    /// Bytes behind the prefix, which are there, become part of it: the running digest takes them in.
-    mutating func extend(_ part: PartFile, to end: Int64) throws(StageFailure) {
-        guard end > checkpoint.held else { return }
-        var running = hasher
-        let isThere = try reading(part.path) { () throws(FileFailure) in
-            try part.feed(checkpoint.held..<end, to: &running)
-        }
-        guard isThere else {
-            throw local(FileFailure(action: "read", path: part.path, code: EIO))
-        }
-        hasher = running
-        checkpoint.held = end
-        checkpoint.heldDigest = running.finalize().hex
     }
 
     mutating func commit(countsBytes: Bool, captures: JSONObject? = nil) async throws(StageFailure) {

@@ -81,6 +81,8 @@ struct VerifyDefinition: Sendable {
         var digest: StatedDigest?
         var size: Int64?
         var header: String?
+
+        var stated: [StatedDigest] { digest.map { [$0] } ?? [] }
     }
 
     func values(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> Values {

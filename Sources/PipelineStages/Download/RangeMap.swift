@@ -81,6 +81,11 @@ struct RangeMap: Codable, Sendable, Equatable {
         return end
     }
 
+    /// What lies behind a place up to which all is there; a piece that reaches beyond it begins anew there.
+    func behind(_ place: Int64) -> [Piece] {
+        pieces.filter { $0.end > place }.map { $0.start < place ? Piece(start: place, end: $0.end) : $0 }
+    }
+
     private func free(besides running: Set<Int64>) -> Int64 {
         pieces.reduce(0) { $0 + (running.contains($1.start) ? 0 : $1.rest) }
     }

@@ -2,24 +2,56 @@ import Crypto
 import PipelineCore
 import Synchronization
 
-/// How far the streams of one download have come, with the digest of each piece running; told on the transport's thread.
+/// How far the streams of one download have come, with the digests of what they receive running; told on the transport's
+/// thread.
+///
+/// Bytes that follow on the file's beginning go into the digests of the whole as they come. All others go into one of
+/// their own piece, by which they are known again after a crash, and are read from the file once they follow: a download
+/// that needs but one stream pays for one digest, and several streams save more time than a second one costs.
 final class RangeProgress: Sendable {
+    /// The digests of the file's beginning.
+    struct Front: Sendable {
+        /// How long that is.
+        var position: Int64
+        var digests: RunningDigests
+    }
+
+    /// A consistent view: all digests are those of exactly the bytes counted.
+    struct Snapshot: Sendable {
+        var map: RangeMap
+        let front: Front
+        /// How many bytes of the file are there.
+        let covered: Int64
+    }
+
     private struct State: Sendable {
         var map: RangeMap
+        var front: Front
+        /// The start of the piece that the front goes along with.
+        var leading: Int64?
         var hashers: [Int64: SHA256]
         var running: Set<Int64> = []
         var covered: Int64
         var told: Int64
+
+        mutating func digest(_ bytes: UnsafeRawBufferPointer, of piece: RangeMap.Piece) {
+            guard piece.position == front.position, piece.done == 0 || piece.start == leading else {
+                return hashers[piece.start, default: SHA256()].update(bufferPointer: bytes)
+            }
+            leading = piece.start
+            front.digests.update(bytes)
+            front.position += Int64(bytes.count)
+        }
     }
 
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - prefix: how many bytes lie before the pieces.
+    ///   - front: what lies before the pieces.
     ///   - hashers: for each piece that has bytes, by its start, one that has seen them.
-    init(_ map: RangeMap, prefix: Int64, hashers: [Int64: SHA256]) {
-        let covered = prefix + map.covered
-        state = Mutex(State(map: map, hashers: hashers, covered: covered, told: covered))
+    init(_ map: RangeMap, front: Front, hashers: [Int64: SHA256]) {
+        let covered = front.position + map.covered
+        state = Mutex(State(map: map, front: front, hashers: hashers, covered: covered, told: covered))
     }
 
     /// Bytes of a piece that were written behind those before; how many bytes of the file are there, and whether that
@@ -28,8 +60,7 @@ final class RangeProgress: Sendable {
         state.withLock { state in
             guard let index = state.map.index(of: start) else { return (state.covered, false) }
             let count = min(Int64(bytes.count), state.map.pieces[index].rest)
-            state.hashers[start, default: SHA256()].update(
-                bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)]))
+            state.digest(UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)]), of: state.map.pieces[index])
             state.map.pieces[index].done += count
             state.covered += count
             guard state.covered - state.told >= 256 << 10 else { return (state.covered, false) }
@@ -60,26 +91,32 @@ final class RangeProgress: Sendable {
         }
     }
 
-    /// Takes whole pieces off the front, up to a place; gives where the prefix then ends.
-    func absorb(from prefix: Int64, to limit: Int64) -> Int64 {
+    /// What followed on the front was read from the file: the pieces that nobody receives any more are forgotten.
+    func advance(to front: Front) {
         state.withLock { state in
-            let end = state.map.absorb(from: prefix, to: limit, besides: state.running)
-            let starts = Set(state.map.pieces.map(\.start))
-            state.hashers = state.hashers.filter { starts.contains($0.key) }
-            return end
+            state.front = front
+            forget(&state)
         }
+    }
+
+    private func forget(_ state: inout State) {
+        _ = state.map.absorb(from: 0, to: state.front.position, besides: state.running)
+        let starts = Set(state.map.pieces.map(\.start))
+        state.hashers = state.hashers.filter { starts.contains($0.key) }
     }
 
     /// How many bytes of the file are there.
     var covered: Int64 { state.withLock(\.covered) }
 
-    /// A consistent view: each digest is that of exactly the bytes counted.
-    var map: RangeMap {
-        let (map, hashers) = state.withLock { ($0.map, $0.hashers) }
-        var seen = map
-        for index in seen.pieces.indices where seen.pieces[index].done > 0 {
-            seen.pieces[index].digest = hashers[seen.pieces[index].start]?.finalize().hex
+    var snapshot: Snapshot {
+        let (seen, hashers) = state.withLock { state in
+            forget(&state)
+            return (Snapshot(map: state.map, front: state.front, covered: state.covered), state.hashers)
         }
-        return seen
+        var snapshot = seen
+        for index in seen.map.pieces.indices where seen.map.pieces[index].done > 0 {
+            snapshot.map.pieces[index].digest = hashers[seen.map.pieces[index].start]?.finalize().hex
+        }
+        return snapshot
     }
 }

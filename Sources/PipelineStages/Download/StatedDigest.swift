@@ -1,4 +1,3 @@
-import Crypto
 import HTTPTypes
 import PipelineCore
 
@@ -130,17 +129,8 @@ struct StatedDigest: Codable, Sendable, Hashable {
     }
 
     /// The same digest of a file on the disk.
-    func actual(of path: String) throws(FileFailure) -> String {
-        let bytes: [UInt8]? =
-            switch algorithm {
-            case .crc32: try FileDigest.checksum(.crc32, of: path)
-            case .crc32c: try FileDigest.checksum(.crc32c, of: path)
-            case .md5: try FileDigest.bytes(Insecure.MD5.self, of: path)
-            case .sha1: try FileDigest.bytes(Insecure.SHA1.self, of: path)
-            case .sha256: try FileDigest.bytes(SHA256.self, of: path)
-            case .sha512: try FileDigest.bytes(SHA512.self, of: path)
-            }
-        return (bytes ?? []).hex
+    func actual(of path: String) throws(FileFailure) -> String? {
+        try FileDigest.digests(of: path, for: [self]).hex(algorithm)
     }
 }
 

@@ -21,7 +21,7 @@ struct CyclicChecksum: Sendable {
 
     init(_ kind: Kind) { tables = kind.tables }
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    mutating func update(bufferPointer bytes: UnsafeRawBufferPointer) {
         var crc = state
         tables.withUnsafeBufferPointer { table in
             var index = 0
@@ -41,7 +41,7 @@ struct CyclicChecksum: Sendable {
     }
 
     /// The most significant byte first.
-    var bytes: [UInt8] { withUnsafeBytes(of: (~state).bigEndian) { Array($0) } }
+    var value: [UInt8] { withUnsafeBytes(of: (~state).bigEndian) { Array($0) } }
 
     private static func tables(polynomial: UInt32) -> [UInt32] {
         var tables = [UInt32](repeating: 0, count: 8 << 8)

@@ -1,5 +1,3 @@
-import Crypto
-
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -10,52 +8,38 @@ import Crypto
 
 /// Digests of files on the disk, read in pieces.
 enum FileDigest {
-    /// The digest of a file, or of its first `length` bytes; nil when it is shorter.
-    static func bytes<Hash: HashFunction>(
-        _ hash: Hash.Type, of path: String, length: Int64? = nil
-    ) throws(FileFailure) -> [UInt8]? {
+    /// The digests of a file that are stated, and its SHA-256, in one read.
+    static func digests(
+        of path: String, for stated: [StatedDigest] = []
+    ) throws(FileFailure) -> RunningDigests {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last("read", path) }
         defer { close(descriptor) }
-        var hasher = hash.init()
-        let count = try feed(descriptor, path, length: length, to: &hasher)
-        if let length, count < length { return nil }
-        return Array(hasher.finalize())
+        var digests = RunningDigests(for: stated)
+        _ = try read(descriptor, path, 0..<Int64.max) { digests.update($0) }
+        return digests
     }
 
-    /// The checksum of a file, the most significant byte first.
-    static func checksum(_ kind: CyclicChecksum.Kind, of path: String) throws(FileFailure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .last("read", path) }
-        defer { close(descriptor) }
-        var checksum = CyclicChecksum(kind)
-        _ = try read(descriptor, path, from: 0, length: nil) { checksum.update($0) }
-        return checksum.bytes
-    }
+    /// The SHA-256 of a file in hex.
+    static func sha256(of path: String) throws(FileFailure) -> String { try digests(of: path).sha256 }
 
-    /// Reads from an offset into a digest that runs on; returns how much there was.
-    static func feed(
-        _ descriptor: Int32, _ path: String, from start: Int64 = 0, length: Int64?, to hasher: inout some HashFunction
-    ) throws(FileFailure) -> Int64 {
-        try read(descriptor, path, from: start, length: length) { hasher.update(bufferPointer: $0) }
-    }
-
-    private static func read(
-        _ descriptor: Int32, _ path: String, from start: Int64, length: Int64?, _ take: (UnsafeRawBufferPointer) -> Void
+    /// Reads a stretch of a file piece by piece, as far as the file reaches; returns how much there was.
+    static func read(
+        _ descriptor: Int32, _ path: String, _ stretch: Range<Int64>, _ take: (UnsafeRawBufferPointer) -> Void
     ) throws(FileFailure) -> Int64 {
         let size = 1 << 20
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
         defer { buffer.deallocate() }
-        var position: Int64 = 0
-        while position < length ?? .max {
-            let wanted = Int(min(Int64(size), (length ?? .max) - position))
-            let count = pread(descriptor, buffer.baseAddress!, wanted, off_t(start + position))
+        var position = stretch.lowerBound
+        while position < stretch.upperBound {
+            let wanted = Int(min(Int64(size), stretch.upperBound - position))
+            let count = pread(descriptor, buffer.baseAddress!, wanted, off_t(position))
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .last("read", path) }
             if count == 0 { break }
             take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             position += Int64(count)
         }
-        return position
+        return position - stretch.lowerBound
     }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import PipelineCore
 
 #if canImport(Glibc)
@@ -44,8 +43,8 @@ enum FolderTree {
         var found: [WrittenFile] = []
         try visit(path) { (path, status) throws(FileFailure) in
             guard status.st_mode & S_IFMT == S_IFREG else { return }
-            let digest = try FileDigest.bytes(SHA256.self, of: path) ?? []
-            found.append(WrittenFile(path: path, bytes: Int64(status.st_size), sha256: digest.hex))
+            let digest = try FileDigest.sha256(of: path)
+            found.append(WrittenFile(path: path, bytes: Int64(status.st_size), sha256: digest))
         }
         return found.sorted { $0.path < $1.path }
     }

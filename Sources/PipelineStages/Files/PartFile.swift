@@ -1,4 +1,3 @@
-import Crypto
 import PipelineCore
 
 #if canImport(Glibc)
@@ -129,9 +128,9 @@ final class PartFile: Sendable {
         guard fsync(descriptor) == 0 else { throw .last("save", path) }
     }
 
-    /// Reads the first `length` bytes into a digest; false when there are fewer.
-    func feed(_ length: Int64, to hasher: inout some HashFunction) throws(FileFailure) -> Bool {
-        try FileDigest.feed(descriptor, path, length: length, to: &hasher) == length
+    /// Reads a stretch, piece by piece; false when the file ends before it does.
+    func read(_ stretch: Range<Int64>, _ take: (UnsafeRawBufferPointer) -> Void) throws(FileFailure) -> Bool {
+        try FileDigest.read(descriptor, path, stretch, take) == stretch.upperBound - stretch.lowerBound
     }
 
     /// What became of the wish for the final name.

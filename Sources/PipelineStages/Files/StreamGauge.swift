@@ -34,14 +34,20 @@ final class StreamGauge: Sendable {
     var proven: Int { pace.withLock(\.proven) }
 
     /// What one stream moves in some windows of time; nil while that is not known.
-    var reach: Int64? {
+    var reach: Int64? { reach(windows: Self.windows) }
+
+    /// The same for a stream of which it is not known whether it is worth it: enough to find that out.
+    var trialReach: Int64? { reach(windows: Self.trialWindows) }
+
+    private func reach(windows: Double) -> Int64? {
         pace.withLock { pace in
-            pace.rate.map { Int64($0 / Double(pace.proven) * pace.window.inSeconds * Self.windows) }
+            pace.rate.map { Int64($0 / Double(pace.proven) * pace.window.inSeconds * windows) }
         }
     }
 
     /// A request costs a round trip in which nothing moves: with so many windows it costs a few hundredths.
     private static let windows = 8.0
+    private static let trialWindows = 1.0
 
     /// Returns when the number has changed since the last call, or the task is cancelled.
     func change() async {

@@ -32,7 +32,7 @@ struct ItemFile {
         self.length = length
         var hasher = SHA256()
         let isLongEnough = try ResultFile.reading(in: context) { () throws(FileFailure) in
-            try part.feed(length, to: &hasher)
+            try part.read(0..<length) { hasher.update(bufferPointer: $0) }
         }
         guard isLongEnough, hasher.finalize().hex == digest else { return nil }
         self.hasher = hasher

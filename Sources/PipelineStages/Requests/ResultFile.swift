@@ -59,10 +59,8 @@ enum ResultFile {
         _ written: WrittenFile, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> Bool {
         guard access(written.path, F_OK) == 0 else { return false }
-        let digest = try reading(in: context) { () throws(FileFailure) in
-            try FileDigest.bytes(SHA256.self, of: written.path)
-        }
-        return digest?.hex == written.sha256
+        let digest = try reading(in: context) { () throws(FileFailure) in try FileDigest.sha256(of: written.path) }
+        return digest == written.sha256
     }
 
     /// Opens and locks a part.

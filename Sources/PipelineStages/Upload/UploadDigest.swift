@@ -103,15 +103,6 @@ final class UploadDigest: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last("read", path) }
         defer { close(descriptor) }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
-        defer { buffer.deallocate() }
-        while running.position < end {
-            let wanted = Int(min(Int64(buffer.count), end - running.position))
-            let count = pread(descriptor, buffer.baseAddress!, wanted, off_t(running.position))
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .last("read", path) }
-            guard count > 0 else { return }
-            running.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        }
+        _ = try FileDigest.read(descriptor, path, running.position..<end) { running.update($0) }
     }
 }

@@ -19,6 +19,7 @@ public final class FaultProxy: Sendable {
         var fate: @Sendable (Int) -> ConnectionFate = { _ in .pass }
         var connections: [Int: ProxyConnection] = [:]
         var connectionCount = 0
+        var faultCount = 0
         var passed: [ConnectionFate.Direction: Int64] = [:]
     }
 
@@ -36,6 +37,9 @@ public final class FaultProxy: Sendable {
 
     /// How many connections clients have made.
     public var connectionCount: Int { state.withLock { $0.connectionCount } }
+
+    /// How many connections have gone wrong in their middle so far.
+    public var faultCount: Int { state.withLock { $0.faultCount } }
 
     /// How many bytes went through in a direction, over all connections.
     public func passed(_ direction: ConnectionFate.Direction) -> Int64 { state.withLock { $0.passed[direction] ?? 0 } }
@@ -93,7 +97,8 @@ public final class FaultProxy: Sendable {
         }
         let connection = ProxyConnection(
             client: descriptor, server: upstream, fate: fate,
-            onPass: { [self] direction, count in state.withLock { $0.passed[direction, default: 0] += Int64(count) } }
+            onPass: { [self] direction, count in state.withLock { $0.passed[direction, default: 0] += Int64(count) } },
+            onFault: { [self] in state.withLock { $0.faultCount += 1 } }
         ) { [self] in state.withLock { _ = $0.connections.removeValue(forKey: number) } }
         state.withLock { $0.connections[number] = connection }
         connection.start()

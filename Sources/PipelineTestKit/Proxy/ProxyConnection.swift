@@ -14,16 +14,19 @@ final class ProxyConnection: Sendable {
     private let server: Int32
     private let fate: ConnectionFate
     private let onPass: @Sendable (ConnectionFate.Direction, Int) -> Void
+    private let onFault: @Sendable () -> Void
     private let ended: @Sendable () -> Void
     private let running = Mutex(2)
 
     /// Takes both sockets over; `ended` is called when they are closed.
     init(
         client: Int32, server: Int32, fate: ConnectionFate,
-        onPass: @escaping @Sendable (ConnectionFate.Direction, Int) -> Void, ended: @escaping @Sendable () -> Void
+        onPass: @escaping @Sendable (ConnectionFate.Direction, Int) -> Void,
+        onFault: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void
     ) {
         self.client = client
         self.onPass = onPass
+        self.onFault = onFault
         self.server = server
         self.fate = fate
         self.ended = ended
@@ -88,6 +91,7 @@ final class ProxyConnection: Sendable {
         guard case .fault(let fault, direction, let limit) = fate, passed <= limit, limit < passed + Int64(count) else {
             return sendAll(buffer[..<count], to: target)
         }
+        onFault()
         let room = Int(limit - passed)
         switch fault {
         case .corrupt:

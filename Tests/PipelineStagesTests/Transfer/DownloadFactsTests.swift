@@ -106,9 +106,9 @@ struct DownloadFactsTests {
             for cut in 0...9 {
                 let bytes = Array("123456789".utf8)
                 var checksum = CyclicChecksum(kind)
-                bytes[..<cut].withUnsafeBytes { checksum.update($0) }
-                bytes[cut...].withUnsafeBytes { checksum.update($0) }
-                #expect(checksum.bytes.hex == expected)
+                bytes[..<cut].withUnsafeBytes { checksum.update(bufferPointer: $0) }
+                bytes[cut...].withUnsafeBytes { checksum.update(bufferPointer: $0) }
+                #expect(checksum.value.hex == expected)
             }
         }
     }

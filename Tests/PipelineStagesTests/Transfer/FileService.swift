@@ -25,6 +25,8 @@ final class FileService: LoopbackService {
         /// Opened when half of the body is out; then it waits for the other.
         var half: (reached: Gate, goOn: Gate)?
         var isChunked = false
+        /// Fields behind the last chunk.
+        var trailers: [(String, String)] = []
         /// Answers to ranges with both ends wait until this is opened by so many of them.
         var together: (gate: Gate, count: Int)?
         /// How many of these are on their way, and how many were at one time.
@@ -106,7 +108,8 @@ final class FileService: LoopbackService {
         if state.isChunked {
             state.sent += Int64(body.count)
             return ScriptedAnswer([
-                .head(status, headers + [("Transfer-Encoding", "chunked")]), .chunk(body), .endOfChunks(trailers: []),
+                .head(status, headers + [("Transfer-Encoding", "chunked")]), .chunk(body),
+                .endOfChunks(trailers: state.trailers),
             ])
         }
         let head = ScriptedAnswer.Step.head(status, headers + [("Content-Length", "\(body.count)")])

@@ -1,18 +1,26 @@
 import Foundation
 import Testing
 
-/// A server that others wrote, run by the Python that `PIPELINE_TEST_PYTHON` names.
+/// A server that others wrote, run by a Python that has it: that of the tests' own virtual environment, which
+/// `.scripts/peers` makes, or the one that `PIPELINE_TEST_PYTHON` names.
 final class ForeignServer {
     private let process = Process()
     let url: String
 
-    /// The interpreter; nil unless the tests are asked for, which need packages that are not everywhere.
-    static let python = ProcessInfo.processInfo.environment["PIPELINE_TEST_PYTHON"]
+    /// The interpreter; nil where there is none, and in continuous integration.
+    static let python: String? = {
+        let environment = ProcessInfo.processInfo.environment
+        if let named = environment["PIPELINE_TEST_PYTHON"] { return named }
+        let folder = "\(root)/.build/peers"
+        let isComplete = FileManager.default.fileExists(atPath: "\(folder)/complete")
+        return isComplete && environment["CI"] == nil ? "\(folder)/bin/python" : nil
+    }()
     static let isAvailable = python != nil
 
-    static var howTo: Testing.Comment {
-        "needs PIPELINE_TEST_PYTHON=VENV/bin/python with: pip install tuspyserver uvicorn 'moto[server]' aiohttp-tus"
-    }
+    /// The package's folder.
+    private static let root = #filePath.components(separatedBy: "/Tests/").dropLast().joined(separator: "/Tests/")
+
+    static var howTo: Testing.Comment { "needs servers that others wrote: 'make peers' gets them from PyPI" }
 
     /// Runs a script whose first line of output is the port on which it already listens.
     init(_ script: String, _ arguments: String...) throws {

@@ -9,7 +9,7 @@ import Testing
 @Suite("An upload in parts that the author describes, over real sockets")
 struct PartsUploadTests {
     /// Takes parts as forms or as bodies, and gives each an ID.
-    final class Service: Sendable {
+    final class Service: LoopbackService {
         struct State: Sendable {
             var parts: [Int: [UInt8]] = [:]
             var refusals: [Int] = []
@@ -17,23 +17,22 @@ struct PartsUploadTests {
         }
 
         let state = Mutex(State())
-        let server = Mutex<LoopbackServer?>(nil)
+        let server = ServiceServer()
 
         init(refusals: [Int] = []) throws {
             state.withLock { $0.refusals = refusals }
-            let made = try LoopbackServer(keptBodyBytes: 16 << 20) { [weak self] in self?.answer($0) ?? .status(500) }
-            server.withLock { $0 = made }
+            try server.start(for: self)
         }
 
-        deinit { server.withLock { $0?.stop() } }
-
-        var url: String { server.withLock { $0?.url ?? "" } }
-        var requests: [ReceivedRequest] { server.withLock { $0?.requests ?? [] } }
         var lines: [String] { requests.map { "\($0.method) \($0.path)" } }
         var received: Int64 { requests.filter { $0.method == "PUT" }.reduce(0) { $0 + $1.bodyCount } }
         var bytes: [UInt8] { state.withLock { $0.parts.sorted { $0.key < $1.key }.flatMap(\.value) } }
 
-        private func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+        func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+            ScriptedAnswer([.readBody, .then { [weak self] in self?.answer(whole: $0) ?? .status(500) }])
+        }
+
+        private func answer(whole request: ReceivedRequest) -> ScriptedAnswer {
             switch request.path {
             case "/uploads": return .json("{\"id\": \"up1\"}", status: 201)
             case "/uploads/up1/complete":

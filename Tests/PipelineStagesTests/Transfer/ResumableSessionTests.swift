@@ -231,6 +231,24 @@ struct ResumableSessionTests {
         #expect(session.url == "http://other/u/9")
     }
 
+    @Test("sends no less than the service takes, but for the end of the file")
+    func leastAppend() {
+        var session = ResumableSession(total: 10_000)
+        let limits = ["Upload-Limit": "min-append-size=4000, max-append-size=6000"]
+        #expect(request(created(&session, limits))?.body == .file(offset: 0, count: 6000))
+        // Half of it would be less than the service takes.
+        #expect(request(session.next(after: answer(413)))?.method == .head)
+        let first = request(session.next(after: answer(204, ["Upload-Offset": "0"])))
+        #expect(first?.body == .file(offset: 0, count: 4000))
+        #expect(request(session.next(after: answer(204)))?.body == .file(offset: 4000, count: 4000))
+        let last = request(session.next(after: answer(204)))
+        #expect(last?.body == .file(offset: 8000, count: 2000))
+        #expect(last?.headers[.uploadComplete] == "?1")
+        var strict = ResumableSession(total: 10_000)
+        _ = created(&strict, ["Upload-Limit": "min-append-size=10000"])
+        #expect(strict.next(after: answer(413)) == .fail(.refused))
+    }
+
     @Test("believes no offset beyond the end of the file")
     func beyond() {
         var session = resumed()

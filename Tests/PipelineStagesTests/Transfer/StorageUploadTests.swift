@@ -88,6 +88,21 @@ struct StorageUploadTests {
         #expect(bench.state.moved.sent == 17_000_000)
     }
 
+    @Test(
+        "has parts as the author wants them, within what S3 takes",
+        arguments: [
+            (100, 1 << 20, 5 << 20, 1), (50 << 20, 8 << 20, 8 << 20, 7), (10000 << 23, 8 << 20, 8 << 20, 10000),
+            (10000 << 23 + 1, 8 << 20, 9 << 20, 8889), (5 << 40, 8 << 20, 525 << 20, 9987),
+            (20 << 30, 6 << 30, 5 << 30, 4),
+        ] as [(Int64, Int64, Int64, Int)])
+    func partSizes(total: Int64, wanted: Int64, size: Int64, count: Int) {
+        let found = PartTable.storagePartSize(for: total, wanted: wanted)
+        #expect(found == size)
+        let table = PartTable(total: total, size: found)
+        #expect(table.count == count)
+        #expect(table.offset(of: count) + table.length(of: count) == total)
+    }
+
     @Test("has a checksum with each part and with its end where the author asks for one, also after a crash")
     func checksums() async throws {
         let service = try StorageService()

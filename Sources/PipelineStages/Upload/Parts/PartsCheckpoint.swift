@@ -30,11 +30,11 @@ struct PartTable: Sendable, Equatable {
 
     func length(of number: Int) -> Int64 { min(size, total - offset(of: number)) }
 
-    /// S3 takes no part below 5 MiB but the last, and 10,000 at most
-    /// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html).
+    /// The part size for S3: the author's, larger where the file would have too many. S3 takes no part below 5 MiB but
+    /// the last, none above 5 GiB, and 10,000 at most (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html).
     static func storagePartSize(for total: Int64, wanted: Int64) -> Int64 {
         let mebibyte: Int64 = 1 << 20
         let least = ((total + 9999) / 10000 + mebibyte - 1) / mebibyte * mebibyte
-        return max(wanted, 5 * mebibyte, least)
+        return max(min(wanted, 5120 * mebibyte), 5 * mebibyte, least)
     }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import HTTPTypes
 import PipelineCore
 import PipelineHTTP
@@ -7,7 +6,7 @@ import PipelineHTTP
 /// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html).
 ///
 /// Only where the author asks for one by the header `x-amz-checksum-algorithm`: many services that speak like S3 refuse
-/// these headers.
+/// these headers. A header goes out before the bytes that it is about: each part is read for it just before it is sent.
 enum StorageChecksum: String, Codable, Sendable, CaseIterable {
     case crc32 = "CRC32"
     case crc32c = "CRC32C"
@@ -46,27 +45,17 @@ enum StorageChecksum: String, Codable, Sendable, CaseIterable {
     /// In base64, the most significant byte first.
     func value(of path: String, from offset: Int64, count: Int64) throws(RequestFailure) -> String {
         let body = RequestBody.file(path: path, offset: offset, length: count)
-        let bytes: [UInt8]
+        var digest = algorithm.begin()
+        try body.read { digest.update(bufferPointer: $0) }
+        return Base64Bytes.encode(digest.value)
+    }
+
+    private var algorithm: StatedDigest.Algorithm {
         switch self {
-        case .crc32: bytes = try Self.bytes(.crc32, body)
-        case .crc32c: bytes = try Self.bytes(.crc32c, body)
-        case .sha1: bytes = try Self.bytes(Insecure.SHA1.self, body)
-        case .sha256: bytes = try Self.bytes(SHA256.self, body)
+        case .crc32: .crc32
+        case .crc32c: .crc32c
+        case .sha1: .sha1
+        case .sha256: .sha256
         }
-        return Base64Bytes.encode(bytes)
-    }
-
-    private static func bytes(_ kind: CyclicChecksum.Kind, _ body: RequestBody) throws(RequestFailure) -> [UInt8] {
-        var checksum = CyclicChecksum(kind)
-        try body.read { checksum.update($0) }
-        return checksum.bytes
-    }
-
-    private static func bytes<Hash: HashFunction>(
-        _ hash: Hash.Type, _ body: RequestBody
-    ) throws(RequestFailure) -> [UInt8] {
-        var hasher = hash.init()
-        try body.read { hasher.update(bufferPointer: $0) }
-        return Array(hasher.finalize())
     }
 }

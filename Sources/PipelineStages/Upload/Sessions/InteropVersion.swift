@@ -39,6 +39,8 @@ struct UploadLimit: Codable, Sendable, Hashable {
     var maximumSize: Int64?
     var minimumSize: Int64?
     var maximumAppend: Int64?
+    /// Holds for all appends but the one that ends the upload.
+    var minimumAppend: Int64?
 
     init() {}
 
@@ -48,6 +50,7 @@ struct UploadLimit: Codable, Sendable, Hashable {
         maximumSize = entries["max-size"]
         minimumSize = entries["min-size"]
         maximumAppend = entries["max-append-size"].flatMap { $0 > 0 ? $0 : nil }
+        minimumAppend = entries["min-append-size"]
     }
 }
 

@@ -256,9 +256,10 @@ struct ResumableSession: Sendable, Equatable {
 
     private mutating func afterTooMuch(_ response: HTTPExchangeResponse, _ count: Int64) -> UploadStep {
         let named = response.headers[.uploadLimit].flatMap(UploadLimit.init)?.maximumAppend
-        let smaller = named.flatMap { $0 < count ? $0 : nil } ?? count / 2
+        let least = max(1 << 10, limit?.minimumAppend ?? 0)
+        let smaller = named.flatMap { $0 < count ? $0 : nil } ?? max(count / 2, least)
         // Below that it is not the part that is too large.
-        guard smaller >= 1 << 10 || named != nil, smaller > 0 else { return .fail(.refused) }
+        guard smaller > 0, smaller < count else { return .fail(.refused) }
         if limit == nil { limit = UploadLimit() }
         limit?.maximumAppend = smaller
         return ask()
