@@ -32,7 +32,7 @@ struct PlanCommand: WorkspaceCommand {
             given: try given.values(), environment: workspace.settings.environment,
             standardInput: StandardInput.text, allowsMissingInputs: true)
         let preview = await PlanPreview(draft)
-        let forecast = try await ahead.forecast(of: draft.plan, in: workspace)
+        let forecast = try await ahead.forecast(of: draft, in: workspace)
         if json {
             console.data((forecast?.adding(to: preview.json) ?? preview.json).prettyText())
         } else {

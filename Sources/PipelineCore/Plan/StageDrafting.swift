@@ -49,6 +49,7 @@ struct StageDrafting {
         draft.stage = make(stage, kind, options, draft.retry.constants, reader)
         let found = findings.takeStageFindings()
         draft.bodyUses = found.uses
+        draft.checks = findings.takeChecks()
         draft.captures = found.captures
         return draft
     }

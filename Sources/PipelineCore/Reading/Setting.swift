@@ -28,15 +28,17 @@ public enum Setting<Value: Sendable>: Sendable {
 }
 
 extension FieldType {
-    private static func setting<Inner: Sendable>(
+    /// A constant, or a template whose value is read in the same way; it is checked as soon as it is known.
+    public static func setting<Inner: Sendable>(
         schema: @autoclosure @escaping @Sendable () -> JSON, roots: AllowedRoots,
         read: @escaping @Sendable (JSON) throws(ValueSyntaxError) -> Inner
     ) -> FieldType<Setting<Inner>> where Value == Setting<Inner> {
         FieldType(lazily: schema()) { place, findings in
             if let text = place.text, text.contains("${{") {
-                return FieldType<Template>.template(roots).read(place, findings).map {
-                    .computed($0, range: place.node.range, read: read)
-                }
+                guard let template = FieldType<Template>.template(roots).read(place, findings) else { return nil }
+                let setting = Setting.computed(template, range: place.node.range, read: read)
+                findings.check(SettingCheck(setting, template, range: place.node.range), roots: roots, at: place)
+                return setting
             }
             do throws(ValueSyntaxError) {
                 return .constant(try read(place.node.json))
@@ -134,37 +136,11 @@ extension Duration {
     }
 }
 
-extension FieldType where Value == Duration {
-    /// A duration such as `"30s"` that must be known when the document is read.
-    public static var plainDuration: FieldType {
-        FieldType(lazily: .plainDuration) { place, findings in
-            if place.text?.contains("${{") == true {
-                findings.report(place, "an expression cannot stand here", hint: "write a duration such as \"30s\"")
-                return nil
-            }
-            do throws(ValueSyntaxError) {
-                return try Duration.read(place.node.json)
-            } catch {
-                findings.report(place, error.message, hint: error.hint)
-                return nil
-            }
-        }
-    }
-}
-
 extension JSON {
     private static let durationPattern = "^([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"
     private static let template = #"\$\{\{"#
 
-    /// The schema of a duration without expressions.
-    static var plainDuration: JSON {
-        [
-            "title": "plainDuration", "type": "string", "minLength": 2, "pattern": .string(durationPattern),
-            "examples": ["250ms", "30s", "5m", "1h30m", "7d"],
-        ]
-    }
-
-    fileprivate static var duration: JSON {
+    static var duration: JSON {
         [
             "title": "duration", "type": "string", "minLength": 2,
             "pattern": .string("\(durationPattern)|\(template)"), "examples": ["250ms", "30s", "5m", "1h30m", "7d"],
@@ -201,5 +177,5 @@ extension JSON {
     }
 
     /// The schema of a string with an expression in it.
-    static var anyTemplate: JSON { ["title": "template", "type": "string", "pattern": .string(template)] }
+    public static var anyTemplate: JSON { ["title": "template", "type": "string", "pattern": .string(template)] }
 }

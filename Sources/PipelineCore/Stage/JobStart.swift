@@ -1,3 +1,5 @@
+import JSONPath
+
 /// What is known when a job starts, before it is journaled.
 public struct JobStart: Sendable {
     /// Inputs, environment and the job itself: no captures, no secrets.
@@ -23,14 +25,31 @@ public struct JobStart: Sendable {
     }
 }
 
+extension JobStart {
+    /// The first value that an expression gives and that is wrong, of those that are known.
+    fileprivate func objection(to checks: [SettingCheck], in source: SourceText) -> StepFailure? {
+        for check in checks where knows(check.references) {
+            guard let mistake = check.mistake(in: known) else { continue }
+            let position = source.position(at: check.range.start)
+            return StepFailure(
+                mistake.message, hint: mistake.hint, place: "\(source.name):\(position.line):\(position.column)")
+        }
+        return nil
+    }
+}
+
 extension Plan {
     /// What makes a job fail for sure, as far as it is known when it starts; nil for nothing.
     ///
     /// Only stages that will run are asked, and whose failure ends the job.
     public func objection(at start: JobStart) async -> StepFailure? {
+        if let failure = start.objection(to: checks, in: definition.source) { return failure }
         var skippable: Set<String> = []
         for stage in stages {
             if stage.condition != nil || !stage.reads.isDisjoint(with: skippable) { skippable.insert(stage.id) }
+            if !skippable.contains(stage.id), let failure = start.objection(to: stage.checks, in: definition.source) {
+                return failure
+            }
             guard !skippable.contains(stage.id), stage.forEach == nil, stage.continuesOnFailure.constant == false
             else { continue }
             if var failure = await stage.stage.objection(start) {

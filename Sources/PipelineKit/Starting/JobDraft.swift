@@ -60,12 +60,27 @@ public struct JobDraft: Sendable {
 
     /// What would make the job fail for sure after it has spent uploads and submits; nil for nothing that is known yet.
     public func objection(to record: JobRecord) async -> StepFailure? {
-        let known = Scope(
-            inputs: inputs, env: Dictionary(uniqueKeysWithValues: environment.map { ($0.name, $0.value.string) }),
-            job: Scope.Job(id: record.id.text, key: record.key, started: record.started),
-            baseFolder: record.folders.document)
-        return await plan.objection(
+        var known = known
+        known.job = Scope.Job(id: record.id.text, key: record.key, started: record.started)
+        var failure = await plan.objection(
             at: JobStart(known: known, folders: record.folders, overwrites: record.overwrites))
+        if let found = failure, !secretInputs.isEmpty {
+            failure?.title = Redactor(secretTexts).redact(found.title)
+        }
+        return failure
+    }
+
+    /// What expressions may read before there is a job.
+    public var known: Scope {
+        Scope(
+            inputs: inputs, env: Dictionary(uniqueKeysWithValues: environment.map { ($0.name, $0.value.string) }),
+            baseFolder: AbsolutePath.folder(of: path))
+    }
+
+    /// Secret inputs as texts, by name.
+    private var secretTexts: [String: String] {
+        Dictionary(
+            secretInputs.map { ($0.name, $0.value.string ?? $0.value.text) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// What is journaled when the job starts.

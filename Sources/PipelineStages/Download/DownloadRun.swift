@@ -25,6 +25,8 @@ struct DownloadRun {
     let replaces: Bool
     /// How many ranges may come at a time.
     let streams: Int
+    /// The statuses that count as success; nil for the usual ones.
+    let expected: StatusSet?
     /// Whether the next request asks for the first bytes alone, to find out whether there are ranges.
     private var probes: Bool
     /// The file being received, open and locked.
@@ -39,7 +41,8 @@ struct DownloadRun {
 
     init(
         stage: DownloadStage, context: StageContext<DownloadCheckpoint>, place: OutputPath,
-        checkpoint: DownloadCheckpoint, wanted: VerifyDefinition.Values, replaces: Bool, streams: Int = 1
+        checkpoint: DownloadCheckpoint, wanted: VerifyDefinition.Values, replaces: Bool, streams: Int = 1,
+        expected: StatusSet? = nil
     ) {
         self.stage = stage
         self.context = context
@@ -48,6 +51,7 @@ struct DownloadRun {
         self.wanted = wanted
         self.replaces = replaces
         self.streams = streams
+        self.expected = expected
         probes = streams > 1
     }
 
@@ -173,7 +177,7 @@ struct DownloadRun {
     // MARK: One request
 
     func session() -> DownloadSession {
-        let expected = stage.definition.expect
+        let expected = expected
         return DownloadSession(
             held: checkpoint.held, validator: checkpoint.validator, total: checkpoint.total,
             hasFinalDigest: wanted.digest != nil || !checkpoint.stated.isEmpty,

@@ -47,7 +47,7 @@ struct RequestFields: Sendable {
     let body: BodyFields
     let with: Field<[DecoratorTemplate]>
     let capture: Field<CaptureSet>
-    let expect = Field("expect", FieldType<StatusSet>.statuses, default: ["2xx"], "Statuses that count as success.")
+    let expect: Field<ExpectedStatuses>
     let fail: Field<[FailRule]>
     let error = Field("error", FieldType<Selector>.selector, "Where the message of an error body stands.")
     let timeout: Field<Setting<Duration>>
@@ -78,6 +78,7 @@ struct RequestFields: Sendable {
         fail = Field(
             "fail", FieldType<[FailRule]>.array(of: FailRule.type(roots)),
             "Answers that are failures whatever their status.")
+        expect = Field("expect", .statuses(roots), default: ["2xx"], "Statuses that count as success.")
         timeout = Field("timeout", .duration(roots), "The longest that the request may take.")
         redirects = Field(
             "redirects", .count(0...50, roots: roots),
