@@ -7,11 +7,17 @@ public struct JobStart: Sendable {
     public let folders: JobFolders
     /// Whether the person lets existing files be replaced.
     public let overwrites: Bool
+    /// What earlier jobs of the pipeline wrote at a path, as far as it is remembered.
+    public let written: @Sendable (String) async -> [WrittenFile]
 
-    public init(known: Scope, folders: JobFolders, overwrites: Bool) {
+    public init(
+        known: Scope, folders: JobFolders, overwrites: Bool,
+        written: @escaping @Sendable (String) async -> [WrittenFile] = { _ in [] }
+    ) {
         self.known = known
         self.folders = folders
         self.overwrites = overwrites
+        self.written = written
     }
 
     /// Whether the values of all these references are known.

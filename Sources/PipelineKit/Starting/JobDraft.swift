@@ -59,11 +59,15 @@ public struct JobDraft: Sendable {
     }
 
     /// What would make the job fail for sure after it has spent uploads and submits; nil for nothing that is known yet.
-    public func objection(to record: JobRecord) async -> StepFailure? {
+    ///
+    /// - Parameter written: what earlier jobs of the pipeline wrote at a path.
+    public func objection(
+        to record: JobRecord, written: @escaping @Sendable (String) async -> [WrittenFile] = { _ in [] }
+    ) async -> StepFailure? {
         var known = known
         known.job = Scope.Job(id: record.id.text, key: record.key, started: record.started)
         var failure = await plan.objection(
-            at: JobStart(known: known, folders: record.folders, overwrites: record.overwrites))
+            at: JobStart(known: known, folders: record.folders, overwrites: record.overwrites, written: written))
         if let found = failure, !secretInputs.isEmpty {
             failure?.title = Redactor(secretTexts).redact(found.title)
         }

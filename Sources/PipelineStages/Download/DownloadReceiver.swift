@@ -78,22 +78,27 @@ final class DownloadReceiver: Sendable {
     private let session: DownloadSession
     private let place: OutputPath
     private let url: String
-    private let replaces: Bool
+    private let comparesExisting: Bool
+    private let hasDigest: Bool
     private let checksumHeader: String?
     private let state: Mutex<State>
 
     /// - Parameters:
+    ///   - comparesExisting: whether a file that has the name already may spare the download.
+    ///   - hasDigest: whether it is known beforehand what the file must be; else the answer may tell.
     ///   - part: the file with the bytes held, if there are any; `hasher` has seen them.
     ///   - checksumHeader: a header of the answer that gives a digest of the whole.
     init(
-        _ session: DownloadSession, marks: TransferMarks, place: OutputPath, url: String, replaces: Bool,
-        checksumHeader: String?, checkpoint: DownloadCheckpoint, part: PartFile?, hasher: SHA256
+        _ session: DownloadSession, marks: TransferMarks, place: OutputPath, url: String,
+        comparesExisting: Bool, hasDigest: Bool, checksumHeader: String?, checkpoint: DownloadCheckpoint,
+        part: PartFile?, hasher: SHA256
     ) {
         self.session = session
         self.marks = marks
         self.place = place
         self.url = url
-        self.replaces = replaces
+        self.comparesExisting = comparesExisting
+        self.hasDigest = hasDigest
         self.checksumHeader = checksumHeader
         state = Mutex(
             State(
@@ -160,7 +165,7 @@ final class DownloadReceiver: Sendable {
     private func receive(from offset: Int64, _ headers: HTTPFields, _ state: inout State) -> SinkDecision {
         let path = state.path ?? place.path(named: DownloadName.make(headers: headers, url: url))
         state.path = path
-        if !replaces, access(path, F_OK) == 0 {
+        if comparesExisting, hasDigest || !state.stated.isEmpty, access(path, F_OK) == 0 {
             state.outcome = .exists(path: path)
             return .stop
         }

@@ -29,6 +29,8 @@ struct DownloadRun {
     let expected: StatusSet?
     /// Whether the next request asks for the first bytes alone, to find out whether there are ranges.
     private var probes: Bool
+    /// Whether a file that has the name already is known to be another one: what comes is kept as a part all the same.
+    private var isTaken = false
     /// The file being received, open and locked.
     var part: PartFile?
     /// How long an answer takes to begin, as far as a connection that was made has shown it.
@@ -75,6 +77,7 @@ struct DownloadRun {
                 guard restarts <= 2 else { throw definite("the download can't go on: \(reason)") }
                 startAgain()
             case .identical(let outcome): return outcome
+            case .taken: isTaken = true
             }
         }
     }
@@ -95,12 +98,15 @@ struct DownloadRun {
         case more
         case restart(String)
         case identical(StageOutcome<DownloadCheckpoint>)
+        /// A different file has the name; nothing was received.
+        case taken
     }
 
     // MARK: Before the first request
 
-    /// A file that has the name already ends the download at once, if its digest is known to be right or wrong.
-    private func recognise() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
+    /// A file that has the name already ends the download at once, if it is known to be the one that is wanted. Any
+    /// other is found to be different when the download has come, which then waits as a part.
+    private mutating func recognise() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
         guard let path = checkpoint.target else { return nil }
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -108,19 +114,21 @@ struct DownloadRun {
             throw definite("\(path) is a folder", hint: "end \"to\" with '/' to write into it")
         }
         guard !replaces, let digest = wanted.digest, stage.definition.capture.isEmpty else { return nil }
-        return try await identical(path, by: [digest])
+        let outcome = try await identical(path, by: [digest])
+        isTaken = outcome == nil
+        return outcome
     }
 
-    /// The outcome for an existing file that is the one wanted; a failure for any other.
+    /// The outcome for an existing file that is the one wanted; nil for any other.
     private func identical(
         _ path: String, by digests: [StatedDigest]
-    ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
+    ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
         for digest in digests {
             guard try reading(path, { () throws(FileFailure) in try digest.actual(of: path) }) == digest.hex else {
-                throw exists(path, "a different file")
+                return nil
             }
         }
-        guard !digests.isEmpty else { throw exists(path, "a file") }
+        guard !digests.isEmpty else { return nil }
         let sha256 = try reading(path) { () throws(FileFailure) in try FileDigest.bytes(SHA256.self, of: path) } ?? []
         var status = stat()
         _ = stat(path, &status)
@@ -193,9 +201,9 @@ struct DownloadRun {
         let (context, requests) = (context, requests)
         let receiver = DownloadReceiver(
             session, marks: TransferMarks(from: session.held, part: Self.partSize) { context.now }, place: place,
-            url: rendered.description.url, replaces: replaces || stage.unpack != nil, checksumHeader: wanted.header,
-            checkpoint: checkpoint,
-            part: part, hasher: hasher)
+            url: rendered.description.url, comparesExisting: !replaces && !isTaken && stage.unpack == nil,
+            hasDigest: wanted.digest != nil,
+            checksumHeader: wanted.header, checkpoint: checkpoint, part: part, hasher: hasher)
         let sink = receiver.sink { received, total in
             context.report(.transfer(sent: 0, received: received, total: total))
         }
@@ -228,7 +236,7 @@ struct DownloadRun {
         case .lackOfRoom(let lack, let path): throw noRoom(lack, path)
         case .exists(let path):
             let digests = (wanted.digest.map { [$0] } ?? []) + snapshot.stated
-            return .identical(try await identical(path, by: digests))
+            return try await identical(path, by: digests).map { .identical($0) } ?? .taken
         case .received, .nothingMore:
             guard let part = snapshot.part, let path = snapshot.path else { throw definite("the answer had no file") }
             let trailing = StatedDigest.stated(in: response.trailers, isWhole: response.status != 206)
