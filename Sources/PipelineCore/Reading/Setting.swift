@@ -87,9 +87,11 @@ extension FieldType {
         setting(schema: .countOrTemplate(bounds), roots: roots) { json throws(ValueSyntaxError) in
             guard let value = json.number?.int, bounds.contains(value) else {
                 let quoted = json.string.flatMap { Int($0) }
+                let isOutside = json.number?.int != nil
                 throw ValueSyntaxError(
                     "this must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
-                    hint: quoted.map { "write \($0) without quotes" })
+                    hint: quoted.map { "write \($0) without quotes" }
+                        ?? (isOutside ? "choose one within these bounds" : nil))
             }
             return value
         }
@@ -117,9 +119,12 @@ extension FieldType {
         ) { json throws(ValueSyntaxError) in
             if let flag = json.bool { return flag }
             let isQuoted = ["true", "false"].contains(json.string)
+            let words = ["yes": "true", "on": "true", "no": "false", "off": "false"]
             throw ValueSyntaxError(
                 "this must be true or false, not \(json.kindName)",
-                hint: isQuoted ? "write \(json.string ?? "true") without quotes" : nil)
+                hint: isQuoted
+                    ? "write \(json.string ?? "true") without quotes"
+                    : json.string.flatMap { words[$0.lowercased()] }.map { "write \($0)" })
         }
     }
 }

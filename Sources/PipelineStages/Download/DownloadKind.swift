@@ -39,7 +39,7 @@ private struct DownloadFields: Sendable {
 
     init(_ decorators: DecoratorCatalogue) {
         request = Field(
-            "request", RequestDefinition.type(decorators: decorators), required: true,
+            "request", RequestDefinition.type(decorators: decorators), required: true, examples: [["GET": "/file"]],
             "The request whose answer is the file.")
     }
 

@@ -142,6 +142,11 @@ struct RequestFields: Sendable {
     private func readHead(_ reader: ObjectReader) -> RequestDefinition? {
         let present = methods.filter { reader.has($0.name) }
         guard let field = present.first, let place = reader.place(of: field.name) else {
+            // Another tool's way to say it is told as such.
+            let others = ["url", "uri", "method", "path"]
+            if reader.place.members?.contains(where: { others.contains($0.member.name.lowercased()) }) == true {
+                return nil
+            }
             reader.findings.report(
                 reader.place, "this request has no method",
                 hint: "add one as a key, for example \"GET\": \"/path\"; methods are "
@@ -165,6 +170,15 @@ struct RequestFields: Sendable {
             findings.report(
                 place, "a request's URL begins with / or with http:// or https://",
                 hint: start.contains("://") ? nil : "write \"/\(url.start ?? "")\" for a path at the service")
+            return false
+        }
+        if let slip = url.literals.firstMatch(of: /\{\{[^}]*\}?\}?|\$\.\w+/) {
+            let isBraces = slip.output.hasPrefix("{")
+            findings.report(
+                place, "\"\(slip.output)\" is sent as it stands here",
+                hint: isBraces
+                    ? "an expression is written \"$\(slip.output)\"; braces themselves are %7B and %7D in a URL"
+                    : "a capture is put in with ${{ stages.ID.NAME }} or ${{ self.NAME }}; a selector takes it out")
             return false
         }
         if url.pieces.isEmpty {

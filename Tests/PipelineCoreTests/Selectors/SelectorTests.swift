@@ -144,7 +144,10 @@ import Testing
                 "did you mean \"header:Location\"?"
             ),
             (#""Status""#, "Status", "\"Status\" is no selector", "did you mean \"status\"?"),
-            (#""${{ inputs.x }}""#, "{", nil, nil),
+            (
+                #""${{ inputs.x }}""#, "${{ inputs.x }}", "\"${{ inputs.x }}\" is no selector",
+                "selectors hold no expressions; a selector is"
+            ),
             (
                 #""x ${{ y }}""#, "x ${{ y }}", "\"x ${{ y }}\" is no selector",
                 "selectors hold no expressions; a selector is"
