@@ -111,9 +111,14 @@ extension SelectorReader {
         if text.hasPrefix("regex:") { return .pattern(try pattern(text, origin)) }
         guard text.hasPrefix("xml:") else { throw unknown(text, origin) }
         guard let path = XMLPath(String(text.dropFirst(4))) else {
+            let (bare, isOptional, takesAll) = Self.withoutSuffixes(text)
+            let flags = [isOptional ? "\"optional\": true" : nil, takesAll ? "\"all\": true" : nil].compactMap(\.self)
             throw mistake(
-                "\"\(text.dropFirst(4))\" is no way to an element", "write the names from the root: xml:/Result/ETag",
-                text, origin)
+                "\"\(text.dropFirst(4))\" is no way to an element",
+                flags.isEmpty
+                    ? "write the names from the root: xml:/Result/ETag"
+                    : "? and [] are for $ and header: alone; write { \"select\": \"\(bare)\", "
+                        + flags.joined(separator: ", ") + " }", text, origin)
         }
         return .xml(path)
     }

@@ -168,6 +168,10 @@ import Testing
             (
                 #""xml:A/B""#, "xml:A/B", "\"A/B\" is no way to an element",
                 "write the names from the root: xml:/Result/ETag"
+            ),
+            (
+                #""xml:/A/B?[]""#, "xml:/A/B?[]", "\"/A/B?[]\" is no way to an element",
+                "? and [] are for $ and header: alone; write { \"select\": \"xml:/A/B\", \"optional\": true, \"all\": true }"
             ), (#""xml:/A//B""#, "xml:/A//B", "\"/A//B\" is no way to an element", nil),
             (#""/a~2""#, nil, nil, nil), (#""regex:(""#, nil, nil, nil), (#""$.a[""#, nil, nil, nil),
             (#""$.a??""#, nil, nil, nil), (#""""#, "", "\"\" is no selector", "a selector is"),
