@@ -24,7 +24,9 @@ public struct JobStart: Sendable {
     public func knows(_ references: [Reference]) -> Bool {
         references.allSatisfy { reference in
             switch reference.root {
-            case .input, .environment, .job: true
+            case .input(let name): known.inputs[name] != nil
+            case .environment: true
+            case .job: known.job != nil
             default: false
             }
         }
@@ -49,20 +51,31 @@ extension Plan {
     ///
     /// Only stages that will run are asked, and whose failure ends the job.
     public func objection(at start: JobStart) async -> StepFailure? {
-        if let failure = start.objection(to: checks, in: definition.source) { return failure }
-        var skippable: Set<String> = []
-        for stage in stages {
-            if stage.condition != nil || !stage.reads.isDisjoint(with: skippable) { skippable.insert(stage.id) }
-            if !skippable.contains(stage.id), let failure = start.objection(to: stage.checks, in: definition.source) {
-                return failure
-            }
-            guard !skippable.contains(stage.id), stage.forEach == nil, stage.continuesOnFailure.constant == false
-            else { continue }
+        if let mistake = mistake(at: start) { return mistake }
+        for stage in certainStages where stage.forEach == nil && stage.continuesOnFailure.constant == false {
             if var failure = await stage.stage.objection(start) {
                 failure.place = failure.place ?? stage.place
                 return failure
             }
         }
         return nil
+    }
+
+    /// The first duration, size, number or boolean that an expression gives and that is wrong, as far as it is known.
+    public func mistake(at start: JobStart) -> StepFailure? {
+        if let failure = start.objection(to: checks, in: definition.source) { return failure }
+        for stage in certainStages {
+            if let failure = start.objection(to: stage.checks, in: definition.source) { return failure }
+        }
+        return nil
+    }
+
+    /// The stages that no condition can keep from running.
+    private var certainStages: [PlannedStage] {
+        var skippable: Set<String> = []
+        return stages.filter { stage in
+            if stage.condition != nil || !stage.reads.isDisjoint(with: skippable) { skippable.insert(stage.id) }
+            return !skippable.contains(stage.id)
+        }
     }
 }

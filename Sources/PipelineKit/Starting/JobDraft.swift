@@ -66,11 +66,23 @@ public struct JobDraft: Sendable {
     ) async -> StepFailure? {
         var known = known
         known.job = Scope.Job(id: record.id.text, key: record.key, started: record.started)
-        var failure = await plan.objection(
-            at: JobStart(known: known, folders: record.folders, overwrites: record.overwrites, written: written))
-        if let found = failure, !secretInputs.isEmpty {
-            failure?.title = Redactor(secretTexts).redact(found.title)
-        }
+        return shown(
+            await plan.objection(
+                at: JobStart(known: known, folders: record.folders, overwrites: record.overwrites, written: written)))
+    }
+
+    /// A duration, size, number or boolean that an expression gives and that is wrong, of those that are known
+    /// before there is a job.
+    public var mistake: StepFailure? {
+        let folder = AbsolutePath.folder(of: path)
+        let folders = JobFolders(document: folder, output: folder)
+        return shown(plan.mistake(at: JobStart(known: known, folders: folders, overwrites: false)))
+    }
+
+    /// Without the values of secret inputs.
+    private func shown(_ failure: StepFailure?) -> StepFailure? {
+        guard var failure, !secretInputs.isEmpty else { return failure }
+        failure.title = Redactor(secretTexts).redact(failure.title)
         return failure
     }
 
