@@ -10,6 +10,9 @@ public enum Setting<Value: Sendable>: Sendable {
     /// The value when no expression is needed for it.
     public var constant: Value? { if case .constant(let value) = self { value } else { nil } }
 
+    /// The template when an expression is needed.
+    public var template: Template? { if case .computed(let template, _, _) = self { template } else { nil } }
+
     /// The value in a scope.
     public func value(in scope: Scope) throws(EvaluationFailure) -> Value {
         switch self {
