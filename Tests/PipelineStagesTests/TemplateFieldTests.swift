@@ -55,6 +55,22 @@ struct TemplateFieldTests {
         #expect(await plan.objection(at: start)?.title == nil, "\(example.key)")
     }
 
+    @Test("what may not run is not checked before it does; 'finally' is")
+    func conditions() async throws {
+        let start = JobStart(
+            known: Scope(inputs: ["v": "?"]), folders: JobFolders(document: "/", output: "/"), overwrites: false)
+        let wait = #""kind": "wait", "for": "${{ inputs.v }}""#
+        func objection(_ stages: String) async throws -> String? {
+            let text = #"{ "pipeline": 1, "name": "a", "inputs": { "v": { "type": "json" } }, \#(stages) }"#
+            return try await plan(text).objection(at: start)?.title
+        }
+        let sure = #""stages": [{ "id": "s", "kind": "wait", "for": "1s" }]"#
+        #expect(try await objection(#""stages": [{ "id": "s", "when": "inputs.v == 1", \#(wait) }]"#) == nil)
+        #expect(try await objection(#""stages": [{ "id": "s", \#(wait) }]"#) != nil)
+        #expect(try await objection(#"\#(sure), "finally": [{ "id": "f", \#(wait) }]"#) != nil)
+        #expect(try await objection(#"\#(sure), "finally": [{ "id": "f", "when": "inputs.v == 1", \#(wait) }]"#) == nil)
+    }
+
     @Test("a value that needs no job is checked with the document", arguments: examples.filter { !$0.takesAnything })
     func constants(example: Example) throws {
         #expect(throws: DefinitionError.self, "\(example.key)") { try plan(example.document("${{ '?' }}")) }

@@ -64,7 +64,7 @@ extension Plan {
     /// The first duration, size, number or boolean that an expression gives and that is wrong, as far as it is known.
     public func mistake(at start: JobStart) -> StepFailure? {
         if let failure = start.objection(to: checks, in: definition.source) { return failure }
-        for stage in certainStages {
+        for stage in certainStages + finally.filter({ $0.condition == nil }) {
             if let failure = start.objection(to: stage.checks, in: definition.source) { return failure }
         }
         return nil

@@ -52,7 +52,8 @@ public struct PlanPreview: Sendable {
             [
                 "id": .string(stage.planned.id), "kind": .string(stage.planned.kind),
                 "requests": .array(stage.preview.requests.map(\.json)), "once": JSON(stage.preview.once),
-                "expires": JSON(stage.expires), "writes": JSON(stage.preview.writes), "waits": JSON(stage.preview.waits),
+                "expires": JSON(stage.expires), "writes": JSON(stage.preview.writes),
+                "waits": JSON(stage.preview.waits),
                 "resumes": nil, "delay": nil,
             ]
         }

@@ -48,7 +48,9 @@ extension WriteStage {
 
 extension WaitStage {
     func preview(in scope: PreviewScope) async -> StagePreview {
-        let duration = length.map { $0.constant.map(DurationText.describe) ?? $0.template?.describe(in: scope.known) ?? "" }
+        let duration = length.map {
+            $0.constant.map(DurationText.describe) ?? $0.template?.describe(in: scope.known) ?? ""
+        }
         return StagePreview(waits: duration ?? "until \(until?.describe(in: scope.known) ?? "")")
     }
 }
