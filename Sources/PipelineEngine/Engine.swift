@@ -69,7 +69,9 @@ public struct Engine: Sendable {
                 job: record.id, pipeline: record.pipeline, step: step, attempt: step == nil ? nil : 1)
         }
         if ports.sinks != nil, let started = events.first {
-            for record in NotificationLaw(plan.definition.notifications).records(for: started, of: snapshot) {
+            let scope = snapshot.documentScope(environment: snapshot.environment, secretInputs: secretInputs)
+            let law = NotificationLaw(plan.definition.notifications, in: scope)
+            for record in law.records(for: started, of: snapshot) {
                 snapshot.apply(.notification(record))
             }
         }
@@ -179,6 +181,7 @@ extension PlannedStage {
 
     /// Whether what the document says around its work is the same for every job.
     var hasConstantSettings: Bool {
-        retries.isConstant && continuesOnFailure.constant != nil && (deadline == nil || deadline?.constant != nil)
+        retries.isConstant && continuesOnFailure.constant != nil && discretionary.constant != nil
+            && (deadline == nil || deadline?.constant != nil)
     }
 }

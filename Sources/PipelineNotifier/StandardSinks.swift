@@ -66,7 +66,7 @@ public struct StandardSinks: NotificationSinks {
     private func ntfy(_ definition: NtfyDefinition, _ scope: Scope) throws(EvaluationFailure) -> NtfySink {
         NtfySink(
             network: network, url: try definition.url?.evaluateText(in: scope) ?? "https://ntfy.sh",
-            topic: try definition.topic.evaluateText(in: scope), priority: definition.priority)
+            topic: try definition.topic.evaluateText(in: scope), priority: try definition.priority?.value(in: scope))
     }
 
     private func mail(_ definition: EmailDefinition, _ scope: Scope) throws(EvaluationFailure) -> EmailSink {

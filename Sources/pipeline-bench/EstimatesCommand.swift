@@ -133,7 +133,8 @@ struct EstimatesCommand: AsyncParsableCommand {
         return ends.enumerated().count { index, end in
             let request = ResumeRequest(
                 pipeline: "pipeline\(index % pipelines)", job: end.0, step: StepKey(stage: "upload"),
-                reason: .transferEnded, budget: ResumeBudget(.limited(.standard)), tolerance: .seconds(tolerance))
+                reason: .transferEnded, budget: ResumeBudget(.limited(.standard), in: Scope()),
+                tolerance: .seconds(tolerance))
             return ledger.enter(request, at: end.1).record.charge == .counted
         }
     }

@@ -46,6 +46,7 @@ struct JSONPathExactnessTests {
     @Test(
         "names, roots and words are what they are (2.5.1.1, 2.2, 2.3.5.1)",
         arguments: [
+            ("$.a☺", true), ("$._☺1", true), ("$[1:2 3]", false), ("$[5:9 2,*]", false),
             ("$._a1", true), ("$.é", true), ("$.😀", true), ("$.1a", false), ("$.-a", false), ("$.a-b", false),
             ("$.a.$", false), ("$a", false), ("$.", false), ("$..", false), ("$...a", false), ("$.a..", false),
             ("", false),
@@ -75,6 +76,8 @@ struct JSONPathExactnessTests {
             ("$[?'a' && @.b]", false), ("$[?!@.a==1]", false), ("$[?!(@.a==1)]", true), ("$[?!!@.a]", false),
             ("$[?(@.a)==1]", false), ("$[?1==(@.a)]", false), ("$[?(@.a==1)==true]", false), ("$[?@.a==1==1]", false),
             ("$[?length(match(@.a,'x'))==1]", false), ("$[?count(@.a==1)==1]", false), ("$[?count((@.*))==1]", false),
+            ("$[?search(@.a,'x',)]", false), ("$[?count(@[?@.a,?@.b])>0]", true), ("$[?1>!@.a]", false),
+            ("$[?value(@[?@.a==1,0:2])==1]", true), ("$[?length(false)==1]", true), ("$[?count(,@)>0]", false),
             ("$[?@[?@.a]]", true), ("$[?count($..*)>2]", true), ("$[?length(length(@))==1]", true),
         ])
     func types(query: String, isValid: Bool) { #expect(Self.isValid(query) == isValid, "\(query)") }

@@ -109,7 +109,9 @@ import Testing
         guard case .hmac(let definition) = try #require(plan.stage("a")?.stage.callback?.verification) else {
             throw CancellationError()
         }
-        return .signature(definition, secret: try definition.secret.evaluateText(in: Scope()))
+        return .signature(
+            definition, secret: try definition.secret.evaluateText(in: Scope()),
+            isTimestamped: try definition.isTimestamped.value(in: Scope()))
     }
 }
 

@@ -135,10 +135,12 @@ import Testing
         #expect(rows.map(\.delay.seconds) == [0, 20, 40, 80])
     }
 
-    @Test("a discretionary stage waits for a good moment and begins when it comes")
-    func discretionary() {
+    @Test(
+        "a discretionary stage waits for a good moment and begins when it comes",
+        arguments: ["true", #""${{ job.id != 'x' }}""#])
+    func discretionary(flag: String) {
         let (bench, job) = Self.bench(
-            #"{ "id": "upload", "kind": "send", "discretionary": true }"#, kinds: [Self.transfer("send")],
+            #"{ "id": "upload", "kind": "send", "discretionary": \#(flag) }"#, kinds: [Self.transfer("send")],
             background: "{}")
         bench.sensors.set(Surroundings(hasExternalPower: true, isMetered: true, load: 0))
         let start = bench.simulation.now

@@ -121,12 +121,12 @@ import Testing
     func wrongConcurrency() {
         let run = Self.run(
             """
-            { "id": "a", "kind": "echo", "concurrency": "${{ 'many' }}", "forEach": "split('a', ',')", "reading": 1 }
+            { "id": "a", "kind": "echo", "concurrency": "${{ job.id }}", "forEach": "split('a', ',')", "reading": 1 }
             """)
         #expect(run.end == .ended(.failed))
         #expect(
             run.bench.job()?.failure?.failure.title
-                == #"${{ 'many' }} gives "many", and this must be a whole number from 1 to 1024"#)
+                == #"${{ job.id }} gives "j1", and this must be a whole number from 1 to 1024"#)
     }
 
     @Test("an item that fails lets running ones end, starts no more and fails the stage")
@@ -196,6 +196,20 @@ import Testing
     }
 
     // MARK: finally
+
+    @Test("a failure that an expression tolerates is tolerated also when another expression is what fails")
+    func toleratedSettings() {
+        let run = Self.run(
+            """
+            { "id": "a", "kind": "echo", "reading": 7 },
+            { "id": "b", "kind": "echo", "continueOnFailure": "${{ stages.a.x == 7 }}", "deadline": "${{ stages.a.x }}",
+              "reading": 1 },
+            { "id": "c", "kind": "echo", "reading": "${{ stages.b.x ?? 'none' }}" }
+            """)
+        #expect(run.end == .ended(.succeeded))
+        #expect(run.state("b")?.name == .failed)
+        #expect(run.seen == ["7", "none"])
+    }
 
     @Test("'finally' runs in order after a success, a failure and a cancellation, and reads every capture")
     func cleaning() {
@@ -276,14 +290,17 @@ import Testing
         if waits.count == 2 { #expect(waits[1].time - waits[0].time >= .seconds(10)) }
     }
 
-    @Test("a value of 'retry' or 'deadline' that is wrong fails the stage before it does anything")
+    @Test("a value of 'retry', 'deadline' or 'discretionary' that is wrong fails the stage before it does anything")
     func wrongSettings() {
-        for said in [#""retry": { "attempts": "${{ 'x' }}" }"#, #""deadline": "${{ 'soon' }}""#] {
+        for said in [
+            #""retry": { "attempts": "${{ job.id }}" }"#, #""deadline": "${{ job.id }}""#,
+            #""discretionary": "${{ job.id }}""#,
+        ] {
             let run = Self.run("{ \"id\": \"a\", \"kind\": \"echo\", \"reading\": 1, \(said) }")
             #expect(run.end == .ended(.failed))
             #expect(run.seen.isEmpty)
             let title = run.bench.job()?.failure?.failure.title ?? ""
-            #expect(title.contains("whole number") || title.contains("duration"), "\(title)")
+            #expect(title.hasPrefix(#"${{ job.id }} gives "j1", and "#), "\(title)")
         }
     }
 

@@ -46,6 +46,19 @@ import Testing
         #expect(kept.map { kept in marked.map { kept < $0 } == true } == true)
     }
 
+    @Test("a sink that an expression switches off is told nothing")
+    func switches() {
+        let sinks = ScriptedSinks()
+        let bench = Self.bench(
+            #"{ "id": "a", "kind": "quick" }"#, kinds: [Self.quick],
+            notify: #"""
+                [ { "on": ["started", "succeeded"], "desktop": "${{ job.id == 'x' }}" },
+                  { "on": ["started", "succeeded"], "terminal": "${{ job.id == 'j1' }}" } ]
+                """#, sinks: sinks)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(Self.sent(bench).map { $0.prefix(18) } == ["started terminal j", "succeeded terminal"])
+    }
+
     @Test("a failure is told with what went wrong; a cancellation is not told")
     func failure() {
         let sinks = ScriptedSinks()
@@ -84,7 +97,8 @@ import Testing
         let sinks = ScriptedSinks()
         let bench = Self.bench(
             #"{ "id": "model", "kind": "remote", "estimate": "60s" }"#, kinds: [Self.remote("remote", seconds: 400)],
-            notify: #"[ { "on": ["estimated"], "at": 0.9, "desktop": true } ]"#, sinks: sinks)
+            notify: #"[ { "on": ["estimated"], "at": "${{ job.id == 'j1' ? 0.9 : 0.1 }}", "desktop": true } ]"#,
+            sinks: sinks)
         let start = bench.simulation.now
         #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
         // 60 · e^(0.5 · 1.28)

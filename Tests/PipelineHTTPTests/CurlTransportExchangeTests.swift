@@ -56,6 +56,7 @@ struct CurlTransportExchangeTests {
         }
         #expect(server.requests.map(\.method) == ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
         #expect(server.requests.map { $0.header("Content-Length") } == [nil, nil, "0", "0", "0", nil, nil])
+        #expect(server.requests.allSatisfy { $0.header("Content-Type") == nil })
     }
 
     @Test("fields after a chunked body are kept apart")

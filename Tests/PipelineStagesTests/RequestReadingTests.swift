@@ -10,6 +10,13 @@ struct RequestReadingTests {
             with: with)
     }
 
+    @Test("a capture with a wrong selector is one all the same: who reads it has made no mistake")
+    func brokenCapture() {
+        let report = report(#""POST": "/a", "capture": { "id": "id" }, "json": { "n": "${{ self.id }}" }"#)
+        #expect(report.contains(#""id" is no selector"#))
+        #expect(!report.contains("has no capture"))
+    }
+
     @Test(
         "are told with their place and a hint",
         arguments: [
@@ -37,6 +44,13 @@ struct RequestReadingTests {
             ),
             (#""POST": "/a", "capture": { "id": "id" }"#, #""id" is no selector"#, #"did you mean "$.id"?"#),
             (#""POST": "/a", "fail": [ { "message": "x" } ]"#, "'when' is missing", ""),
+            (
+                #""POST": "/a/{{ inputs.x }}/b""#, #""{{ inputs.x }}" is sent as it stands here"#,
+                #"an expression is written "${{ inputs.x }}""#
+            ),
+            (#""POST": "/jobs/$.id""#, #""$.id" is sent as it stands here"#, "${{ stages.ID.NAME }}"),
+            (#""url": "http://h/x", "method": "post""#, "unknown key 'method'", #""POST": "http://h/x""#),
+            (#""POST": "/a", "body": {}"#, "unknown key 'body'", #"one of "json", "form""#),
             (#""POST": "/a${{ self.nope }}""#, "this stage has no capture called 'nope'", ""),
             (#""POST": "/a", "once": {}"#, "'once' does not say how a lost answer is settled", ""),
             (#""POST": "/a", "once": { "key": true }"#, "${{ self.key }} stands nowhere in this request", ""),

@@ -39,7 +39,7 @@ struct JSONNodeParser {
         }
         let node = try node()
         try skipTrivia()
-        if scanner.current != nil { throw .trailing(at: scanner.offset) }
+        if scanner.current != nil { throw .trailing(at: scanner.offset, scanner.current) }
         return node
     }
 

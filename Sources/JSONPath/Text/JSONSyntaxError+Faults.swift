@@ -25,8 +25,12 @@ extension JSONSyntaxError {
             hint: "unclosed \(kind) opened at line \(line): add the missing “\(closing)”")
     }
 
-    static func trailing(at offset: Int) -> Self {
-        Self("there is something after the end of the document", at: offset, hint: "a document has one value only")
+    static func trailing(at offset: Int, _ byte: UInt8? = nil) -> Self {
+        if let byte, [UInt8(ascii: "}"), UInt8(ascii: "]")].contains(byte) {
+            return Self("“\(Character(Unicode.Scalar(byte)))” closes nothing", at: offset, hint: "take it out")
+        }
+        return Self(
+            "there is something after the end of the document", at: offset, hint: "a document has one value only")
     }
 
     static func trailingComma(at offset: Int) -> Self {

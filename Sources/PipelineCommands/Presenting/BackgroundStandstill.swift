@@ -24,13 +24,13 @@ struct BackgroundStandstill {
         _ job: JobSnapshot, plan: Plan, ledger: ResumeLedger, events: [JobEvent], at now: Timestamp,
         judge: (MomentQuestion) async -> MomentJudgement
     ) async {
-        let budget = ResumeBudget(plan.definition.background.budget)
+        let budget = ResumeBudget(plan.definition.background.budget, in: job.documentScope())
         standing = ledger.standing(of: job.record.pipeline, under: budget, at: now)
         let limit = job.mustActBefore(in: plan) { Self.scope(for: $0, job, plan) }
         var held: [Held] = []
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) where !step.state.isEnded {
             var moment: MomentJudgement?
-            if let stage = plan.stage(key.stage), Self.asksMoment(key, step, stage, job) {
+            if let stage = plan.stage(key.stage), Self.asksMoment(key, step, stage, job, plan) {
                 let limit = job.mustBeginBy(stage, in: plan) { Self.scope(for: $0, job, plan) }
                 moment = await judge(job.momentQuestion(for: key, stage, budget: budget, mustBeginBy: limit))
             }
@@ -44,9 +44,11 @@ struct BackgroundStandstill {
 
     /// A discretionary step whose needs have ended waits for a good moment.
     private static func asksMoment(
-        _ key: StepKey, _ step: StepRecord, _ stage: PlannedStage, _ job: JobSnapshot
+        _ key: StepKey, _ step: StepRecord, _ stage: PlannedStage, _ job: JobSnapshot, _ plan: Plan
     ) -> Bool {
-        guard step.state == .pending, stage.isDiscretionary, stage.forEach == nil || key.item != nil else {
+        guard step.state == .pending, stage.isDiscretionary(in: scope(for: key, job, plan)),
+            stage.forEach == nil || key.item != nil
+        else {
             return false
         }
         return stage.needs.allSatisfy { job.steps[StepKey(stage: $0)]?.state.isEnded == true }

@@ -21,6 +21,8 @@ struct PlanText {
         case nil: break
         }
         for request in stage.preview.requests { lines += self.lines(of: request) }
+        if let writes = stage.preview.writes { lines.append("  writes     \(writes)") }
+        if let waits = stage.preview.waits { lines.append("  waits      \(waits)") }
         if let once = stage.preview.once { lines.append("  if the answer is lost: \(once)") }
         if let expires = stage.expires { lines.append("  expires    \(expires)") }
         if let deadline = planned.deadline?.constant { lines.append("  deadline   \(DurationText.describe(deadline))") }

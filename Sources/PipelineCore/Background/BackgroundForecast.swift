@@ -35,12 +35,13 @@ extension BackgroundForecast {
     ///   - budget: instead of the document's.
     ///   - ledger: as it stands now; what was used up before delays this job too.
     ///   - samples: the history by stage, for durations and polls.
+    ///   - scope: the inputs and the environment, as far as they are known.
     public init(
         _ plan: Plan, budget override: ResumeBudgetDefinition? = nil, ledger start: ResumeLedger = ResumeLedger(),
-        samples: [String: [StageSample]] = [:], at now: Timestamp
+        samples: [String: [StageSample]] = [:], in scope: Scope = Scope(), at now: Timestamp
     ) {
-        let budget = ResumeBudget(override ?? plan.definition.background.budget)
-        var run = ForecastRun(plan: plan, budget: budget, ledger: start, now: now)
+        let budget = ResumeBudget(override ?? plan.definition.background.budget, in: scope)
+        var run = ForecastRun(plan: plan, budget: budget, ledger: start, scope: scope, now: now)
         var stages: [Stage] = []
         let authentications = AuthenticationForecast(plan)
         for stage in plan.stages {
@@ -58,13 +59,15 @@ private struct ForecastRun {
     let plan: Plan
     let budget: ResumeBudget
     var ledger: ResumeLedger
+    let scope: Scope
     var now: Timestamp
     private let job = JobID("forecast")
 
-    init(plan: Plan, budget: ResumeBudget, ledger: ResumeLedger, now: Timestamp) {
+    init(plan: Plan, budget: ResumeBudget, ledger: ResumeLedger, scope: Scope, now: Timestamp) {
         self.plan = plan
         self.budget = budget
         self.ledger = ledger
+        self.scope = scope
         self.now = now
     }
 
@@ -99,7 +102,7 @@ private struct ForecastRun {
         }
         return BackgroundForecast.Stage(
             id: stage.id, resumes: resumes, delay: delay,
-            isDiscretionary: stage.isDiscretionary
+            isDiscretionary: stage.isDiscretionary(in: scope)
                 || budget.makesTransfersDiscretionary && stage.stage.work == .transfer)
     }
 

@@ -25,16 +25,28 @@ public struct ResumeBudget: Sendable, Hashable {
         self.makesTransfersDiscretionary = makesTransfersDiscretionary
     }
 
-    public init(_ definition: ResumeBudgetDefinition) {
+    /// The budget with the values of a scope. A value that is wrong was refused when the job started; one that a plan
+    /// without inputs does not know is the usual one.
+    public init(_ definition: ResumeBudgetDefinition, in scope: Scope) {
         self =
             switch definition {
             case .unlimited: .unlimited
             case .ios: .ios
-            case .limited(let limits):
-                ResumeBudget(
-                    allowance: limits.resumes, window: limits.window, base: limits.base, factor: limits.factor,
-                    maximum: limits.maximum)
+            case .limited(let limits): ResumeBudget(limits, in: scope)
             }
+    }
+
+    private init(_ limits: ResumeBudgetDefinition.Limits, in scope: Scope) {
+        func value<Value>(_ setting: Setting<Value>, else usual: Setting<Value>) -> Value? {
+            (try? setting.value(in: scope)) ?? usual.constant
+        }
+        let usual = ResumeBudgetDefinition.Limits.standard
+        self.init(
+            allowance: value(limits.resumes, else: usual.resumes),
+            window: value(limits.window, else: usual.window) ?? .seconds(3600),
+            base: value(limits.base, else: usual.base) ?? .zero,
+            factor: value(limits.factor, else: usual.factor) ?? 1,
+            maximum: value(limits.maximum, else: usual.maximum) ?? .zero)
     }
 
     /// Nothing is ever delayed; resumes are entered all the same.

@@ -1,7 +1,7 @@
 import JSONPath
 
 /// The document's `background`: how a job behaves when no person waits for it.
-public struct BackgroundDefinition: Sendable, Equatable {
+public struct BackgroundDefinition: Sendable {
     /// How far resumes may be moved so that several happen together.
     public enum Tolerance: Sendable, Equatable {
         /// Of the time that is waited, 0.1 for `"10%"`.
@@ -10,16 +10,16 @@ public struct BackgroundDefinition: Sendable, Equatable {
     }
 
     /// Whether its stages also need a good moment.
-    public let isDiscretionary: Bool
-    public let tolerance: Tolerance
+    public let isDiscretionary: Setting<Bool>
+    public let tolerance: Setting<Tolerance>
     public let budget: ResumeBudgetDefinition
 
     /// What holds when the document has no `background`.
     public static let standard = BackgroundDefinition(
-        isDiscretionary: false, tolerance: .fraction(0.1), budget: .limited(.standard))
+        isDiscretionary: .constant(false), tolerance: .constant(.fraction(0.1)), budget: .limited(.standard))
 
     static let discretionaryField = Field(
-        "discretionary", .boolean, default: false,
+        "discretionary", .flag(.known), default: false,
         "Whether stages also wait for a good moment.")
     static let toleranceField = Field(
         "tolerance", Tolerance.type, default: "10%", examples: ["10%", "5m"],
@@ -39,20 +39,17 @@ public struct BackgroundDefinition: Sendable, Equatable {
 }
 
 extension BackgroundDefinition.Tolerance {
-    static var type: FieldType<Self> {
+    static var type: FieldType<Setting<Self>> {
         let percentage: JSON = ["type": "string", "pattern": "^[0-9]+(\\.[0-9]+)?%$"]
-        return FieldType(lazily: ["anyOf": [percentage, .plainDuration]]) { place, findings in
-            do throws(ValueSyntaxError) {
-                if let text = place.text, text.hasSuffix("%") { return .fraction(try PercentageText.parse(text)) }
-                if let text = place.text, text.contains(where: \.isNumber), !UnitText.isBareNumber(text) {
-                    return .duration(try DurationText.parse(text))
-                }
-                throw ValueSyntaxError(
-                    "a tolerance is a percentage or a duration", hint: "write it as in \"10%\" or \"5m\"")
-            } catch {
-                findings.report(place, error.message, hint: error.hint)
-                return nil
+        return .setting(
+            schema: ["anyOf": [percentage, .duration]], roots: .known
+        ) { json throws(ValueSyntaxError) in
+            if let text = json.string, text.hasSuffix("%") { return .fraction(try PercentageText.parse(text)) }
+            if let text = json.string, text.contains(where: \.isNumber), !UnitText.isBareNumber(text) {
+                return .duration(try DurationText.parse(text))
             }
+            throw ValueSyntaxError(
+                "a tolerance is a percentage or a duration", hint: "write it as in \"10%\" or \"5m\"")
         }
     }
 }

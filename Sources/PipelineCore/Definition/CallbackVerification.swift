@@ -78,7 +78,7 @@ public struct CallbackSignature: Sendable {
     public let algorithm: Algorithm
     public let encoding: Encoding
     /// Whether the header reads `t=SECONDS,v1=HASH` and the hash is of `SECONDS.BODY`, as Stripe and Mux do it.
-    public let isTimestamped: Bool
+    public let isTimestamped: Setting<Bool>
     /// The header that holds the push's id, by which it is told from a repetition.
     public let id: String?
 
@@ -90,7 +90,7 @@ public struct CallbackSignature: Sendable {
     private static let encodingField = Field(
         "encoding", FieldType<Encoding>.word("encoding"), default: "hex", "How the hash is written.")
     private static let timestampedField = Field(
-        "timestamped", .boolean, default: false,
+        "timestamped", .flag(), default: false,
         "Whether the header reads t=SECONDS,v1=HASH and the hash is of SECONDS.BODY.")
     private static let idField = Field(
         "id", .string, examples: ["X-GitHub-Delivery"], "The header with the push's id, to tell repetitions.")
@@ -99,7 +99,7 @@ public struct CallbackSignature: Sendable {
         .object([secretField, headerField, algorithmField, encodingField, timestampedField, idField]) { reader in
             let algorithm = reader.value(algorithmField, default: .sha256)
             let encoding = reader.value(encodingField, default: .hex)
-            let isTimestamped = reader.value(timestampedField, default: false)
+            let isTimestamped = reader.value(timestampedField, default: .constant(false))
             let id = reader.optional(idField)
             guard let secret = reader.required(secretField), let header = reader.required(headerField) else {
                 return nil

@@ -40,6 +40,15 @@ public struct ExpiryDefinition: Sendable {
         }
     }
 
+    /// When that is, as far as it is known before the stage has run: `15m after its end`.
+    public func describe(in scope: Scope) -> String {
+        func text(_ value: JSON) -> String { value.string ?? value.text }
+        if let value = duration?.describe(in: scope) {
+            return "\(value.number == nil ? text(value) : "\(text(value)) s") after its end"
+        }
+        return "at \(moment.map { text($0.describe(in: scope)) } ?? "")"
+    }
+
     private static func duration(_ value: JSON) throws(ValueSyntaxError) -> Duration? {
         switch value {
         case .null: return nil

@@ -15,7 +15,17 @@ public enum ForEachDefinition: Sendable {
         let items = FieldType<ForEachDefinition>.object([stageField]) { reader in
             reader.required(stageField).flatMap { place in place.text.map { .items(of: $0, at: place) } }
         }
-        return .either(items, when: \.isObject, or: elements)
+        let either = FieldType.either(items, when: \.isObject, or: elements)
+        return FieldType(lazily: either.schema) { place, findings in
+            guard place.node.content.isArray else { return either.read(place, findings) }
+            let list = place.node.json.text
+            findings.report(
+                place, "this must be an expression that gives an array, not the array itself",
+                hint:
+                    "give the array to an input, { \"type\": \"json\", \"default\": \(list.count > 40 ? "[…]" : list) }, "
+                    + "and write \"inputs.NAME\"")
+            return nil
+        }
     }
 
     /// The stage whose items it follows.

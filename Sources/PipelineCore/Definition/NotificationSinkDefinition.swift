@@ -2,10 +2,10 @@ import JSONPath
 
 /// Where a notification goes.
 public enum NotificationSinkDefinition: Sendable {
-    /// A message on the desktop.
-    case desktop
-    /// A line on the terminals of this user.
-    case terminal
+    /// A message on the desktop; `false`, which only an expression can give, is none.
+    case desktop(Setting<Bool>)
+    /// A line on the terminals of this user; likewise.
+    case terminal(Setting<Bool>)
     case webhook(WebhookDefinition)
     case ntfy(NtfyDefinition)
     /// A program with its arguments; it gets the event as JSON on its standard input.
@@ -56,8 +56,8 @@ public enum NotificationSinkDefinition: Sendable {
 
     private static func sink(named name: String, _ reader: ObjectReader) -> NotificationSinkDefinition? {
         switch name {
-        case "desktop": reader.optional(desktopField).map { .desktop }
-        case "terminal": reader.optional(terminalField).map { .terminal }
+        case "desktop": reader.optional(desktopField).map { .desktop($0) }
+        case "terminal": reader.optional(terminalField).map { .terminal($0) }
         case "webhook": reader.optional(webhookField).map { .webhook($0) }
         case "ntfy": reader.optional(ntfyField).map { .ntfy($0) }
         case "command": reader.optional(commandField).map { .command($0) }
@@ -66,11 +66,23 @@ public enum NotificationSinkDefinition: Sendable {
     }
 }
 
-extension FieldType where Value == Void {
-    /// `true` and nothing else.
+extension NotificationSinkDefinition {
+    /// Whether it is switched on; a value that is wrong was refused when the job started.
+    func isOn(in scope: Scope) -> Bool {
+        switch self {
+        case .desktop(let flag), .terminal(let flag): (try? flag.value(in: scope)) ?? true
+        case .webhook, .ntfy, .command, .email, .other: true
+        }
+    }
+}
+
+extension FieldType where Value == Setting<Bool> {
+    /// `true`, or a template that switches it on and off.
     static var yes: FieldType {
-        FieldType(lazily: ["const": true]) { place, findings in
-            if case .bool(true) = place.node.content { return () }
+        let flag = flag(.known)
+        return FieldType(lazily: ["anyOf": [["const": true], .anyTemplate]]) { place, findings in
+            if case .bool(true) = place.node.content { return .constant(true) }
+            if place.text?.contains("${{") == true { return flag.read(place, findings) }
             findings.report(place, "this must be true", hint: "to switch it off, take the entry out")
             return nil
         }
@@ -83,13 +95,14 @@ public struct NtfyDefinition: Sendable {
     public let url: Template?
     public let topic: Template
     /// From 1, the lowest, to 5; nil for the server's default.
-    public let priority: Int?
+    public let priority: Setting<Int>?
 
     static let urlField = Field(
         "url", .template(.service), default: "https://ntfy.sh", "The server.")
     static let topicField = Field(
         "topic", .template(.service), required: true, examples: ["my-jobs"], "The topic that people subscribe to.")
-    static let priorityField = Field("priority", .integer(1...5), default: 3, "From 1, the lowest, to 5.")
+    static let priorityField = Field(
+        "priority", .count(1...5, roots: .service), default: 3, "From 1, the lowest, to 5.")
 
     static var type: FieldType<NtfyDefinition> {
         .object([urlField, topicField, priorityField]) { reader in

@@ -16,7 +16,7 @@ public struct NotifyDefinition: Sendable {
 
     public let events: [Event]
     /// Which quantile of the job's estimated end `estimated` stands for, above 0 and below 1; nil for the usual one.
-    public let quantile: Double?
+    public let quantile: Setting<Double>?
     public let sink: NotificationSinkDefinition
     /// Where it stands in the document.
     public let place: Place
@@ -25,7 +25,7 @@ public struct NotifyDefinition: Sendable {
         "on", FieldType<[Event]>.array(of: FieldType<Event>.word("event"), atLeast: 1), required: true,
         examples: [["succeeded", "failed"]], "The events.")
     static let quantileField = Field(
-        "at", FieldType<Double>.number(0.01...0.99), examples: [0.9],
+        "at", .quantity(0.01...0.99, roots: .known), examples: [0.9],
         "The quantile of the job's estimated end that 'estimated' stands for.")
 
     static var fields: [any AnyField] { [eventsField, quantileField] + NotificationSinkDefinition.fields }

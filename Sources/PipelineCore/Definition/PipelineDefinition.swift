@@ -66,6 +66,14 @@ extension PipelineDefinition {
     /// is left of it that could have more.
     static func read(_ source: SourceText, findings: Findings) -> PipelineDefinition? {
         let reading = JSONNode.read(source)
+        if !reading.errors.isEmpty, let range = otherFormat(source) {
+            findings.report(
+                range: range, pointer: "", "this is no JSON: it looks like YAML",
+                hint:
+                    "a pipeline is one JSON object, as 'pipeline init' writes one; 'yq -o json FILE' makes JSON of YAML"
+            )
+            return nil
+        }
         for error in reading.errors {
             let pointer = PointerScan.pointer(to: error.range.start, in: source)
             findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
@@ -74,6 +82,16 @@ extension PipelineDefinition {
             let reader = ObjectReader(Place(node), fields: fields, findings: findings)
         else { return nil }
         return read(reader, source: source)
+    }
+
+    /// Where a document of YAML begins; nil when it looks like JSON.
+    private static func otherFormat(_ source: SourceText) -> SourceRange? {
+        let text = String(decoding: source.bytes.prefix(4096), as: UTF8.self)
+        guard let line = text.split(whereSeparator: \.isNewline).first(where: { !$0.hasPrefix("#") && !$0.isEmpty }),
+            line.hasPrefix("---") || line.wholeMatch(of: /[A-Za-z_][\w-]*:(\s.*)?/) != nil
+        else { return nil }
+        let start = text.utf8.distance(from: text.startIndex, to: line.startIndex)
+        return SourceRange(start: start, end: min(start + line.utf8.count, source.bytes.count))
     }
 
     private static func read(_ reader: ObjectReader, source: SourceText) -> PipelineDefinition {

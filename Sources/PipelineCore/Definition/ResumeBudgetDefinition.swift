@@ -1,18 +1,18 @@
 import JSONPath
 
 /// `background.budget`: how often the program may get control back without a person.
-public enum ResumeBudgetDefinition: Sendable, Equatable {
+public enum ResumeBudgetDefinition: Sendable {
     /// So many resumes in a sliding window cost nothing; each further one is delayed, ever longer.
-    public struct Limits: Sendable, Equatable {
-        public var resumes = 30
+    public struct Limits: Sendable {
+        public var resumes = Setting.constant(30)
         /// The window.
-        public var window = Duration.seconds(3600)
+        public var window = Setting.constant(Duration.seconds(3600))
         /// The first delay beyond it.
-        public var base = Duration.seconds(60)
+        public var base = Setting.constant(Duration.seconds(60))
         /// By what the delay grows.
-        public var factor = 2.0
+        public var factor = Setting.constant(2.0)
         /// The longest delay.
-        public var maximum = Duration.seconds(3600)
+        public var maximum = Setting.constant(Duration.seconds(3600))
 
         public static let standard = Limits()
     }
@@ -23,12 +23,12 @@ public enum ResumeBudgetDefinition: Sendable, Equatable {
     case ios
 
     static let resumesField = Field(
-        "resumes", FieldType<Int>.integer(0...1_000_000), default: 30, "How many resumes are free in each window.")
-    static let windowField = Field("per", FieldType<Duration>.plainDuration, default: "1h", "The sliding window.")
-    static let baseField = Field(
-        "base", FieldType<Duration>.plainDuration, default: "60s", "The first delay beyond it.")
-    static let factorField = Field("factor", FieldType<Double>.number(1...100), default: 2, "By what the delay grows.")
-    static let maximumField = Field("max", FieldType<Duration>.plainDuration, default: "1h", "The longest delay.")
+        "resumes", .count(0...1_000_000, roots: .known), default: 30, "How many resumes are free in each window.")
+    static let windowField = Field("per", .duration(.known), default: "1h", "The sliding window.")
+    static let baseField = Field("base", .duration(.known), default: "60s", "The first delay beyond it.")
+    static let factorField = Field(
+        "factor", .quantity(1...100, roots: .known), default: 2, "By what the delay grows.")
+    static let maximumField = Field("max", .duration(.known), default: "1h", "The longest delay.")
 
     private enum Word: String, CaseIterable { case unlimited, ios }
 

@@ -15,13 +15,32 @@ public struct StageDefinition: Sendable {
         "id", .name(.stage), required: true, examples: ["upload"], "The stage's name within the document.")
     static let kindField = Field("kind", .string, required: true, examples: ["request"], "What the stage does.")
 
+    /// What kind a stage without one most likely is.
+    private static func kindAdvice(_ place: Place) -> String? {
+        let members = place.members?.map(\.member) ?? []
+        func has(_ names: String...) -> Bool { members.contains { names.contains($0.name) } }
+        let kinds = ["upload", "compute", "download", "write", "wait"]
+        if let kind = members.first(where: { kinds.contains($0.name) && $0.value.content.isObject })?.name {
+            return "write \"kind\": \"\(kind)\", and the keys of \"\(kind)\" beside it"
+        }
+        let kind: String? =
+            if has("submit", "poll") { "compute" } else if has("protocol", "partSize") { "upload" } else if has("for") {
+                "wait"
+            } else if has("verify", "unpack") { "download" } else if has("request") { "request" } else if has("base64")
+            {
+                "write"
+            } else { nil }
+        return kind.map { "add \"kind\": \"\($0)\"" }
+    }
+
     /// A stage is kept in spite of its mistakes, so that references to it are not mistakes too.
     static var type: FieldType<StageDefinition> {
         FieldType(lazily: ["title": "stage"]) { place, findings in
             guard let reader = ObjectReader(place, fields: [idField, kindField], findings: findings) else { return nil }
             _ = reader.required(idField)
-            let kind = reader.required(kindField)
+            let kind = reader.required(kindField, hint: kindAdvice(place))
             let (idPlace, kindPlace) = (reader.place(of: "id"), reader.place(of: "kind"))
+            if place.members?.contains(where: { $0.member.name == "kind" }) != true { reader.reportGuessed() }
             return StageDefinition(
                 id: idPlace?.text ?? "", idPlace: idPlace ?? place, kind: kind, kindPlace: kindPlace ?? place,
                 place: place)

@@ -16,7 +16,7 @@ struct StageOptions {
     /// The author's guess of its duration.
     let estimate: Setting<Duration>?
     /// Whether it also waits for a good moment in the background; nil for what `background` says.
-    let isDiscretionary: Bool?
+    let isDiscretionary: Setting<Bool>?
     /// Until when its captures are good.
     let expires: ExpiryDefinition?
     /// The stage that gives fresh captures, with its place.
@@ -47,7 +47,7 @@ struct StageOptions {
         "renew", FieldType<Place>.text, examples: ["link"],
         "The stage to run again when its captures have expired or the answer is 401, 403, 404 or 410.")
     static let discretionaryField = Field(
-        "discretionary", .boolean,
+        "discretionary", .flag(),
         "Whether it also waits for a good moment when no person waits; by default what \"background\" says.")
 
     static let fields: [any AnyField] = [

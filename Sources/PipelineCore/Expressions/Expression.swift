@@ -79,6 +79,9 @@ public struct Expression: Sendable {
         return try evaluator.condition(root)
     }
 
+    /// Whether its value needs a file, the time or chance: what the caller obtains and journals.
+    var asksOutside: Bool { root.asksOutside }
+
     /// The text of one part, for messages.
     func text(of range: SourceRange) -> String {
         let bytes = text.utf8.dropFirst(range.start).prefix(range.end - range.start)

@@ -36,7 +36,7 @@ extension JobSnapshot {
 
     /// What templates outside of all stages may read, such as those of a notification.
     public func documentScope(
-        environment: [String: String?], secrets: [String: String], secretInputs: JSONObject
+        environment: [String: String?], secrets: [String: String] = [:], secretInputs: JSONObject = [:]
     ) -> Scope {
         var scope = Scope(
             inputs: record.inputs, env: environment, secrets: secrets,
@@ -45,6 +45,9 @@ extension JobSnapshot {
         for member in secretInputs { scope.inputs[member.name] = member.value }
         return scope
     }
+
+    /// The same from what is journaled alone.
+    public func documentScope() -> Scope { documentScope(environment: environment) }
 
     /// The environment variables that were journaled with the job.
     public var environment: [String: String?] {

@@ -3,14 +3,18 @@ import JSONPath
 /// Which rows of notifications follow from what happens to a job: a pure function of its `notify` and of the time.
 public struct NotificationLaw: Sendable {
     private let entries: [NotifyDefinition]
+    private let scope: Scope
 
-    public init(_ entries: [NotifyDefinition]) { self.entries = entries }
-
-    /// Whether nobody is to be told of anything.
-    public var isEmpty: Bool { entries.isEmpty }
+    /// - Parameter scope: what expressions of `notify` may read.
+    public init(_ entries: [NotifyDefinition], in scope: Scope) {
+        self.entries = entries
+        self.scope = scope
+    }
 
     /// Whether somebody is to be told of a time that an estimate gives.
-    public var asksEstimate: Bool { entries.contains { $0.events.contains(.estimated) || $0.events.contains(.late) } }
+    public static func asksEstimate(_ entries: [NotifyDefinition]) -> Bool {
+        entries.contains { $0.events.contains(.estimated) || $0.events.contains(.late) }
+    }
 
     /// The entry that a row belongs to; nil for a row of another document.
     public func entry(of record: NotificationRecord) -> NotifyDefinition? {
@@ -22,7 +26,7 @@ public struct NotificationLaw: Sendable {
     /// The rows that an event makes, to be kept with it.
     public func records(for event: JobEvent, of job: JobSnapshot) -> [NotificationRecord] {
         guard let told = Self.told(event), let sequence = event.sequence else { return [] }
-        return entries.enumerated().filter { $1.events.contains(told) }.map { place, _ in
+        return entries.enumerated().filter { $1.events.contains(told) && $1.sink.isOn(in: scope) }.map { place, _ in
             NotificationRecord(
                 id: "\(event.job)-\(place)-\(sequence)", entry: place, event: told, state: .due, due: event.time,
                 time: event.time, title: NotificationText.title(of: event, told),
@@ -51,17 +55,18 @@ public struct NotificationLaw: Sendable {
         for job: JobSnapshot, end: (Double) -> Double, at now: Timestamp
     ) -> [NotificationRecord] {
         entries.enumerated().flatMap { place, entry -> [NotificationRecord] in
-            entry.events.compactMap { event -> NotificationRecord? in
-                guard let share = Self.share(event, entry) else { return nil }
+            guard entry.sink.isOn(in: scope) else { return [] }
+            return entry.events.compactMap { event -> NotificationRecord? in
+                guard let share = share(event, entry) else { return nil }
                 let time = now + .milliseconds(Int64(max(0, min(end(share), 3e9)) * 1000))
                 return planned(event, place, time, job, now)
             }
         }
     }
 
-    private static func share(_ event: NotifyDefinition.Event, _ entry: NotifyDefinition) -> Double? {
+    private func share(_ event: NotifyDefinition.Event, _ entry: NotifyDefinition) -> Double? {
         switch event {
-        case .estimated: entry.quantile ?? 0.5
+        case .estimated: (try? entry.quantile?.value(in: scope)) ?? 0.5
         case .late: 0.99
         case .started, .succeeded, .failed, .unknown, .deferred: nil
         }

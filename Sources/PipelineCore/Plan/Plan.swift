@@ -13,12 +13,16 @@ public struct Plan: Sendable {
     public let optionalSecrets: Set<String>
     /// Every environment variable that it names.
     public let environment: [String]
+    /// Values of the document itself that expressions give, to be checked once they are known.
+    let checks: [SettingCheck]
     private let positions: [String: Int]
 
     init(
-        definition: PipelineDefinition, stages: [PlannedStage], finally: [PlannedStage], uses: [ReferenceUse]
+        definition: PipelineDefinition, stages: [PlannedStage], finally: [PlannedStage], uses: [ReferenceUse],
+        checks: [SettingCheck]
     ) {
         self.definition = definition
+        self.checks = checks
         self.stages = stages
         self.finally = finally
         positions = Dictionary(

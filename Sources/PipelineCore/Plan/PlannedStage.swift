@@ -32,12 +32,14 @@ public final class PlannedStage: Sendable {
     /// Whether running it again for fresh captures asks after what it began, instead of beginning it anew.
     public let keepsSubmit: Bool
     /// Whether it also waits for a good moment when no person waits.
-    public let isDiscretionary: Bool
+    public let discretionary: Setting<Bool>
     /// The tokens that its requests fetch, each by the text of its configuration: a service answers with one before
     /// it answers with anything else.
     public let tokens: [String]
     /// The captures that it makes.
     public let captures: [CaptureDeclaration]
+    /// Values of it that expressions give, to be checked once they are known.
+    let checks: [SettingCheck]
     let source: SourceText
     let offset: Int
 
@@ -63,15 +65,21 @@ public final class PlannedStage: Sendable {
         expires = options.expires
         renews = options.renew?.text
         keepsSubmit = kind.keepsSubmit
-        isDiscretionary = draft.isDiscretionary(options, in: document.background)
+        discretionary = draft.isDiscretionary(options, in: document.background)
         tokens = draft.tokens(options, in: document)
         captures = draft.captures
+        checks = draft.checks
         source = document.source
         offset = draft.definition.place.node.range.start
     }
 
     /// When a failed try is repeated, as far as that is known without values of expressions.
     public var retry: RetryPolicy { retries.constants }
+
+    /// Whether it also waits for a good moment when no person waits; an expression that has no value yet says no.
+    public func isDiscretionary(in scope: @autoclosure () -> Scope) -> Bool {
+        discretionary.constant ?? (try? discretionary.value(in: scope())) ?? false
+    }
 
     /// Whether `when` speaks of one item of a `forEach`; else it is judged once, for the whole stage.
     public var conditionReadsItem: Bool {

@@ -13,6 +13,7 @@ public struct Planner {
         guard let definition else { throw DefinitionError(source: source, diagnostics: findings.diagnostics) }
         checkDecorators(of: definition, findings)
         let documentUses = findings.takeStageFindings().uses
+        let documentChecks = findings.takeChecks()
         let drafting = StageDrafting(definition: definition, catalogue: catalogue, findings: findings)
         let drafts = drafting.drafts()
         let finals = drafting.finalDrafts()
@@ -25,7 +26,7 @@ public struct Planner {
         return Plan(
             definition: definition, stages: ordered.compactMap { PlannedStage($0, by: definition) },
             finally: finals.compactMap { PlannedStage($0, by: definition) },
-            uses: documentUses + (drafts + finals).flatMap(\.uses))
+            uses: documentUses + (drafts + finals).flatMap(\.uses), checks: documentChecks)
     }
 
     /// What stands around stages is checked where it stands: so a service that no stage names is checked too, and what

@@ -156,6 +156,9 @@ final class ReferenceCheck {
 
     private func captureHint(for name: String, among names: [String], of owner: String) -> String {
         if let guess = Suggestion.nearest(to: name, among: names) { return "did you mean '\(guess)'?" }
+        if ["capture", "captures", "output", "outputs", "result", "body"].contains(name), let first = names.first {
+            return "a capture's name follows the id at once, as in .\(first)"
+        }
         if let maker = makers[name] { return "it is a capture of stage '\(maker)': write stages.\(maker).\(name)" }
         if names.isEmpty { return "\(owner) captures nothing: add \"capture\": { \"\(name)\": \"$.\(name)\" }" }
         return "\(owner) captures \(names.prefix(12).joined(separator: ", "))"

@@ -19,6 +19,8 @@ final class StageDraft {
     /// References of its own configuration.
     var bodyUses: [ReferenceUse] = []
     var captures: [CaptureDeclaration] = []
+    /// Values that expressions give, to be checked once they are known.
+    var checks: [SettingCheck] = []
 
     init(definition: StageDefinition, previous: String?) {
         self.definition = definition
@@ -41,8 +43,8 @@ final class StageDraft {
     }
 
     /// Under a phone's budget a transfer that first starts in the background is so whatever the document says.
-    func isDiscretionary(_ options: StageOptions, in background: BackgroundDefinition) -> Bool {
-        if ResumeBudget(background.budget).makesTransfersDiscretionary, stage?.work == .transfer { return true }
+    func isDiscretionary(_ options: StageOptions, in background: BackgroundDefinition) -> Setting<Bool> {
+        if case .ios = background.budget, stage?.work == .transfer { return .constant(true) }
         return options.isDiscretionary ?? background.isDiscretionary
     }
 

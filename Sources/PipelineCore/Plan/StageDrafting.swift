@@ -49,6 +49,7 @@ struct StageDrafting {
         draft.stage = make(stage, kind, options, draft.retry.constants, reader)
         let found = findings.takeStageFindings()
         draft.bodyUses = found.uses
+        draft.checks = findings.takeChecks()
         draft.captures = found.captures
         return draft
     }
@@ -71,9 +72,10 @@ struct StageDrafting {
         guard let name = stage.kind else { return nil }
         if let kind = catalogue.kinds[name] { return kind }
         let known = KnownNames(catalogue.kinds.keys.sorted())
+        let meant = ForeignWord.meaning(of: name, among: known.names).map { "did you mean '\($0)'?" }
         findings.report(
             stage.kindPlace, "there is no kind of stage called '\(name)'",
-            hint: known.hint(for: name, list: "kinds here:", none: "this program has no kinds at all"))
+            hint: meant ?? known.hint(for: name, list: "kinds here:", none: "this program has no kinds at all"))
         return nil
     }
 

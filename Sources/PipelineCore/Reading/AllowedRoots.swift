@@ -24,6 +24,8 @@ public struct AllowedRoots: OptionSet, Sendable, Hashable {
     public static let request: AllowedRoots = [.stages, .own, .secrets, .job]
     /// What an expression that judges an answer may read.
     public static let judgement: AllowedRoots = [.stages, .own, .secrets, .job, .response]
+    /// What is known for good when a job starts: inputs, the environment and the job itself.
+    public static let known: AllowedRoots = [.job]
     /// What a service's or the pipeline's own template may read.
     public static let service: AllowedRoots = [.secrets, .job]
 }

@@ -8,7 +8,8 @@ extension FieldType {
         FieldType(lazily: .array(of: element.schema, atLeast: minimum)) { place, findings in
             guard let elements = place.elements else {
                 findings.report(
-                    place, "this must be an array, not \(place.node.json.kindName)", hint: place.bracketsHint)
+                    place, "this must be an array, not \(place.node.json.kindName)",
+                    hint: place.bracketsHint(of: element.schema))
                 return nil
             }
             if elements.count < minimum {
@@ -67,7 +68,10 @@ extension JSON {
 }
 
 extension Place {
-    fileprivate var bracketsHint: String {
+    fileprivate func bracketsHint(of element: JSON) -> String {
+        if element["title"] == "stage", let first = members?.first, first.place.node.content.isObject {
+            return "write a list, the names as ids: [ { \"id\": \"\(first.member.name)\", … } ]"
+        }
         let text = node.content.isObject ? "" : node.json.text
         return text.isEmpty || text.utf8.count > 40 ? "put it in [ ]" : "write [\(text)]"
     }

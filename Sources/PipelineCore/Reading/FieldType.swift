@@ -145,10 +145,13 @@ extension FieldType where Value: RawRepresentable, Value.RawValue == String, Val
         return FieldType(lazily: ["type": "string", "enum": .array(words.map(JSON.string))]) { place, findings in
             guard let text = FieldType<String>.string.read(place, findings) else { return nil }
             if let value = Value(rawValue: text) { return value }
-            let guess = Suggestion.nearest(to: text, among: words).map { "did you mean \"\($0)\"? There are " }
+            let meant = Suggestion.nearest(to: text, among: words) ?? ForeignWord.meaning(of: text, among: words)
+            let start =
+                text.contains("${{")
+                ? "an expression cannot stand here: it is one of " : meant.map { "did you mean \"\($0)\"? There are " }
             findings.report(
                 place, "there is no \(noun) called '\(text)'",
-                hint: (guess ?? "there are ") + words.map { "\"\($0)\"" }.joined(separator: ", "))
+                hint: (start ?? "there are ") + words.map { "\"\($0)\"" }.joined(separator: ", "))
             return nil
         }
     }

@@ -15,6 +15,9 @@ public final class Findings {
     /// The captures that the stage being read makes.
     public private(set) var captures: [CaptureDeclaration] = []
 
+    /// The values that are to be checked once they are known, of the stage being read.
+    private(set) var checks: [SettingCheck] = []
+
     private var known: Set<Diagnostic> = []
     private var capturePositions: [String: Int] = [:]
 
@@ -55,6 +58,18 @@ public final class Findings {
         for reference in references { uses.append(ReferenceUse(reference: reference, roots: roots, place: place)) }
     }
 
+    /// Notes a value that an expression gives. One that depends on nothing is checked at once.
+    func check(_ check: SettingCheck, roots: AllowedRoots, at place: Place) {
+        if roots == .known, check.asksOutside {
+            return report(
+                place,
+                "this is needed before any file is read: no size(), digest(), text(), jsonLines(), now() or uuid()",
+                hint: "give the value as an input")
+        }
+        guard check.isConstant else { return checks.append(check) }
+        if let mistake = check.mistake(in: Scope()) { report(place, mistake.message, hint: mistake.hint) }
+    }
+
     /// Notes that the stage being read makes a capture; of the same name the later one counts.
     public func declare(_ capture: CaptureDeclaration) {
         if let position = capturePositions[capture.name] {
@@ -63,6 +78,12 @@ public final class Findings {
             capturePositions[capture.name] = captures.count
             captures.append(capture)
         }
+    }
+
+    /// Hands over the checks since the last call: those of one stage.
+    func takeChecks() -> [SettingCheck] {
+        defer { checks = [] }
+        return checks
     }
 
     /// Hands over the uses and captures since the last call: those of one stage.

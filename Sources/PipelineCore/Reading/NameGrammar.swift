@@ -36,6 +36,7 @@ public enum NameGrammar: Sendable {
 
     /// How to mend a text that is not one.
     func hint(for text: String) -> String {
+        if text.contains("${{") { return "it is the same for every job: an expression cannot stand here" }
         let mended = mended(text)
         return accepts(mended) ? "\(hint), for example \"\(mended)\"" : hint
     }

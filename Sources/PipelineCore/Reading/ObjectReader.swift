@@ -20,7 +20,8 @@ public final class ObjectReader {
     public init?(_ place: Place, fields: [any AnyField], findings: Findings) {
         guard let members = place.members else {
             findings.report(
-                place, "this must be an object, not \(place.node.json.kindName)", hint: Self.shape(of: fields))
+                place, "this must be an object, not \(place.node.json.kindName)",
+                hint: Self.shape(of: fields, holding: place.node.json))
             return nil
         }
         self.place = place
@@ -56,9 +57,11 @@ public final class ObjectReader {
     }
 
     /// The value of a field that must be there; nil after having reported that it is not, or is wrong.
-    public func required<Value>(_ field: Field<Value>) -> Value? {
+    ///
+    /// - Parameter hint: what to add, where more is known of it than of such fields in general.
+    public func required<Value>(_ field: Field<Value>, hint: String? = nil) -> Value? {
         if has(field.name) { return optional(field) }
-        reportMissing(field)
+        reportMissing(field, hint: hint ?? field.advice)
         return nil
     }
 
@@ -69,31 +72,54 @@ public final class ObjectReader {
 
     /// Reports unknown keys; true when the object has had no mistake since this reader began.
     @discardableResult public func finish() -> Bool {
-        for (position, guess) in unknown {
-            let (member, place) = members[position]
-            let known = fields.map(\.name)
-            findings.report(
-                range: member.nameRange, pointer: place.pointer, "unknown key '\(member.name)'",
-                hint: guess.map { "did you mean '\($0)'?" } ?? Self.listed(known, before: "the keys here are"))
-        }
+        for (position, guess) in unknown { report(position, guess) }
         return findings.diagnostics.count == mistakesBefore
+    }
+
+    /// Reports the unknown keys of which it is clear what was meant, where nobody knows the others.
+    func reportGuessed() {
+        for (position, guess) in unknown where guess != nil { report(position, guess) }
+    }
+
+    private func report(_ position: Int, _ guess: String?) {
+        let (member, place) = members[position]
+        let known = fields.map(\.name)
+        let advice =
+            guess.map { "did you mean '\($0)'?" }
+            ?? ForeignKey.advice(for: member.name, among: known, in: members.map(\.member))
+        findings.report(
+            range: member.nameRange, pointer: place.pointer, "unknown key '\(member.name)'",
+            hint: advice ?? Self.listed(known, before: "the keys here are"))
     }
 
     /// Whether it has keys that mean nothing here: then whoever misses one of several keys need not say so too.
     public var hasUnknownKeys: Bool { unknown.contains { $0.guess == nil } }
 
-    /// How an object with these fields is written.
-    private static func shape(of fields: [any AnyField]) -> String? {
+    /// How an object with these fields is written; a lone value may be that of its only field that must be there.
+    private static func shape(of fields: [any AnyField], holding value: JSON) -> String? {
+        let isScalar = value.string != nil || value.number != nil || value.bool != nil
+        if value.string != nil, fields.contains(where: { $0.name == "GET" }) {
+            return "write { \"GET\": \(value.text) }"
+        }
+        if isScalar, value.text.utf8.count <= 60, let field = Self.only(fields, for: value) {
+            return "write { \"\(field)\": \(value.text) }"
+        }
         let required = fields.filter(\.isRequired).map { "\"\($0.name)\": …" }
         if required.isEmpty { return listed(fields.map(\.name), before: "write { \"KEY\": … }; the keys here are") }
         return "write { \(required.joined(separator: ", ")) }"
     }
 
-    private func reportMissing(_ field: any AnyField) {
+    private static func only(_ fields: [any AnyField], for value: JSON) -> String? {
+        let required = fields.filter(\.isRequired)
+        if value.number != nil { return fields.contains { $0.name == "attempts" } ? "attempts" : nil }
+        return required.count == 1 && value.string != nil ? required[0].name : nil
+    }
+
+    private func reportMissing(_ field: any AnyField, hint: String) {
         let start = place.node.range.start
         findings.report(
             range: SourceRange(start: start, end: start + 1), pointer: place.pointer, "'\(field.name)' is missing here",
-            hint: field.advice)
+            hint: hint)
     }
 
     private func position(of name: String) -> Int? { positions[name] ?? guessed[name] }
@@ -108,7 +134,12 @@ public final class ObjectReader {
         }
         guard !strange.isEmpty else { return [] }
         let absent = fields.map(\.name).filter { !names.contains($0) }
-        return strange.map { ($0, Suggestion.nearest(to: names[$0], among: absent)) }
+        return strange.map { position in
+            let name = names[position]
+            return (
+                position, Suggestion.nearest(to: name, among: absent) ?? ForeignKey.meaning(of: name, among: absent)
+            )
+        }
     }
 
     /// A list of names for a hint.

@@ -10,6 +10,9 @@ public enum Setting<Value: Sendable>: Sendable {
     /// The value when no expression is needed for it.
     public var constant: Value? { if case .constant(let value) = self { value } else { nil } }
 
+    /// The template when an expression is needed.
+    public var template: Template? { if case .computed(let template, _, _) = self { template } else { nil } }
+
     /// The value in a scope.
     public func value(in scope: Scope) throws(EvaluationFailure) -> Value {
         switch self {
@@ -28,15 +31,17 @@ public enum Setting<Value: Sendable>: Sendable {
 }
 
 extension FieldType {
-    private static func setting<Inner: Sendable>(
+    /// A constant, or a template whose value is read in the same way; it is checked as soon as it is known.
+    public static func setting<Inner: Sendable>(
         schema: @autoclosure @escaping @Sendable () -> JSON, roots: AllowedRoots,
         read: @escaping @Sendable (JSON) throws(ValueSyntaxError) -> Inner
     ) -> FieldType<Setting<Inner>> where Value == Setting<Inner> {
         FieldType(lazily: schema()) { place, findings in
             if let text = place.text, text.contains("${{") {
-                return FieldType<Template>.template(roots).read(place, findings).map {
-                    .computed($0, range: place.node.range, read: read)
-                }
+                guard let template = FieldType<Template>.template(roots).read(place, findings) else { return nil }
+                let setting = Setting.computed(template, range: place.node.range, read: read)
+                findings.check(SettingCheck(setting, template, range: place.node.range), roots: roots, at: place)
+                return setting
             }
             do throws(ValueSyntaxError) {
                 return .constant(try read(place.node.json))
@@ -85,9 +90,11 @@ extension FieldType {
         setting(schema: .countOrTemplate(bounds), roots: roots) { json throws(ValueSyntaxError) in
             guard let value = json.number?.int, bounds.contains(value) else {
                 let quoted = json.string.flatMap { Int($0) }
+                let isOutside = json.number?.int != nil
                 throw ValueSyntaxError(
                     "this must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound)",
-                    hint: quoted.map { "write \($0) without quotes" })
+                    hint: quoted.map { "write \($0) without quotes" }
+                        ?? (isOutside ? "choose one within these bounds" : nil))
             }
             return value
         }
@@ -115,9 +122,12 @@ extension FieldType {
         ) { json throws(ValueSyntaxError) in
             if let flag = json.bool { return flag }
             let isQuoted = ["true", "false"].contains(json.string)
+            let words = ["yes": "true", "on": "true", "no": "false", "off": "false"]
             throw ValueSyntaxError(
                 "this must be true or false, not \(json.kindName)",
-                hint: isQuoted ? "write \(json.string ?? "true") without quotes" : nil)
+                hint: isQuoted
+                    ? "write \(json.string ?? "true") without quotes"
+                    : json.string.flatMap { words[$0.lowercased()] }.map { "write \($0)" })
         }
     }
 }
@@ -134,37 +144,11 @@ extension Duration {
     }
 }
 
-extension FieldType where Value == Duration {
-    /// A duration such as `"30s"` that must be known when the document is read.
-    public static var plainDuration: FieldType {
-        FieldType(lazily: .plainDuration) { place, findings in
-            if place.text?.contains("${{") == true {
-                findings.report(place, "an expression cannot stand here", hint: "write a duration such as \"30s\"")
-                return nil
-            }
-            do throws(ValueSyntaxError) {
-                return try Duration.read(place.node.json)
-            } catch {
-                findings.report(place, error.message, hint: error.hint)
-                return nil
-            }
-        }
-    }
-}
-
 extension JSON {
     private static let durationPattern = "^([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"
     private static let template = #"\$\{\{"#
 
-    /// The schema of a duration without expressions.
-    static var plainDuration: JSON {
-        [
-            "title": "plainDuration", "type": "string", "minLength": 2, "pattern": .string(durationPattern),
-            "examples": ["250ms", "30s", "5m", "1h30m", "7d"],
-        ]
-    }
-
-    fileprivate static var duration: JSON {
+    static var duration: JSON {
         [
             "title": "duration", "type": "string", "minLength": 2,
             "pattern": .string("\(durationPattern)|\(template)"), "examples": ["250ms", "30s", "5m", "1h30m", "7d"],
@@ -201,5 +185,5 @@ extension JSON {
     }
 
     /// The schema of a string with an expression in it.
-    static var anyTemplate: JSON { ["title": "template", "type": "string", "pattern": .string(template)] }
+    public static var anyTemplate: JSON { ["title": "template", "type": "string", "pattern": .string(template)] }
 }

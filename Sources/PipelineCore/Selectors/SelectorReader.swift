@@ -90,6 +90,7 @@ extension SelectorReader {
     private mutating func alternative(_ text: String, at range: SourceRange) -> Selector.Alternative? {
         let origin = TextOrigin(literal: range, in: source)
         do throws(SelectorError) {
+            if text.contains("${{") { throw unknown(text, origin) }
             if text.hasPrefix("$") { return try path(text, origin) }
             if text.hasPrefix("header:") { return try header(text, origin) }
             return Selector.Alternative(text: text, source: try plain(text, origin))
@@ -110,9 +111,14 @@ extension SelectorReader {
         if text.hasPrefix("regex:") { return .pattern(try pattern(text, origin)) }
         guard text.hasPrefix("xml:") else { throw unknown(text, origin) }
         guard let path = XMLPath(String(text.dropFirst(4))) else {
+            let (bare, isOptional, takesAll) = Self.withoutSuffixes(text)
+            let flags = [isOptional ? "\"optional\": true" : nil, takesAll ? "\"all\": true" : nil].compactMap(\.self)
             throw mistake(
-                "\"\(text.dropFirst(4))\" is no way to an element", "write the names from the root: xml:/Result/ETag",
-                text, origin)
+                "\"\(text.dropFirst(4))\" is no way to an element",
+                flags.isEmpty
+                    ? "write the names from the root: xml:/Result/ETag"
+                    : "? and [] are for $ and header: alone; write { \"select\": \"\(bare)\", "
+                        + flags.joined(separator: ", ") + " }", text, origin)
         }
         return .xml(path)
     }
@@ -185,12 +191,27 @@ extension SelectorReader {
         let rest = text.dropFirst(prefix.count)
         let isName = !text.isEmpty && text.utf8.allSatisfy { ExpressionLexer.isNamePart($0) || $0 == UInt8(ascii: ".") }
         let hint: String =
-            if text.contains("${{") { "selectors hold no expressions; \(Self.forms)" } else if let near {
+            if text.contains("${{") {
+                "selectors hold no expressions; \(Self.forms)"
+            } else if let meant = Self.meant(text) {
+                "did you mean \"\(meant)\"? \(Self.capitalizedForms)"
+            } else if let near {
                 "did you mean \"\(near)\(rest)\"?"
             } else if isName, !text.hasPrefix(".") { "did you mean \"$.\(text)\"? \(Self.capitalizedForms)" } else {
                 Self.forms
             }
         return mistake("\"\(text)\" is no selector", hint, text, origin)
+    }
+
+    /// What a way through `response` as in expressions, or a path without its `$`, means.
+    private static func meant(_ text: String) -> String? {
+        var rest = Substring(text)
+        if rest.hasPrefix("response.") { rest = rest.dropFirst("response.".count) }
+        for prefix in ["headers.", "header."] where rest.hasPrefix(prefix) {
+            return "header:\(rest.dropFirst(prefix.count))"
+        }
+        if rest.hasPrefix("body.") { return "$.\(rest.dropFirst("body.".count))" }
+        return text.hasPrefix(".") || text.hasPrefix("[") ? "$\(text)" : nil
     }
 
     private static var capitalizedForms: String { "A" + forms.dropFirst() }

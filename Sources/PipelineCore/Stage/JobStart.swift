@@ -1,3 +1,5 @@
+import JSONPath
+
 /// What is known when a job starts, before it is journaled.
 public struct JobStart: Sendable {
     /// Inputs, environment and the job itself: no captures, no secrets.
@@ -5,21 +7,42 @@ public struct JobStart: Sendable {
     public let folders: JobFolders
     /// Whether the person lets existing files be replaced.
     public let overwrites: Bool
+    /// What earlier jobs of the pipeline wrote at a path, as far as it is remembered.
+    public let written: @Sendable (String) async -> [WrittenFile]
 
-    public init(known: Scope, folders: JobFolders, overwrites: Bool) {
+    public init(
+        known: Scope, folders: JobFolders, overwrites: Bool,
+        written: @escaping @Sendable (String) async -> [WrittenFile] = { _ in [] }
+    ) {
         self.known = known
         self.folders = folders
         self.overwrites = overwrites
+        self.written = written
     }
 
     /// Whether the values of all these references are known.
     public func knows(_ references: [Reference]) -> Bool {
         references.allSatisfy { reference in
             switch reference.root {
-            case .input, .environment, .job: true
+            case .input(let name): known.inputs[name] != nil
+            case .environment: true
+            case .job: known.job != nil
             default: false
             }
         }
+    }
+}
+
+extension JobStart {
+    /// The first value that an expression gives and that is wrong, of those that are known.
+    fileprivate func objection(to checks: [SettingCheck], in source: SourceText) -> StepFailure? {
+        for check in checks where knows(check.references) {
+            guard let mistake = check.mistake(in: known) else { continue }
+            let position = source.position(at: check.range.start)
+            return StepFailure(
+                mistake.message, hint: mistake.hint, place: "\(source.name):\(position.line):\(position.column)")
+        }
+        return nil
     }
 }
 
@@ -28,16 +51,31 @@ extension Plan {
     ///
     /// Only stages that will run are asked, and whose failure ends the job.
     public func objection(at start: JobStart) async -> StepFailure? {
-        var skippable: Set<String> = []
-        for stage in stages {
-            if stage.condition != nil || !stage.reads.isDisjoint(with: skippable) { skippable.insert(stage.id) }
-            guard !skippable.contains(stage.id), stage.forEach == nil, stage.continuesOnFailure.constant == false
-            else { continue }
+        if let mistake = mistake(at: start) { return mistake }
+        for stage in certainStages where stage.forEach == nil && stage.continuesOnFailure.constant == false {
             if var failure = await stage.stage.objection(start) {
                 failure.place = failure.place ?? stage.place
                 return failure
             }
         }
         return nil
+    }
+
+    /// The first duration, size, number or boolean that an expression gives and that is wrong, as far as it is known.
+    public func mistake(at start: JobStart) -> StepFailure? {
+        if let failure = start.objection(to: checks, in: definition.source) { return failure }
+        for stage in certainStages + finally.filter({ $0.condition == nil }) {
+            if let failure = start.objection(to: stage.checks, in: definition.source) { return failure }
+        }
+        return nil
+    }
+
+    /// The stages that no condition can keep from running.
+    private var certainStages: [PlannedStage] {
+        var skippable: Set<String> = []
+        return stages.filter { stage in
+            if stage.condition != nil || !stage.reads.isDisjoint(with: skippable) { skippable.insert(stage.id) }
+            return !skippable.contains(stage.id)
+        }
     }
 }

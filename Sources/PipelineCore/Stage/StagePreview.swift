@@ -6,10 +6,16 @@ public struct StagePreview: Sendable {
     public var requests: [RequestPreview]
     /// A sentence; nil for a stage without a submit.
     public var once: String?
+    /// The file or, with a final `/`, the folder that it writes; nil for none.
+    public var writes: String?
+    /// What it waits for, in words; nil for a stage that does not wait.
+    public var waits: String?
 
-    public init(requests: [RequestPreview] = [], once: String? = nil) {
+    public init(requests: [RequestPreview] = [], once: String? = nil, writes: String? = nil, waits: String? = nil) {
         self.requests = requests
         self.once = once
+        self.writes = writes
+        self.waits = waits
     }
 }
 

@@ -93,8 +93,24 @@ extension DurationText {
         return words.first { unit.lowercased().hasPrefix($0.0) }?.1
     }
 
+    /// What a text such as `5 minutes` or `1 h 30 min` means, as it is written here.
+    private static func meant(by text: String) -> String? {
+        let words = text.lowercased().replacing(" and ", with: " ").filter { $0 != " " && $0 != "," }
+        guard let parts = UnitText.parts(words) else { return nil }
+        var written = ""
+        for part in parts {
+            let unit = units.first { $0.name == part.unit }?.name ?? spelledOut(String(part.unit))
+            guard let unit else { return nil }
+            written += "\(part.digits)\(unit)"
+        }
+        return (try? parse(written)) == nil ? nil : written
+    }
+
     private static func unreadable(_ text: String) -> ValueSyntaxError {
         let fraction = text.contains(".") ? "; there are no fractions: say \"1500ms\" for one and a half seconds" : ""
+        if let meant = meant(by: text) {
+            return ValueSyntaxError("\"\(text)\" is no duration", hint: "write \"\(meant)\"")
+        }
         return ValueSyntaxError(
             "\"\(text)\" is no duration",
             hint: "durations look like \"250ms\", \"30s\", \"5m\", \"1h30m\", \"7d\"\(fraction)")

@@ -52,6 +52,11 @@ public enum SizeText {
 
     static func bareNumber(_ digits: String, kind: String, suffix: String) -> ValueSyntaxError {
         let number = digits.allSatisfy(\.isNumber) ? digits : "8"
+        if let bytes = Int64(number), bytes >= 1024 {
+            return ValueSyntaxError(
+                "a \(kind) needs a unit, and \(digits) has none",
+                hint: "say \"\(exact(bytes))\(suffix)\" for that many bytes")
+        }
         return ValueSyntaxError(
             "a \(kind) needs a unit, and \(digits) has none",
             hint: "say \"\(number)MiB\(suffix)\" or, for bytes, \"\(number)B\(suffix)\"")

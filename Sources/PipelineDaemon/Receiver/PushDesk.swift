@@ -80,7 +80,10 @@ struct PushDesk: Sendable {
             case .standardWebhooks(let secret): .standardWebhooks(secret: try secret.evaluateText(in: scope))
             case .token(let token):
                 .token(value: try token.value.evaluateText(in: scope), header: token.header, query: token.query)
-            case .hmac(let signature): .signature(signature, secret: try signature.secret.evaluateText(in: scope))
+            case .hmac(let signature):
+                .signature(
+                    signature, secret: try signature.secret.evaluateText(in: scope),
+                    isTimestamped: try signature.isTimestamped.value(in: scope))
             }
         }
     }

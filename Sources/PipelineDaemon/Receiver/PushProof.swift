@@ -6,7 +6,7 @@ import PipelineCore
 enum PushProof: Sendable {
     case standardWebhooks(secret: String)
     case token(value: String, header: String?, query: String?)
-    case signature(CallbackSignature, secret: String)
+    case signature(CallbackSignature, secret: String, isTimestamped: Bool)
 
     /// How far a push's time may lie from ours, in seconds: older ones may be replays (Standard Webhooks 1.0.0,
     /// "Verifying the timestamp").
@@ -17,7 +17,8 @@ enum PushProof: Sendable {
         switch self {
         case .standardWebhooks(let secret): Self.isStandard(push, secret, now)
         case .token(let value, let header, let query): Self.brings(push, value, header, query)
-        case .signature(let definition, let secret): Self.isSigned(push, definition, secret, now)
+        case .signature(let definition, let secret, let isTimestamped):
+            Self.isSigned(push, definition, secret, isTimestamped ? now : nil)
         }
     }
 
@@ -75,12 +76,13 @@ enum PushProof: Sendable {
 
     // MARK: Keyed hashes
 
+    /// - Parameter now: the time that a header with a time is held against; nil for one without.
     private static func isSigned(
-        _ push: PushRequest, _ definition: CallbackSignature, _ secret: String, _ now: Int64
+        _ push: PushRequest, _ definition: CallbackSignature, _ secret: String, _ now: Int64?
     ) -> Bool {
         guard let header = push.header(definition.header), !secret.isEmpty else { return false }
         let key = SymmetricKey(data: Data(secret.utf8))
-        guard definition.isTimestamped else {
+        guard let now else {
             let prefix = "\(definition.algorithm.rawValue)="
             let text = header.hasPrefix(prefix) ? String(header.dropFirst(prefix.count)) : header
             return isCode(text, of: push.body, definition, key)

@@ -7,7 +7,7 @@ extension JobDriver {
     /// Whether the rules hold.
     var backgroundGate: (any BackgroundGate)? { snapshot.mode == .background ? ports.gate : nil }
 
-    private var budget: ResumeBudget { ResumeBudget(plan.definition.background.budget) }
+    private var budget: ResumeBudget { ResumeBudget(plan.definition.background.budget, in: documentScope) }
 
     /// Notes that the engine got control back because of a step; false when that belongs to the resume under way.
     @discardableResult func gotControl(_ key: StepKey, _ reason: ResumeReason) -> Bool { resumes.open(key, reason) }
@@ -54,7 +54,8 @@ extension JobDriver {
     }
 
     private func tolerance(of wait: Duration) -> Duration {
-        switch plan.definition.background.tolerance {
+        let setting = plan.definition.background.tolerance
+        return switch setting.constant ?? (try? setting.value(in: documentScope)) ?? .duration(.zero) {
         case .fraction(let share): .milliseconds(Int64(max(0, wait.seconds) * share * 1000))
         case .duration(let duration): duration
         }
@@ -151,7 +152,7 @@ extension JobDriver {
     /// Whether a step that could begin may: only discretionary ones of the background wait.
     private func isGoodMoment(for decision: JobMachine.Decision) async throws(JournalFailure) -> Bool {
         guard case .begin(let key) = decision, let gate = backgroundGate, let stage = plan.stage(key.stage),
-            stage.isDiscretionary, stage.forEach == nil || key.item != nil
+            stage.forEach == nil || key.item != nil, await isDiscretionary(key, stage)
         else { return true }
         let now = ports.clock.now
         if let again = resumes.moments[key], again > now { return false }
@@ -165,6 +166,15 @@ extension JobDriver {
             try await commit([deferral(of: key, until: again, delay: again - now, judgement.rationale)])
         }
         return false
+    }
+
+    /// A value that can't be had says no: then the step begins, and fails with that said.
+    private func isDiscretionary(_ key: StepKey, _ stage: PlannedStage) async -> Bool {
+        if let flag = stage.discretionary.constant { return flag }
+        let value = try? await context(for: key, stage).evaluate { scope throws(EvaluationFailure) in
+            try stage.discretionary.value(in: scope)
+        }
+        return value ?? false
     }
 
     private func momentQuestion(_ key: StepKey, _ stage: PlannedStage) -> MomentQuestion {

@@ -111,7 +111,12 @@ extension JobDriver {
         switch failure {
         case .failed(let failed):
             let definite = TryFailure(failed.failure, kind: .definite)
-            try await change(key, .tryFailed(definite, stage.retry, random: 0))
+            // A step that never began was not yet asked whether its failure matters.
+            let setting = stage.continuesOnFailure
+            let tolerates = setting.constant == nil && (try? setting.value(in: scope(for: key))) == true
+            try await change(key, .tryFailed(definite, stage.retry, random: 0)) { step in
+                if tolerates { step.toleratesFailure = true }
+            }
         case .stopped: break
         case .journal(let failure): throw failure
         }

@@ -11,7 +11,7 @@ extension JobDriver {
     static let shortPatience = Duration.seconds(1)
     private static let mostAtATime = 16
 
-    private var law: NotificationLaw { NotificationLaw(plan.definition.notifications) }
+    private var law: NotificationLaw { NotificationLaw(plan.definition.notifications, in: documentScope) }
 
     private var tells: Bool { ports.sinks != nil && !plan.definition.notifications.isEmpty }
 
@@ -64,8 +64,7 @@ extension JobDriver {
         where record.isReady(at: now) && telling.sending.count < Self.mostAtATime {
             guard let entry = law.entry(of: record), telling.sending.insert(record.id).inserted else { continue }
             let notification = record.notification(of: snapshot.record.id, pipeline: snapshot.record.pipeline)
-            let scope = snapshot.documentScope(
-                environment: environment, secrets: secrets, secretInputs: secretInputs)
+            let scope = documentScope
             let source = plan.definition.source
             group.addTask { [mailbox] in
                 let result = await Self.deliver(notification, to: entry, scope, source, by: sinks)

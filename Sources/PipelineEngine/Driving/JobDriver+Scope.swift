@@ -15,6 +15,11 @@ extension JobDriver {
         return scope
     }
 
+    /// What expressions outside of all stages may read.
+    var documentScope: Scope {
+        snapshot.documentScope(environment: environment, secrets: secrets, secretInputs: secretInputs)
+    }
+
     /// What is fixed of a step for one call of its stage.
     func facts(of key: StepKey, _ stage: PlannedStage, _ step: StepRecord) -> StageFacts {
         StageFacts(

@@ -86,6 +86,7 @@ extension JobDriver {
         return try await context(for: key, stage).evaluate { scope throws(EvaluationFailure) in
             _ = try stage.retries.policy(in: scope)
             _ = try stage.deadline?.value(in: scope)
+            _ = try stage.discretionary.value(in: scope)
             let tolerates = try stage.continuesOnFailure.value(in: scope)
             return stage.isFinal || tolerates
         }

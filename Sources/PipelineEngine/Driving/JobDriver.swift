@@ -67,7 +67,7 @@ actor JobDriver {
         onlyTells: Bool = false
     ) {
         self.onlyTells = onlyTells
-        tellsExpectations = ports.sinks != nil && NotificationLaw(plan.definition.notifications).asksEstimate
+        tellsExpectations = ports.sinks != nil && NotificationLaw.asksEstimate(plan.definition.notifications)
         writing = lease
         continuing = Set(begun)
         self.resumes = resumes

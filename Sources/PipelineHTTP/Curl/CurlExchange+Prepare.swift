@@ -101,8 +101,8 @@ extension CurlExchange {
         for field in request.headers {
             lines.append(field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)")
         }
-        // libcurl would name a form otherwise.
-        if !request.body.isNone, request.headers[.contentType] == nil { lines.append("Content-Type:") }
+        // libcurl would call the body of a POST a form, also one that is not there.
+        if request.headers[.contentType] == nil { lines.append("Content-Type:") }
         if request.headers[.acceptEncoding] == nil {
             if case .file = options.receive {
                 lines.append("Accept-Encoding: identity")

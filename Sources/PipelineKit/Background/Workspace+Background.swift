@@ -25,10 +25,10 @@ extension Workspace {
 
     /// What a plan would cost in the background, as the ledger stands now.
     public func forecast(
-        of plan: Plan, budget: ResumeBudgetDefinition?
+        of plan: Plan, budget: ResumeBudgetDefinition?, in scope: Scope
     ) async throws(JournalFailure) -> BackgroundForecast {
         BackgroundForecast(
             plan, budget: budget, ledger: try await ledger(), samples: try await samples(of: plan.definition.name),
-            at: SystemClock().now)
+            in: scope, at: SystemClock().now)
     }
 }

@@ -59,13 +59,44 @@ public struct JobDraft: Sendable {
     }
 
     /// What would make the job fail for sure after it has spent uploads and submits; nil for nothing that is known yet.
-    public func objection(to record: JobRecord) async -> StepFailure? {
-        let known = Scope(
+    ///
+    /// - Parameter written: what earlier jobs of the pipeline wrote at a path.
+    public func objection(
+        to record: JobRecord, written: @escaping @Sendable (String) async -> [WrittenFile] = { _ in [] }
+    ) async -> StepFailure? {
+        var known = known
+        known.job = Scope.Job(id: record.id.text, key: record.key, started: record.started)
+        return shown(
+            await plan.objection(
+                at: JobStart(known: known, folders: record.folders, overwrites: record.overwrites, written: written)))
+    }
+
+    /// A duration, size, number or boolean that an expression gives and that is wrong, of those that are known
+    /// before there is a job.
+    public var mistake: StepFailure? {
+        let folder = AbsolutePath.folder(of: path)
+        let folders = JobFolders(document: folder, output: folder)
+        return shown(plan.mistake(at: JobStart(known: known, folders: folders, overwrites: false)))
+    }
+
+    /// Without the values of secret inputs.
+    private func shown(_ failure: StepFailure?) -> StepFailure? {
+        guard var failure, !secretInputs.isEmpty else { return failure }
+        failure.title = Redactor(secretTexts).redact(failure.title)
+        return failure
+    }
+
+    /// What expressions may read before there is a job.
+    public var known: Scope {
+        Scope(
             inputs: inputs, env: Dictionary(uniqueKeysWithValues: environment.map { ($0.name, $0.value.string) }),
-            job: Scope.Job(id: record.id.text, key: record.key, started: record.started),
-            baseFolder: record.folders.document)
-        return await plan.objection(
-            at: JobStart(known: known, folders: record.folders, overwrites: record.overwrites))
+            baseFolder: AbsolutePath.folder(of: path))
+    }
+
+    /// Secret inputs as texts, by name.
+    private var secretTexts: [String: String] {
+        Dictionary(
+            secretInputs.map { ($0.name, $0.value.string ?? $0.value.text) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// What is journaled when the job starts.

@@ -31,9 +31,19 @@ public struct PlanPreview: Sendable {
         var stages: [Stage] = []
         for stage in all {
             let scope = PreviewScope(known: known, secrets: plan.secrets, captures: captures, own: stage.id)
-            stages.append(Stage(planned: stage, preview: await stage.stage.preview(scope), expires: nil))
+            stages.append(
+                Stage(
+                    planned: stage, preview: await stage.stage.preview(scope),
+                    expires: Self.expiry(of: stage, in: plan, known)))
         }
         self.stages = stages
+    }
+
+    /// Until when captures are good, and for whom they are made anew then.
+    private static func expiry(of stage: PlannedStage, in plan: Plan, _ known: Scope) -> String? {
+        guard let text = stage.expires?.describe(in: known) else { return nil }
+        let renewing = plan.stages.filter { $0.renews == stage.id }.map { "'\($0.id)'" }
+        return renewing.isEmpty ? text : "\(text), and it is run again for \(renewing.joined(separator: ", "))"
     }
 
     /// The form of `plan --json`. What only a prediction of background work knows is null.
@@ -42,7 +52,9 @@ public struct PlanPreview: Sendable {
             [
                 "id": .string(stage.planned.id), "kind": .string(stage.planned.kind),
                 "requests": .array(stage.preview.requests.map(\.json)), "once": JSON(stage.preview.once),
-                "expires": JSON(stage.expires), "resumes": nil, "delay": nil,
+                "expires": JSON(stage.expires), "writes": JSON(stage.preview.writes),
+                "waits": JSON(stage.preview.waits),
+                "resumes": nil, "delay": nil,
             ]
         }
         return ["digest": .string(digest), "stages": .array(stages), "resumes": nil, "delay": nil]

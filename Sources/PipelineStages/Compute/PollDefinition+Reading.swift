@@ -24,7 +24,8 @@ extension PollDefinition {
 private struct PollFields: Sendable {
     let request: RequestFields
     let status = Field("status", FieldType<Selector>.selector, "Where the job's state stands.")
-    let lists: [(meaning: StatusLists.Meaning, field: Field<[JSON]>)] = StatusLists.Meaning.allCases.map { meaning in
+    let lists: [(meaning: StatusLists.Meaning, field: Field<[Setting<JSON>]>)] = StatusLists.Meaning.allCases.map {
+        meaning in
         (meaning, Field(meaning.rawValue, .states, "States that mean: \(meaning.rawValue)."))
     }
     let ignoreCase = Field(
@@ -57,11 +58,11 @@ private struct PollFields: Sendable {
     func read(_ reader: ObjectReader) -> PollDefinition? {
         let definition = request.read(reader)
         let statusSelector = reader.optional(status)
-        let lists = readLists(reader)
+        let states = readStates(reader)
         let paceDefinition = pace.read(reader)
         var poll = PollDefinition(request: definition ?? RequestDefinition(captured: ""))
         poll.status = statusSelector
-        poll.lists = lists
+        poll.states = states
         poll.ignoreCase = reader.value(ignoreCase, default: .constant(false))
         poll.unknownStatus = reader.value(unknownStatus, default: .running)
         poll.until = reader.optional(until)
@@ -74,16 +75,10 @@ private struct PollFields: Sendable {
         return definition == nil ? nil : poll
     }
 
-    private func readLists(_ reader: ObjectReader) -> StatusLists {
-        var result = StatusLists()
+    private func readStates(_ reader: ObjectReader) -> [StatusLists.Meaning: [Setting<JSON>]] {
+        var result: [StatusLists.Meaning: [Setting<JSON>]] = [:]
         for (meaning, field) in lists {
-            let values = reader.value(field, default: [])
-            switch meaning {
-            case .running: result.running = values
-            case .failed: result.failed = values
-            case .cancelled: result.cancelled = values
-            case .succeeded: result.succeeded = values
-            }
+            result[meaning] = reader.value(field, default: [])
             if reader.has(field.name), !reader.has("status"), let place = reader.place(of: field.name) {
                 reader.findings.report(
                     place, "'\(field.name)' lists states, and 'status' does not say where the state stands",
@@ -94,24 +89,19 @@ private struct PollFields: Sendable {
     }
 }
 
-extension FieldType where Value == [JSON] {
+extension FieldType where Value == [Setting<JSON>] {
     /// States of a job: strings, numbers and booleans.
     fileprivate static var states: FieldType {
-        let schema: JSON = ["type": "array", "items": ["type": ["string", "number", "boolean"]]]
-        return FieldType(schema: schema) { place, findings in
-            guard let elements = FieldType<[Place]>.array(of: FieldType<Place>.any).read(place, findings) else {
-                return nil
+        let state = FieldType<Setting<JSON>>.setting(
+            schema: ["type": ["string", "number", "boolean"]], roots: .request
+        ) { json throws(ValueSyntaxError) in
+            switch json {
+            case .string, .number, .bool: return json
+            case .null, .array, .object:
+                throw ValueSyntaxError("a state is a string, a number, true or false, not \(json.kindName)")
             }
-            for element in elements {
-                switch element.node.content {
-                case .string, .number, .bool: break
-                case .null, .array, .object:
-                    findings.report(
-                        element, "a state is a string, a number, true or false, not \(element.node.json.kindName)")
-                }
-            }
-            return elements.map(\.node.json)
         }
+        return .array(of: state)
     }
 }
 

@@ -15,6 +15,8 @@ struct PollDefinition: Sendable {
 
     @Indirect private(set) var request: RequestDefinition
     var status: Selector?
+    /// The states that the document lists; ``lists`` once expressions among them have been put in.
+    var states: [StatusLists.Meaning: [Setting<JSON>]] = [:]
     var lists = StatusLists()
     /// Whether states that differ by case alone are the same.
     var ignoreCase = Setting.constant(false)
@@ -32,34 +34,36 @@ struct PollDefinition: Sendable {
     /// The same with what expressions say of it put in.
     func settled<Checkpoint>(in context: StageContext<Checkpoint>) async throws(StageFailure) -> PollDefinition {
         var poll = self
-        poll.lists.ignoresCase = try await context.evaluate { scope throws(EvaluationFailure) in
-            try ignoreCase.value(in: scope)
+        poll.lists = try await context.evaluate { scope throws(EvaluationFailure) in
+            var lists = StatusLists()
+            for (meaning, settings) in states {
+                for setting in settings { lists.values[meaning, default: []].append(try setting.value(in: scope)) }
+            }
+            lists.ignoresCase = try ignoreCase.value(in: scope)
+            return lists
         }
         return poll
     }
 
     /// Whether it can tell that the job has succeeded.
-    var knowsSuccess: Bool { until != nil || !lists.succeeded.isEmpty }
+    var knowsSuccess: Bool { until != nil || states[.succeeded]?.isEmpty == false }
 }
 
 /// The values of `status`, by what they mean.
 struct StatusLists: Sendable {
+    /// In the order in which they are looked through.
     enum Meaning: String, Sendable, CaseIterable { case running, failed, cancelled, succeeded }
 
-    var running: [JSON] = []
-    var failed: [JSON] = []
-    var cancelled: [JSON] = []
-    var succeeded: [JSON] = []
+    var values: [Meaning: [JSON]] = [:]
     var ignoresCase = false
 
     /// What a status means; nil when it stands in no list. Of several states the first list that holds any decides,
     /// in the order running, failed, cancelled, succeeded: a job of which a part still runs is running.
     func meaning(of status: JSON) -> Meaning? {
         let states = status.array ?? [status]
-        let lists: [(Meaning, [JSON])] = [
-            (.running, running), (.failed, failed), (.cancelled, cancelled), (.succeeded, succeeded),
-        ]
-        return lists.first { _, values in states.contains { state in values.contains { isSame($0, state) } } }?.0
+        return Meaning.allCases.first { meaning in
+            values[meaning]?.contains { value in states.contains { isSame(value, $0) } } == true
+        }
     }
 
     private func isSame(_ value: JSON, _ state: JSON) -> Bool {

@@ -25,7 +25,8 @@ private struct DownloadFields: Sendable {
         "The file to write, or with a final / the folder: the name then comes from the answer.")
     let verify = Field("verify", VerifyDefinition.type, "What the file must be.")
     let overwrite = Field(
-        "overwrite", FieldType<Setting<Bool>>.flag(), default: false, "Whether an existing file is replaced.")
+        "overwrite", FieldType<Setting<Bool>>.flag(), default: false,
+        "Whether an existing file is replaced; else a different one is an error, and what came waits as TO.part.")
     let capture = Field(
         "capture", FieldType<CaptureSet>.captures(),
         "Values from the answer, beside path, bytes and sha256; of its body when it has at most 1 MiB.")
@@ -39,7 +40,7 @@ private struct DownloadFields: Sendable {
 
     init(_ decorators: DecoratorCatalogue) {
         request = Field(
-            "request", RequestDefinition.type(decorators: decorators), required: true,
+            "request", RequestDefinition.type(decorators: decorators), required: true, examples: [["GET": "/file"]],
             "The request whose answer is the file.")
     }
 

@@ -78,16 +78,18 @@ final class DownloadReceiver: Sendable {
     private let session: DownloadSession
     private let place: OutputPath
     private let url: String
-    private let replaces: Bool
+    /// Whether a file that has the name already may spare the download.
+    private let comparesExisting: Bool
     private let wanted: VerifyDefinition.Values
     private let now: @Sendable () -> Timestamp
     private let state: Mutex<State>
 
     /// - Parameters:
+    ///   - comparesExisting: whether a file that has the name already may spare the download.
     ///   - wanted: what the author wants the whole to be.
     ///   - part: the file with the bytes held, if there are any; `digests` have seen them.
     init(
-        _ session: DownloadSession, marks: TransferMarks, place: OutputPath, url: String, replaces: Bool,
+        _ session: DownloadSession, marks: TransferMarks, place: OutputPath, url: String, comparesExisting: Bool,
         wanted: VerifyDefinition.Values, checkpoint: DownloadCheckpoint, part: PartFile?, digests: RunningDigests,
         now: @escaping @Sendable () -> Timestamp
     ) {
@@ -95,7 +97,7 @@ final class DownloadReceiver: Sendable {
         self.marks = marks
         self.place = place
         self.url = url
-        self.replaces = replaces
+        self.comparesExisting = comparesExisting
         self.wanted = wanted
         self.now = now
         state = Mutex(
@@ -163,7 +165,7 @@ final class DownloadReceiver: Sendable {
     private func receive(from offset: Int64, _ headers: HTTPFields, _ state: inout State) -> SinkDecision {
         let path = state.path ?? place.path(named: DownloadName.make(headers: headers, url: url))
         state.path = path
-        if !replaces, access(path, F_OK) == 0 {
+        if comparesExisting, wanted.digest != nil || !state.stated.isEmpty, access(path, F_OK) == 0 {
             state.outcome = .exists(path: path)
             return .stop
         }

@@ -24,8 +24,12 @@ struct DownloadRun {
     let replaces: Bool
     /// How many ranges may come at a time.
     let streams: Int
+    /// The statuses that count as success; nil for the usual ones.
+    let expected: StatusSet?
     /// Whether the next request asks for the first bytes alone, to find out whether there are ranges.
     private var probes: Bool
+    /// Whether a file that has the name already is known to be another one: what comes is kept as a part all the same.
+    private var isTaken = false
     /// The file being received, open and locked.
     var part: PartFile?
     /// How long an answer takes to begin, as far as a connection that was made has shown it.
@@ -38,7 +42,8 @@ struct DownloadRun {
 
     init(
         stage: DownloadStage, context: StageContext<DownloadCheckpoint>, place: OutputPath,
-        checkpoint: DownloadCheckpoint, wanted: VerifyDefinition.Values, replaces: Bool, streams: Int = 1
+        checkpoint: DownloadCheckpoint, wanted: VerifyDefinition.Values, replaces: Bool, streams: Int = 1,
+        expected: StatusSet? = nil
     ) {
         self.stage = stage
         self.context = context
@@ -47,6 +52,7 @@ struct DownloadRun {
         self.wanted = wanted
         self.replaces = replaces
         self.streams = streams
+        self.expected = expected
         probes = streams > 1
     }
 
@@ -70,6 +76,7 @@ struct DownloadRun {
                 guard restarts <= 2 else { throw definite("the download can't go on: \(reason)") }
                 startAgain()
             case .identical(let outcome): return outcome
+            case .taken: isTaken = true
             }
         }
     }
@@ -90,12 +97,15 @@ struct DownloadRun {
         case more
         case restart(String)
         case identical(StageOutcome<DownloadCheckpoint>)
+        /// A different file has the name; nothing was received.
+        case taken
     }
 
     // MARK: Before the first request
 
-    /// A file that has the name already ends the download at once, if its digest is known to be right or wrong.
-    private func recognise() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
+    /// A file that has the name already ends the download at once, if it is known to be the one that is wanted. Any
+    /// other is found to be different when the download has come, which then waits as a part.
+    private mutating func recognise() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
         guard let path = checkpoint.target else { return nil }
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -103,18 +113,18 @@ struct DownloadRun {
             throw definite("\(path) is a folder", hint: "end \"to\" with '/' to write into it")
         }
         guard !replaces, let digest = wanted.digest, stage.definition.capture.isEmpty else { return nil }
-        return try await identical(path, by: [digest])
+        let outcome = try await identical(path, by: [digest])
+        isTaken = outcome == nil
+        return outcome
     }
 
-    /// The outcome for an existing file that is the one wanted; a failure for any other.
+    /// The outcome for an existing file that is the one wanted; nil for any other.
     private func identical(
         _ path: String, by digests: [StatedDigest]
-    ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
-        guard !digests.isEmpty else { throw exists(path, "a file") }
+    ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
+        guard !digests.isEmpty else { return nil }
         let actual = try reading(path) { () throws(FileFailure) in try FileDigest.digests(of: path, for: digests) }
-        guard digests.allSatisfy({ actual.hex($0.algorithm) == $0.hex }) else {
-            throw exists(path, "a different file")
-        }
+        guard digests.allSatisfy({ actual.hex($0.algorithm) == $0.hex }) else { return nil }
         var status = stat()
         _ = stat(path, &status)
         let verified = DownloadCheckpoint.Verified(bytes: Int64(status.st_size), sha256: actual.sha256)
@@ -171,7 +181,7 @@ struct DownloadRun {
     // MARK: One request
 
     func session() -> DownloadSession {
-        let expected = stage.definition.expect
+        let expected = expected
         return DownloadSession(
             held: checkpoint.held, validator: checkpoint.validator, total: checkpoint.total,
             hasFinalDigest: wanted.digest != nil || !checkpoint.stated.isEmpty,
@@ -187,8 +197,8 @@ struct DownloadRun {
         let (context, requests) = (context, requests)
         let receiver = DownloadReceiver(
             session, marks: TransferMarks(from: session.held, part: Self.partSize) { context.now }, place: place,
-            url: rendered.description.url, replaces: replaces || stage.unpack != nil, wanted: wanted,
-            checkpoint: checkpoint, part: part, digests: digests
+            url: rendered.description.url, comparesExisting: !replaces && !isTaken && stage.unpack == nil,
+            wanted: wanted, checkpoint: checkpoint, part: part, digests: digests
         ) { context.now }
         let sink = receiver.sink { received, total in
             context.report(.transfer(sent: 0, received: received, total: total))
@@ -221,7 +231,7 @@ struct DownloadRun {
         case .failed(let failure): throw local(failure)
         case .lackOfRoom(let lack, let path): throw noRoom(lack, path)
         case .exists(let path):
-            return .identical(try await identical(path, by: wanted.stated + snapshot.stated))
+            return try await identical(path, by: wanted.stated + snapshot.stated).map { .identical($0) } ?? .taken
         case .received, .nothingMore:
             guard let part = snapshot.part, let path = snapshot.path else { throw definite("the answer had no file") }
             let trailing = StatedDigest.stated(in: response.trailers, isWhole: response.status != 206)

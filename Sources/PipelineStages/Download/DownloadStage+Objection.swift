@@ -19,7 +19,10 @@ extension DownloadStage {
         if status.st_mode & S_IFMT == S_IFDIR {
             return StepFailure("\(path) is a folder", hint: "end \"to\" with '/' to write into it")
         }
-        guard verify.isStated else { return Self.taken("a file", path) }
+        // What an earlier job brought is likely to come again: whether it is another one is known when it has come.
+        guard verify.isStated else {
+            return await isResult(path, Int64(status.st_size), start) ? nil : Self.taken("a file", path)
+        }
         let references = (verify.sha256?.references ?? []) + (verify.size?.references ?? [])
         guard start.knows(references), let wanted = try? verify.values(in: start.known) else { return nil }
         let isOther = wanted.size.map { $0 != Int64(status.st_size) } ?? false
@@ -28,6 +31,13 @@ extension DownloadStage {
             return nil
         }
         return Self.taken("a different file", path)
+    }
+
+    /// Whether the file is, byte for byte, what an earlier job of the pipeline wrote there.
+    private func isResult(_ path: String, _ size: Int64, _ start: JobStart) async -> Bool {
+        let earlier = await start.written(path).filter { $0.bytes == size }
+        guard !earlier.isEmpty, let digest = try? FileDigest.sha256(of: path) else { return false }
+        return earlier.contains { $0.sha256 == digest }
     }
 
     /// Where the result goes, if that is known and nothing there may be replaced.

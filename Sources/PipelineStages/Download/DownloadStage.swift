@@ -33,7 +33,10 @@ struct DownloadStage: Stage {
             stage: self, context: context, place: place, checkpoint: checkpoint,
             wanted: try await verify.values(in: context),
             replaces: try await replaces(in: context),
-            streams: try await context.evaluate { scope throws(EvaluationFailure) in try parallel.value(in: scope) })
+            streams: try await context.evaluate { scope throws(EvaluationFailure) in try parallel.value(in: scope) },
+            expected: try await context.evaluate { scope throws(EvaluationFailure) in
+                try definition.expect?.values(in: scope)
+            })
         // The transport may hold the file a moment longer than the try lasts; the next try must find it free.
         defer { run.part?.unlock() }
         return try await run.perform()

@@ -163,7 +163,12 @@ extension BodyDefinition {
         case .none: .null
         case .json(let template): template.describe(in: scope)
         case .form(let table):
-            .object(JSONObject(table.descriptions(in: scope).map { ($0.name, .string($0.value)) }))
+            .object(
+                JSONObject(
+                    table.entries.compactMap { entry in
+                        let value = entry.value.describe(in: scope)
+                        return value.isNull ? nil : (entry.name, value)
+                    }))
         case .text(let template): .string(template.describe(in: scope))
         case .file(let template, _): .string("‹file \(template.describe(in: scope))›")
         case .part: "‹bytes of the part›"

@@ -27,14 +27,36 @@ extension RequestStage {
         let purpose = paginate == nil ? "request" : "page"
         return StagePreview(
             requests: [await requests.preview(definition, as: purpose, in: scope)],
-            once: isSubmit ? requests.settlement(of: definition, in: scope) : nil)
+            once: isSubmit ? requests.settlement(of: definition, in: scope) : nil,
+            writes: to?.describe(in: scope.known))
     }
 }
 
 extension DownloadStage {
     func preview(in scope: PreviewScope) async -> StagePreview {
-        StagePreview(requests: [await requests.preview(definition, as: "download", in: scope)])
+        StagePreview(
+            requests: [await requests.preview(definition, as: "download", in: scope)],
+            writes: to.describe(in: scope.known))
     }
+}
+
+extension WriteStage {
+    func preview(in scope: PreviewScope) async -> StagePreview {
+        StagePreview(writes: to.describe(in: scope.known))
+    }
+}
+
+extension WaitStage {
+    func preview(in scope: PreviewScope) async -> StagePreview {
+        let duration = length.map {
+            $0.constant.map(DurationText.describe) ?? $0.template?.describe(in: scope.known) ?? ""
+        }
+        return StagePreview(waits: duration ?? "until \(until?.describe(in: scope.known) ?? "")")
+    }
+}
+
+extension PushStage {
+    func preview(in scope: PreviewScope) async -> StagePreview { StagePreview(waits: "for a push") }
 }
 
 extension UploadStage {

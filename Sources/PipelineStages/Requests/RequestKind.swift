@@ -28,6 +28,7 @@ private struct RequestStageFields: Sendable {
     init(_ decorators: DecoratorCatalogue) {
         request = Field(
             "request", RequestDefinition.type(decorators: decorators, options: .init(allowsOnce: true)), required: true,
+            examples: [["GET": "/path"]],
             "The request.")
     }
 

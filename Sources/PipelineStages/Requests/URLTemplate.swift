@@ -36,6 +36,11 @@ struct URLTemplate: Sendable {
     /// The text with which the URL begins, when it does not begin with a value.
     var start: String? { if case .literal(let text)? = pieces.first { text } else { nil } }
 
+    /// What the author wrote, a line break standing for each value.
+    var literals: String {
+        pieces.map { if case .literal(let text) = $0 { text } else { "\n" } }.joined()
+    }
+
     private static func hasOrigin(_ pieces: [Piece]) -> Bool {
         guard case .literal(let start)? = pieces.first, let scheme = start.firstRange(of: "://") else { return false }
         return pieces.count == 1 || start[scheme.upperBound...].contains { $0 == "/" || $0 == "?" }

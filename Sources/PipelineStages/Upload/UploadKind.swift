@@ -24,7 +24,8 @@ enum UploadKind {
 private struct UploadFields: Sendable {
     let file = Field("file", FieldType<Template>.template(), required: true, "The local file to send.")
     let mode = Field(
-        "protocol", FieldType<UploadProtocol>.word("protocol"), required: true, "How the file gets to the service.")
+        "protocol", FieldType<UploadProtocol>.word("protocol"), required: true, examples: ["put"],
+        "How the file gets to the service.")
     let request: Field<RequestDefinition>
     let fields = Field("fields", FieldType<JSONTemplate>.json(), "With multipart: the form's fields before the file.")
     let fileField = Field(
@@ -48,7 +49,7 @@ private struct UploadFields: Sendable {
 
     init(_ decorators: DecoratorCatalogue) {
         request = Field(
-            "request", RequestDefinition.type(decorators: decorators), required: true,
+            "request", RequestDefinition.type(decorators: decorators), required: true, examples: [["PUT": "/file"]],
             "With put and multipart the request that carries the file, with resumable the one that makes the upload.")
         let partOptions = RequestDefinition.Options(allowsPart: true, declaresCaptures: false)
         part = Field(

@@ -89,6 +89,45 @@ struct OutputSchemaTests {
         }
     }
 
+    @Test("what budget, why, stats, config and plugins print, of a machine with jobs in the background")
+    func machine() async throws {
+        let names = ["budget", "why", "stats", "config", "plugins"]
+        let schemas = Dictionary(uniqueKeysWithValues: try names.map { ($0, try Self.schema($0)) })
+        try await withWorkplace { workplace in
+            for name in ["budget", "stats", "config", "plugins"] {
+                let end = try await workplace.run(name, "--json")
+                #expect(end.cause == .exited(0), "\(end)")
+                check(try JSON.parse(end.output), try #require(schemas[name]))
+            }
+            try FileManager.default.createDirectory(
+                atPath: workplace.path("plugins"), withIntermediateDirectories: true)
+            let plugin = try workplace.write("plugins/pipeline-stage-broken", "#!/bin/sh\nexit 3\n")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: plugin)
+            try workplace.write(
+                "later.json",
+                #"""
+                { "pipeline": 1, "name": "later", "background": { "discretionary": true, "budget": "ios" },
+                  "notify": [ { "on": ["started"], "command": ["/bin/false"] } ],
+                  "stages": [
+                    { "id": "first", "kind": "write", "to": "a.txt", "text": "a", "discretionary": false },
+                    { "id": "short", "kind": "wait", "for": "50ms", "discretionary": false },
+                    { "id": "long", "kind": "wait", "for": "1h", "discretionary": false } ] }
+                """#)
+            let job = try workplace.start("run", "later.json", "--background", "--json")
+            #expect(await job.hasWritten("resume.deferred"))
+            for arguments in [["why"], ["budget"], ["plugins", "--plugins", "plugins"]] {
+                let end = try await workplace.program.run(
+                    arguments + ["--json"], environment: workplace.environment(), folder: workplace.folder)
+                #expect(end.cause == .exited(0), "\(end)")
+                check(try JSON.parse(end.output), try #require(schemas[arguments[0]]))
+            }
+            job.signal(SIGTERM)
+            _ = await job.end
+            check(try JSON.parse(try await workplace.run("why", "--json").output), try #require(schemas["why"]))
+            check(try JSON.parse(try await workplace.run("stats", "--json").output), try #require(schemas["stats"]))
+        }
+    }
+
     /// The page's commands, run as they stand there.
     private func jq(_ workplace: Workplace) async throws {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/jq") else { return }
@@ -97,7 +136,7 @@ struct OutputSchemaTests {
         let commands = page.components(separatedBy: "```sh\n").dropFirst().compactMap {
             $0.components(separatedBy: "```").first
         }
-        #expect(commands.count == 7)
+        #expect(commands.count == 11)
         // What the examples of documents look at.
         try workplace.write(
             "selfie.json", try Documents.selfie(replacing: [("../Fixtures/selfie.y4m", Documents.video)]))

@@ -38,7 +38,8 @@ struct FormatReference {
         - **duration**: `"250ms"`, `"30s"`, `"5m"`, `"1h30m"`, `"7d"`. **size**: `"64KiB"`, `"8MiB"`, `"1GB"`. **rate**:
           `"500KB/s"`.
         - **selector**: what takes a value out of an answer; see <doc:Expressions>.
-        - Numbers, booleans, durations and sizes may be templates too.
+        - Numbers, booleans, durations and sizes may be templates too. What they give is checked as soon as it is known: with
+          the document, when the job starts, or else when it is used.
 
         Programs of your own add kinds of stage, decorators and notification sinks: <doc:PluginProtocol>,
         <doc:WritingAStage>.

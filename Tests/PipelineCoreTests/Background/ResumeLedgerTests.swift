@@ -98,7 +98,7 @@ import Testing
         var now = Timestamp.at(0)
         var starts = 0
         while now < .at(86_400) {
-            now = ledger.enter(.sample(ResumeBudget(.limited(.standard)), reason: .restart), at: now).start
+            now = ledger.enter(.sample(ResumeBudget(.limited(.standard), in: Scope()), reason: .restart), at: now).start
             now += .milliseconds(200)
             starts += 1
         }
@@ -132,7 +132,7 @@ import Testing
     @Test("transfers of several pipelines that end within tolerance are one resume of the machine")
     func coalescingOfPipelines() {
         var ledger = ResumeLedger()
-        let budget = ResumeBudget(.limited(.standard))
+        let budget = ResumeBudget(.limited(.standard), in: Scope())
         func enterAll(tolerance: Double) -> Int {
             for index in 1...100 {
                 ledger.expect(.transfer(job: JobID("j\(index)"), step: StepKey(stage: "upload")))

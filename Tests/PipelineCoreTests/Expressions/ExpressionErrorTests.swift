@@ -26,7 +26,7 @@ import Testing
             Case("status == 1", "status", "\"status\" is no known name", "did you mean \"response.status\"?"),
             Case(
                 "quark", "quark", "\"quark\" is no known name",
-                "texts stand in quotes, 'quark'; names start with one of \(roots)"),
+                "texts stand in quotes, 'quark'; names start with one of \(roots); a capture is stages.ID.NAME"),
             Case("now == 1", "now", "\"now\" is a function", "write now()"),
             Case("inputs", "inputs", "\"inputs\" needs a name after it", "write inputs.NAME"),
             Case(
@@ -66,7 +66,8 @@ import Testing
             Case("\"text\"", "\"", "'\"' is no part of an expression", "texts stand in single quotes: 'text'"),
             Case(
                 "$.id", "$", "\"$\" is no part of an expression",
-                "an expression starts with a name such as inputs, stages or response; $ starts selectors"),
+                "an expression starts with a name such as inputs, stages or response; $ starts selectors, and in an answer "
+                    + "$.x is response.body.x"),
             Case(
                 "inputs.a and true", "and", "\"and\" is not expected here",
                 "operators are written && || ! == and the function contains(…)"),

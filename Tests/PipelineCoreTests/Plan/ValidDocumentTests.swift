@@ -61,17 +61,17 @@ struct ValidDocumentTests {
     func background() throws {
         let definition = try Planner(catalogue: SampleKinds.catalogue).plan(try Self.source("background.json"))
             .definition
-        #expect(definition.background.isDiscretionary)
-        #expect(definition.background.tolerance == .duration(.seconds(300)))
-        var limits = ResumeBudgetDefinition.Limits.standard
-        limits.resumes = 10
-        limits.maximum = .seconds(7200)
-        #expect(definition.background.budget == .limited(limits))
+        #expect(definition.background.isDiscretionary.constant == true)
+        #expect(definition.background.tolerance.constant == .duration(.seconds(300)))
+        let usual = ResumeBudget(.limited(.standard), in: Scope())
+        let budget = ResumeBudget(
+            allowance: 10, window: usual.window, base: usual.base, factor: usual.factor, maximum: .seconds(7200))
+        #expect(ResumeBudget(definition.background.budget, in: Scope()) == budget)
         #expect(
             definition.notifications.map(\.events) == [
                 [.started], [.estimated, .late], [.succeeded], [.failed], [.unknown], [.deferred],
             ])
-        #expect(definition.notifications[1].quantile == 0.9)
+        #expect(definition.notifications[1].quantile?.constant == 0.9)
         guard case .webhook(let webhook) = definition.notifications[2].sink,
             case .email(let email) = definition.notifications[5].sink
         else { throw Unexpected() }
@@ -82,7 +82,11 @@ struct ValidDocumentTests {
     @Test("a document without background has the usual budget")
     func usualBackground() throws {
         let definition = try Planner(catalogue: SampleKinds.catalogue).plan(try Self.source("selfie.json")).definition
-        #expect(definition.background == .standard)
+        #expect(definition.background.isDiscretionary.constant == false)
+        #expect(definition.background.tolerance.constant == .fraction(0.1))
+        let usual = ResumeBudget(
+            allowance: 30, window: .seconds(3600), base: .seconds(60), factor: 2, maximum: .seconds(3600))
+        #expect(ResumeBudget(definition.background.budget, in: Scope()) == usual)
     }
 
     private struct Unexpected: Error {}

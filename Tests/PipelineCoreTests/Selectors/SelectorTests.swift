@@ -144,7 +144,10 @@ import Testing
                 "did you mean \"header:Location\"?"
             ),
             (#""Status""#, "Status", "\"Status\" is no selector", "did you mean \"status\"?"),
-            (#""${{ inputs.x }}""#, "{", nil, nil),
+            (
+                #""${{ inputs.x }}""#, "${{ inputs.x }}", "\"${{ inputs.x }}\" is no selector",
+                "selectors hold no expressions; a selector is"
+            ),
             (
                 #""x ${{ y }}""#, "x ${{ y }}", "\"x ${{ y }}\" is no selector",
                 "selectors hold no expressions; a selector is"
@@ -165,6 +168,10 @@ import Testing
             (
                 #""xml:A/B""#, "xml:A/B", "\"A/B\" is no way to an element",
                 "write the names from the root: xml:/Result/ETag"
+            ),
+            (
+                #""xml:/A/B?[]""#, "xml:/A/B?[]", "\"/A/B?[]\" is no way to an element",
+                "? and [] are for $ and header: alone; write { \"select\": \"xml:/A/B\", \"optional\": true, \"all\": true }"
             ), (#""xml:/A//B""#, "xml:/A//B", "\"/A//B\" is no way to an element", nil),
             (#""/a~2""#, nil, nil, nil), (#""regex:(""#, nil, nil, nil), (#""$.a[""#, nil, nil, nil),
             (#""$.a??""#, nil, nil, nil), (#""""#, "", "\"\" is no selector", "a selector is"),

@@ -23,7 +23,12 @@ import Testing
                 "1.5s", "\"1.5s\" is no duration",
                 "durations look like \"250ms\", \"30s\", \"5m\", \"1h30m\", \"7d\"; there are no fractions: say \"1500ms\" for one and a half seconds"
             ),
-            ("30 s", "\"30 s\" is no duration", "durations look like \"250ms\", \"30s\", \"5m\", \"1h30m\", \"7d\""),
+            ("30 s", "\"30 s\" is no duration", "write \"30s\""),
+            ("1 hour, 5 Minutes", "\"1 hour, 5 Minutes\" is no duration", "write \"1h5m\""),
+            (
+                "half an hour", "\"half an hour\" is no duration",
+                "durations look like \"250ms\", \"30s\", \"5m\", \"1h30m\", \"7d\""
+            ),
             (
                 "30sec", "\"sec\" in the duration \"30sec\" is no unit of time",
                 "did you mean \"s\"? The units are d, h, m, s and ms"

@@ -224,7 +224,7 @@ struct DownloadTests {
         #expect(header.refusal?.contains("no digest in the header X-Other") == true)
     }
 
-    @Test("leaves a different file of that name alone, and takes the same one as done")
+    @Test("leaves a different file of that name alone and waits as a part, and takes the same one as done")
     func existing() async throws {
         let small: [UInt8] = Array("hello".utf8)
         let service = try FileService(small)
@@ -233,16 +233,26 @@ struct DownloadTests {
         let same = try bench(service, verifying(small), to: "a")
         #expect(await same.resume().finished != nil)
         #expect(service.requests.isEmpty)
-        let different = await (try bench(service, verifying(small), to: "b")).resume()
-        #expect(different.refusal?.contains("a different file is at") == true)
-        #expect(service.requests.isEmpty)
-        let unknown = await (try bench(service, to: "b")).resume()
-        #expect(unknown.refusal?.contains("is not replaced") == true)
-        #expect(folder.read("b") == [1])
+        for verify in [verifying(small), ""] {
+            let bench = try bench(service, verify, to: "b")
+            let different = await bench.resume()
+            #expect(different.refusal?.contains("a different file is at") == true)
+            #expect(folder.read("b") == [1])
+            #expect(folder.read("b.part") == small)
+            unlink(folder.path + "/b.part")
+        }
+        #expect(service.requests.count == 2)
+        #expect(await (try bench(service, to: "a")).resume().finished != nil)
         let stated = digestField(small)
         service.change { $0.fields = [stated] }
         #expect(await (try bench(service, to: "a")).resume().finished != nil)
-        #expect(await (try bench(service, #", "overwrite": true"#, to: "b")).resume().finished != nil)
+        let stays = try bench(service, to: "b")
+        #expect(await stays.resume().refusal?.contains("a different file is at") == true)
+        #expect(folder.read("b.part") == small)
+        let count = service.requests.count
+        stays.state.overwrites = true
+        #expect(await stays.resume().finished != nil)
+        #expect(service.requests.count == count)
         #expect(folder.read("b") == small)
         #expect(folder.names == ["a", "b"])
     }

@@ -1,4 +1,5 @@
 import Crypto
+import PipelineCore
 import PipelineTestKit
 import Synchronization
 

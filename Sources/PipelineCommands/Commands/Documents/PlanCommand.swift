@@ -31,8 +31,9 @@ struct PlanCommand: WorkspaceCommand {
             path: file, catalogue: await workspace.catalogue(for: try JobDraft.source(at: file)),
             given: try given.values(), environment: workspace.settings.environment,
             standardInput: StandardInput.text, allowsMissingInputs: true)
+        if let mistake = draft.mistake { throw CommandError(.invalid, mistake) }
         let preview = await PlanPreview(draft)
-        let forecast = try await ahead.forecast(of: draft.plan, in: workspace)
+        let forecast = try await ahead.forecast(of: draft, in: workspace)
         if json {
             console.data((forecast?.adding(to: preview.json) ?? preview.json).prettyText())
         } else {

@@ -46,8 +46,8 @@ struct BudgetCommand: WorkspaceCommand {
     ) async throws -> ResumeBudget {
         guard let job = try await journal.jobs(JobQuery(pipeline: pipeline, limit: 1)).first,
             let plan = try? await workspace.plan(of: job.snapshot.record)
-        else { return ResumeBudget(.limited(.standard)) }
-        return ResumeBudget(plan.definition.background.budget)
+        else { return ResumeBudget(.limited(.standard), in: Scope()) }
+        return ResumeBudget(plan.definition.background.budget, in: job.snapshot.documentScope())
     }
 
     private static func line(_ standing: ResumeStanding) -> String {

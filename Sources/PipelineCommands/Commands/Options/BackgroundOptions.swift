@@ -11,9 +11,9 @@ struct BackgroundOptions: ParsableArguments {
     var budget: BudgetName?
 
     /// What the plan would cost in the background; nil when that is not asked for.
-    func forecast(of plan: Plan, in workspace: Workspace) async throws -> ForecastText? {
+    func forecast(of draft: JobDraft, in workspace: Workspace) async throws -> ForecastText? {
         guard background || budget != nil else { return nil }
-        return ForecastText(try await workspace.forecast(of: plan, budget: definition))
+        return ForecastText(try await workspace.forecast(of: draft.plan, budget: definition, in: draft.known))
     }
 
     private var definition: ResumeBudgetDefinition? {

@@ -57,7 +57,12 @@ struct RunCommand: WorkspaceCommand {
         let record = draft.record(
             id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder,
             overwrites: driving.overwrite)
-        if let failure = await draft.objection(to: record) { throw CommandError(.invalid, failure) }
+        let earlier = JobQuery(pipeline: record.pipeline, limit: 100, isBrief: true)
+        let objection = await draft.objection(to: record) { path in
+            let jobs = (try? await journal.jobs(earlier)) ?? []
+            return jobs.flatMap(\.snapshot.files).filter { $0.path == path }
+        }
+        if let failure = objection { throw CommandError(.invalid, failure) }
         if driving.detach {
             let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
             try await engine.submit(record, plan: draft.plan)

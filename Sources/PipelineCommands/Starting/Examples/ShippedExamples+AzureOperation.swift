@@ -25,8 +25,9 @@ extension ShippedExamples {
             { "id": "change", "kind": "compute", "service": "azure",
               "submit": { "PUT": "${{ inputs.resource }}", "query": { "api-version": "2024-01-01" },
                           "json": "${{ inputs.body }}", "once": { "resend": true },
-                          "capture": { "operation": ["header:Operation-Location", "header:Azure-AsyncOperation", "header:Location"] } },
-              "poll": { "GET": "${{ self.operation }}", "status": "$.status", "ignoreCase": true,
+                          "capture": { "operation": ["header:Operation-Location", "header:Azure-AsyncOperation", "header:Location?"] } },
+              "poll": { "GET": "${{ self.operation ?? inputs.resource + '?api-version=2024-01-01' }}",
+                        "status": ["$.status", "$.properties.provisioningState"], "ignoreCase": true,
                         "succeeded": ["Succeeded"], "failed": ["Failed"], "cancelled": ["Canceled"],
                         "progress": "$.percentComplete", "message": "$.error.message" } },
 

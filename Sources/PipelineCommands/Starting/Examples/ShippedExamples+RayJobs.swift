@@ -13,7 +13,7 @@ extension ShippedExamples {
           },
           "services": { "ray": { "url": "${{ env.RAY_URL ?? 'http://127.0.0.1:8265' }}" } },
           "stages": [
-            { "id": "train", "kind": "compute", "service": "ray", "continueOnFailure": false,
+            { "id": "train", "kind": "compute", "service": "ray",
               "submit": { "POST": "/api/jobs/",
                           "json": { "submission_id": "${{ job.key }}", "entrypoint": "${{ inputs.entrypoint }}",
                                     "runtime_env": { "working_dir": "${{ inputs.directory }}" },

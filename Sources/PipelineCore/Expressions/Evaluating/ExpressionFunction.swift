@@ -25,6 +25,14 @@ enum ExpressionFunction: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether its value comes from outside of the values that an expression sees.
+    var asksOutside: Bool {
+        switch self {
+        case .size, .digest, .text, .jsonLines, .now, .uuid: true
+        default: false
+        }
+    }
+
     /// How it is called: `replace(text, old, new)`.
     var signature: String { "\(rawValue)(\(parameters.joined(separator: ", ")))" }
 

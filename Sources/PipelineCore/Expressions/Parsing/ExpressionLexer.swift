@@ -182,7 +182,11 @@ extension ExpressionLexer {
         ("===", "compare with =="), ("!==", "compare with !="), ("=", "compare with =="), ("&", "write && for \"and\""),
         ("|", "write || for \"or\""), ("\"", "texts stand in single quotes: 'text'"),
         ("`", "texts stand in single quotes: 'text'"), ("?.", "\".\" already gives null for a missing member"),
-        ("$", "an expression starts with a name such as inputs, stages or response; $ starts selectors"),
+        (
+            "$",
+            "an expression starts with a name such as inputs, stages or response; $ starts selectors, and in an answer "
+                + "$.x is response.body.x"
+        ),
         ("{", "objects and functions cannot be written in an expression"),
         ("}", "\"${{\" and \"}}\" stand around the whole expression"),
     ]

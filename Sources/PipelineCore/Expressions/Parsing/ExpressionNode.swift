@@ -34,6 +34,8 @@ struct ExpressionNode: Sendable {
             case computed(ExpressionNode)
         }
 
+        var asksOutside: Bool { if case .computed(let index) = kind { index.asksOutside } else { false } }
+
         /// The member's name when it is written in the expression.
         var name: String? {
             if case .member(let name) = kind { name } else { nil }
@@ -51,6 +53,21 @@ struct ExpressionNode: Sendable {
         case job(String)
         case response(String)
         case part(String)
+    }
+
+    /// Whether a function in it needs a file, the time or chance.
+    var asksOutside: Bool {
+        switch kind {
+        case .literal: false
+        case .path(_, let accessors): accessors.contains(where: \.asksOutside)
+        case .access(let base, let accessors): base.asksOutside || accessors.contains(where: \.asksOutside)
+        case .not(let operand), .negative(let operand): operand.asksOutside
+        case .chain(let first, let links): first.asksOutside || links.contains { $0.operand.asksOutside }
+        case .conditional(let condition, let first, let second):
+            condition.asksOutside || first.asksOutside || second.asksOutside
+        case .call(let function, let arguments):
+            function.asksOutside || arguments.contains(where: \.asksOutside)
+        }
     }
 
     /// Whether this is the literal `null`.

@@ -126,7 +126,7 @@ extension ExpressionParser {
         let meant = habits[name] ?? Suggestion.nearest(to: name, among: Self.roots + words)
         let hint =
             meant.map { "did you mean \"\($0)\"?" } ?? "texts stand in quotes, '\(name)'; names start with one of "
-            + Self.roots.joined(separator: ", ")
+            + Self.roots.joined(separator: ", ") + "; a capture is stages.ID.NAME"
         return error("\"\(name)\" is no known name", hint: hint, at: range)
     }
 }

@@ -47,7 +47,7 @@ struct RequestFields: Sendable {
     let body: BodyFields
     let with: Field<[DecoratorTemplate]>
     let capture: Field<CaptureSet>
-    let expect = Field("expect", FieldType<StatusSet>.statuses, default: ["2xx"], "Statuses that count as success.")
+    let expect: Field<ExpectedStatuses>
     let fail: Field<[FailRule]>
     let error = Field("error", FieldType<Selector>.selector, "Where the message of an error body stands.")
     let timeout: Field<Setting<Duration>>
@@ -78,6 +78,7 @@ struct RequestFields: Sendable {
         fail = Field(
             "fail", FieldType<[FailRule]>.array(of: FailRule.type(roots)),
             "Answers that are failures whatever their status.")
+        expect = Field("expect", .statuses(roots), default: ["2xx"], "Statuses that count as success.")
         timeout = Field("timeout", .duration(roots), "The longest that the request may take.")
         redirects = Field(
             "redirects", .count(0...50, roots: roots),
@@ -141,6 +142,11 @@ struct RequestFields: Sendable {
     private func readHead(_ reader: ObjectReader) -> RequestDefinition? {
         let present = methods.filter { reader.has($0.name) }
         guard let field = present.first, let place = reader.place(of: field.name) else {
+            // Another tool's way to say it is told as such.
+            let others = ["url", "uri", "method", "path"]
+            if reader.place.members?.contains(where: { others.contains($0.member.name.lowercased()) }) == true {
+                return nil
+            }
             reader.findings.report(
                 reader.place, "this request has no method",
                 hint: "add one as a key, for example \"GET\": \"/path\"; methods are "
@@ -164,6 +170,15 @@ struct RequestFields: Sendable {
             findings.report(
                 place, "a request's URL begins with / or with http:// or https://",
                 hint: start.contains("://") ? nil : "write \"/\(url.start ?? "")\" for a path at the service")
+            return false
+        }
+        if let slip = url.literals.firstMatch(of: /\{\{[^}]*\}?\}?|\$\.\w+/) {
+            let isBraces = slip.output.hasPrefix("{")
+            findings.report(
+                place, "\"\(slip.output)\" is sent as it stands here",
+                hint: isBraces
+                    ? "an expression is written \"$\(slip.output)\"; braces themselves are %7B and %7D in a URL"
+                    : "a capture is put in with ${{ stages.ID.NAME }} or ${{ self.NAME }}; a selector takes it out")
             return false
         }
         if url.pieces.isEmpty {

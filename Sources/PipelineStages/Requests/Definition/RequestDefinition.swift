@@ -30,7 +30,7 @@ struct RequestDefinition: Sendable {
     var decorators: [DecoratorTemplate] = []
     var capture = CaptureSet()
     /// The statuses that count as success; nil for what its use has as default.
-    var expect: StatusSet?
+    var expect: ExpectedStatuses?
     var fail: [FailRule] = []
     /// Where the message of an error body stands; nil for the usual places.
     var error: Selector?

@@ -32,7 +32,15 @@ extension FieldType where Value == CaptureSet {
                             name: entry.name, isSecret: entry.selector.isSecret, isSubmitted: isSubmitted))
                 }
             }
+            if declares, !errors.isEmpty { declareBroken(place, captures, findings) }
             return errors.isEmpty ? captures : nil
+        }
+    }
+
+    /// A capture whose selector is wrong is one all the same: who reads it has made no mistake of his own.
+    private static func declareBroken(_ place: Place, _ captures: CaptureSet, _ findings: Findings) {
+        for (member, _) in place.members ?? [] where !captures.names.contains(member.name) {
+            findings.declare(CaptureDeclaration(name: member.name))
         }
     }
 }

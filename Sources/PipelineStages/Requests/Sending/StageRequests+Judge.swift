@@ -65,8 +65,18 @@ extension StageRequests {
                     failure(message.text, answer, of: rendered, in: context), allowsRetry: message.allowsRetry)
             }
         }
-        if (definition.expect ?? expected).contains(answer.status) { return .expected }
+        if try await statuses(of: definition, in: context, default: expected).contains(answer.status) {
+            return .expected
+        }
         return .unexpected(unexpected(answer, of: rendered, in: context))
+    }
+
+    private func statuses<Checkpoint>(
+        of definition: RequestDefinition, in context: StageContext<Checkpoint>, default expected: StatusSet
+    ) async throws(StageFailure) -> StatusSet {
+        guard let expect = definition.expect else { return expected }
+        if let constant = expect.constant { return constant }
+        return try await context.evaluate { scope throws(EvaluationFailure) in try expect.values(in: scope) }
     }
 
     /// The failure of a try whose answer had an unexpected status: worth another one for the statuses of `retry`.

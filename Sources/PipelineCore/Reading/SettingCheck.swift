@@ -1,0 +1,34 @@
+import JSONPath
+
+/// A value of the document that an expression gives, and whether it is right: asked as soon as it is known.
+struct SettingCheck: Sendable {
+    /// What it reads.
+    let references: [Reference]
+    /// Where it stands.
+    let range: SourceRange
+    /// Whether it needs files, the time or chance beside what it reads.
+    let asksOutside: Bool
+    private let evaluate: @Sendable (Scope) throws(EvaluationFailure) -> Void
+
+    init<Value>(_ setting: Setting<Value>, _ template: Template, range: SourceRange) {
+        references = template.references
+        self.range = range
+        asksOutside = template.asksOutside
+        evaluate = { scope throws(EvaluationFailure) in _ = try setting.value(in: scope) }
+    }
+
+    /// What is wrong with the value in a scope; nil when it is right, or not yet known.
+    func mistake(in scope: Scope) -> EvaluationFailure? {
+        guard !asksOutside else { return nil }
+        do throws(EvaluationFailure) {
+            try evaluate(scope)
+            return nil
+        } catch {
+            if case .wrong = error { return error }
+            return nil
+        }
+    }
+
+    /// Whether it is known before there is any job: it reads nothing.
+    var isConstant: Bool { references.isEmpty }
+}
