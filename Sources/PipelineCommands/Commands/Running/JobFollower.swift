@@ -1,24 +1,22 @@
 import PipelineCore
 import PipelineKit
+import Synchronization
 
 /// Follows jobs that other processes drive: what the journal keeps of them, and between that the progress which their
 /// owners show.
 struct JobFollower {
     private enum Turn: Sendable {
         case progress(JobEvent)
-        /// Time to read the journal.
-        case look
+        /// Time to read the journal: of the jobs that have changed, or of all.
+        case look(isWhole: Bool)
     }
 
-    private let workspace: Workspace
-    private let journal: Workspace.Journal
+    let workspace: Workspace
+    let journal: Workspace.Journal
     /// How often it looks though nobody says anything: an owner that was killed says nothing more.
     private static let interval = Duration.seconds(1)
     /// So long at least lies between two looks: a job of many items has many events.
     private static let gathering = Duration.milliseconds(50)
-
-    /// A job that the background owner is about to take up is waited for so often, so long.
-    private static let patience = (times: 60, pause: Duration.milliseconds(50))
 
     init(_ workspace: Workspace, _ journal: Workspace.Journal) {
         self.workspace = workspace
@@ -33,7 +31,7 @@ struct JobFollower {
         var expected: [JobEvent] = []
         if let plan { expected = try await expectations(of: job.snapshot, plan) }
         try await awaitTaking(of: job)
-        try await repeatedly(show) {
+        try await repeatedly(show) { _ in
             // Looked at before the events, so that the last of them are shown too.
             let owner = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first?.owner
             if let owner { _ = journal.watch(id, of: owner) }
@@ -48,97 +46,100 @@ struct JobFollower {
         return try await journal.jobs(JobQuery(prefix: id.text)).first ?? job
     }
 
-    /// What the owner foretold before anybody watched, from the same history.
-    private func expectations(of job: JobSnapshot, _ plan: Plan) async throws -> [JobEvent] {
-        let samples = try await workspace.samples(of: job.record.pipeline)
-        let now = SystemClock().now
-        return plan.stages.compactMap { stage in
-            let key = StepKey(stage: stage.id)
-            guard let step = job.steps[key], [.running, .waiting].contains(step.state.name), let started = step.started
-            else { return nil }
-            let outlook = StageOutlook(samples: samples[stage.id] ?? [], guess: stage.estimate?.constant?.seconds)
-            return Estimate(outlook, elapsed: max(0, (now - started).seconds)).map { estimate in
-                JobEvent(
-                    sequence: nil, time: now, kind: .estimateChanged, job: job.record.id,
-                    pipeline: job.record.pipeline, step: key, attempt: step.attempts, data: estimate.data)
-            }
-        }
-    }
-
-    /// What was just handed to the background owner is not suspended, only not yet taken up.
-    private func awaitTaking(of job: OwnedJob) async throws {
-        guard Self.isToBeTaken(job), (try? BackgroundOwner(settings: workspace.settings).ask(.status)) != nil else {
-            return
-        }
-        for _ in 0..<Self.patience.times {
-            let query = JobQuery(prefix: job.snapshot.record.id.text, isBrief: true)
-            guard let latest = try await journal.jobs(query).first, Self.isToBeTaken(latest) else { return }
-            try await Self.pause(Self.patience.pause)
-        }
-    }
-
-    private static func isToBeTaken(_ job: OwnedJob) -> Bool {
-        job.owner == nil && job.snapshot.ended == nil && job.snapshot.mode == .background && job.snapshot.cause == nil
-            && job.snapshot.phase(isOwned: false) == .suspended
-    }
-
     /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
     func followAll(show: (JobEvent) -> Void) async throws {
         var shown: [JobID: Int] = [:]
-        try await repeatedly(show) {
-            let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
-            for owner in Set(driven.compactMap(\.owner)) { _ = journal.watch(nil, of: owner) }
-            for id in Set(shown.keys).union(driven.map(\.snapshot.record.id)).sorted(by: { $0.text < $1.text }) {
+        /// Shows what is new of these jobs; whether one of them has come to rest.
+        func read(_ jobs: some Collection<JobID>) async throws -> Bool {
+            var hasRested = false
+            for id in jobs.sorted(by: { $0.text < $1.text }) {
                 for event in try await journal.events(of: id, after: shown[id] ?? 0) {
                     shown[id] = event.sequence ?? shown[id]
+                    hasRested = hasRested || event.kind.endsDrive
                     show(event)
                 }
             }
+            return hasRested
+        }
+        try await repeatedly(show) { changed in
+            // Of thousands of jobs only those that the owners named are read, but for once a second.
+            if let changed, try await !read(changed) { return true }
+            let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
+            for owner in Set(driven.compactMap(\.owner)) { _ = journal.watch(nil, of: owner) }
+            _ = try await read(Set(shown.keys).union(driven.map(\.snapshot.record.id)))
             return !driven.isEmpty
         }
     }
 
-    /// Calls `look` now, whenever the journal has something new, and once a second, until it is false; shows progress
-    /// as it comes.
-    private func repeatedly(_ show: (JobEvent) -> Void, _ look: () async throws -> Bool) async throws {
+    /// Calls `look` now, whenever the journal has something new of the jobs that it is given, and once a second with
+    /// nil, until it is false; shows progress as it comes.
+    private func repeatedly(
+        _ show: (JobEvent) -> Void, _ look: (Set<JobID>?) async throws -> Bool
+    ) async throws {
         let (stream, turns) = AsyncStream<Turn>.makeStream()
-        let (looks, wish) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let changed = ChangedJobs()
         let news = journal.news()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await item in news {
                     switch item {
                     case .event(let event): turns.yield(.progress(event))
-                    case .changed: wish.yield()
+                    case .changed(let job): if changed.add(job) { turns.yield(.look(isWhole: false)) }
                     }
-                }
-            }
-            group.addTask {
-                for await _ in looks {
-                    turns.yield(.look)
-                    try await Self.pause(Self.gathering)
                 }
             }
             group.addTask {
                 while true {
                     try await Self.pause(Self.interval)
-                    wish.yield()
+                    turns.yield(.look(isWhole: true))
                 }
             }
             defer { group.cancelAll() }
-            guard try await look() else { return }
+            guard try await look(nil) else { return }
             for await turn in stream {
                 switch turn {
                 case .progress(let event): show(event)
-                case .look: guard try await look() else { return }
+                case .look(let isWhole):
+                    guard try await look(isWhole ? nil : changed.take()) else { return }
+                    if !isWhole { try await Self.pause(Self.gathering) }
                 }
             }
             try Task.checkCancellation()
         }
     }
 
-    private static func pause(_ duration: Duration) async throws {
+    static func pause(_ duration: Duration) async throws {
         let clock = SystemClock()
         try await clock.sleep(until: clock.now + duration)
+    }
+}
+
+/// The jobs of which there is something new to read.
+private final class ChangedJobs: Sendable {
+    private let jobs = Mutex<Set<JobID>>([])
+
+    /// True for the first since they were taken.
+    func add(_ job: JobID) -> Bool {
+        jobs.withLock { jobs in
+            defer { jobs.insert(job) }
+            return jobs.isEmpty
+        }
+    }
+
+    func take() -> Set<JobID> {
+        jobs.withLock { jobs in
+            defer { jobs = [] }
+            return jobs
+        }
+    }
+}
+
+extension JobEvent.Kind {
+    /// Whether the job has no owner any more after it.
+    fileprivate var endsDrive: Bool {
+        switch self {
+        case .jobSuspended, .jobSucceeded, .jobFailed, .jobCancelled, .stageUnknown: true
+        default: false
+        }
     }
 }

@@ -12,10 +12,10 @@ final class JobSession {
         let overwrites: Bool
     }
 
-    private let workspace: Workspace
-    private let journal: Workspace.Journal
-    private let console: Console
-    private let options: Options
+    let workspace: Workspace
+    let journal: Workspace.Journal
+    let console: Console
+    let options: Options
     /// Whether a signal ended it.
     private(set) var wasStopped = false
 
@@ -31,7 +31,7 @@ final class JobSession {
         if let missing = try await missingSecret(of: plan) { throw missing }
     }
 
-    private func missingSecret(of plan: Plan) async throws -> CommandError? {
+    func missingSecret(of plan: Plan) async throws -> CommandError? {
         let secrets = try workspace.secrets()
         for name in plan.secrets where !plan.optionalSecrets.contains(name) {
             if await secrets.secret(name) == nil {
@@ -98,85 +98,6 @@ final class JobSession {
         return console.isTerminal && !options.isPlain
             ? LiveView(console: console, stages: stages) : PlainView(console: console)
     }
-
-    private func report(_ end: JobEnd, of job: JobID, _ plan: Plan) async throws -> ExitStatus {
-        guard let snapshot = try await journal.snapshot(of: job) else { return .failed }
-        noteUntold(of: snapshot)
-        switch end {
-        case .ended: return summarize(snapshot, isOwned: false)
-        case .unknown: return refuseUnknown(snapshot)
-        case .parked, .lost:
-            console.note("error: another process has taken job \(job) over")
-            return .suspended
-        case .suspended(let cause):
-            let failure = cause == .noNetwork ? try await lastFailure(of: job) : nil
-            if let (stage, failure) = failure {
-                console.note("stage '\(stage)' can't go on now")
-                for line in ErrorReport.lines(of: failure) { console.note(line) }
-            }
-            if cause == .secret, let missing = try await missingSecret(of: plan) {
-                for line in ErrorReport.lines(of: missing.failure) { console.note(line) }
-            }
-            let isLocal = failure.map { $0.1.request == nil } ?? false
-            console.note(
-                "suspended\(isLocal ? "" : " (\(cause.explanation))"); go on with: pipeline resume \(job)")
-            return .suspended
-        }
-    }
-
-    /// What somebody should have been told of and was not.
-    private func noteUntold(of job: JobSnapshot) {
-        for record in job.notifications.values.sorted(by: { $0.id < $1.id }) {
-            guard let problem = record.problem, record.state == .due || record.state == .abandoned else { continue }
-            let rest = record.state == .due ? "; 'pipeline daemon' tries it again" : ""
-            console.note("warning: the notification '\(record.event.rawValue)' was not sent: \(problem)\(rest)")
-        }
-    }
-
-    /// What the last try came to that failed, and of which stage.
-    private func lastFailure(of job: JobID) async throws -> (stage: String, failure: StepFailure)? {
-        let events = try await journal.events(of: job, after: 0)
-        guard let event = events.last(where: { $0.kind == .attemptFailed }), let step = event.step,
-            let error = event.data["error"]
-        else { return nil }
-        return (step.description, StepFailure(json: error))
-    }
-
-    /// How an ended job ended: its files, or its failure.
-    func summarize(_ snapshot: JobSnapshot, isOwned: Bool) -> ExitStatus {
-        switch snapshot.phase(isOwned: isOwned) {
-        case .succeeded:
-            if !options.isJSON { for file in snapshot.orderedFiles { console.data(file.path) } }
-            return .succeeded
-        case .cancelled:
-            console.note("job \(snapshot.record.id) was cancelled")
-            return .failed
-        default:
-            if let (step, failure) = snapshot.failure {
-                console.note("stage '\(step)' failed")
-                for line in ErrorReport.lines(of: failure) { console.note(line) }
-            }
-            console.note("once mended, go on with: pipeline resume \(snapshot.record.id)")
-            return .failed
-        }
-    }
-
-    /// Says what is unknown, and what to type.
-    func refuseUnknown(_ snapshot: JobSnapshot) -> ExitStatus {
-        for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) {
-            guard case .unknown(_, let submit) = step.state else { continue }
-            let item = key.item.map { " --item \($0)" } ?? ""
-            let line = "pipeline resolve \(snapshot.record.id) --stage \(key.stage)\(item)"
-            console.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
-            console.note("  since: \(submit.since)")
-            console.note("  because: \(submit.reason)")
-            console.note("  look at the service, then type one of:")
-            console.note("    \(line) --id ID       it is there, under this id")
-            console.note("    \(line) --resubmit    it is not there: send it again")
-            console.note("    \(line) --abandon     give the stage up")
-        }
-        return .unknown
-    }
 }
 
 extension JobEvent {
@@ -187,18 +108,5 @@ extension JobEvent {
             sequence: sequence, time: time, kind: kind, job: job, pipeline: pipeline,
             step: StepKey(stage: "\(pipeline) …\(job.text.suffix(4)) \(step.stage)", item: step.item), attempt: attempt,
             data: data)
-    }
-}
-
-extension SuspensionCause {
-    /// The cause in words.
-    var explanation: String {
-        switch self {
-        case .interrupted: "interrupted"
-        case .paused: "paused"
-        case .noNetwork: "no answer from the network"
-        case .crashed: "its process ended without a word"
-        case .secret: "a secret is missing"
-        }
     }
 }

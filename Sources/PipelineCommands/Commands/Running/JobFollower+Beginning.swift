@@ -1,0 +1,42 @@
+import PipelineCore
+import PipelineKit
+
+/// What is to be known before the first event is shown.
+extension JobFollower {
+    /// A job that the background owner is about to take up is waited for so often, so long.
+    private static let patience = (times: 60, pause: Duration.milliseconds(50))
+
+    /// What the owner foretold before anybody watched, from the same history.
+    func expectations(of job: JobSnapshot, _ plan: Plan) async throws -> [JobEvent] {
+        let samples = try await workspace.samples(of: job.record.pipeline)
+        let now = SystemClock().now
+        return plan.stages.compactMap { stage in
+            let key = StepKey(stage: stage.id)
+            guard let step = job.steps[key], [.running, .waiting].contains(step.state.name), let started = step.started
+            else { return nil }
+            let outlook = StageOutlook(samples: samples[stage.id] ?? [], guess: stage.estimate?.constant?.seconds)
+            return Estimate(outlook, elapsed: max(0, (now - started).seconds)).map { estimate in
+                JobEvent(
+                    sequence: nil, time: now, kind: .estimateChanged, job: job.record.id,
+                    pipeline: job.record.pipeline, step: key, attempt: step.attempts, data: estimate.data)
+            }
+        }
+    }
+
+    /// What was just handed to the background owner is not suspended, only not yet taken up.
+    func awaitTaking(of job: OwnedJob) async throws {
+        guard Self.isToBeTaken(job), (try? BackgroundOwner(settings: workspace.settings).ask(.status)) != nil else {
+            return
+        }
+        for _ in 0..<Self.patience.times {
+            let query = JobQuery(prefix: job.snapshot.record.id.text, isBrief: true)
+            guard let latest = try await journal.jobs(query).first, Self.isToBeTaken(latest) else { return }
+            try await Self.pause(Self.patience.pause)
+        }
+    }
+
+    private static func isToBeTaken(_ job: OwnedJob) -> Bool {
+        job.owner == nil && job.snapshot.ended == nil && job.snapshot.mode == .background && job.snapshot.cause == nil
+            && job.snapshot.phase(isOwned: false) == .suspended
+    }
+}
