@@ -23,6 +23,7 @@ final class DaemonJobs: BackgroundJobs {
     private let plans: PlanCache
     private let log: DaemonLog
     private let state = Mutex(State())
+    private let spare = SpareMemory()
 
     init(journal: Workspace.Journal, engine: Engine, secrets: SecretSources, plans: PlanCache, log: DaemonLog) {
         self.journal = journal
@@ -86,6 +87,7 @@ final class DaemonJobs: BackgroundJobs {
     func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission { .now }
 
     func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>) async {
+        spare.workEnded()
         switch result {
         case .success(.parked): return
         case .success(.ended), .success(.lost):

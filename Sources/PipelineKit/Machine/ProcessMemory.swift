@@ -13,4 +13,12 @@ public enum ProcessMemory {
         typealias Setting = @convention(c) (Int32, Int32) -> Int32
         _ = unsafeBitCast(address, to: Setting.self)(mostHeaps, 2)
     }
+
+    /// Gives what was freed and lies between what is in use back to the system (malloc_trim(3)); does nothing where the
+    /// C library can't.
+    public static func giveBack() {
+        guard let address = dlsym(nil, "malloc_trim") else { return }
+        typealias Trim = @convention(c) (Int) -> Int32
+        _ = unsafeBitCast(address, to: Trim.self)(0)
+    }
 }
