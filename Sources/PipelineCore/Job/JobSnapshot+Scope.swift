@@ -46,6 +46,14 @@ extension JobSnapshot {
         return scope
     }
 
+    /// The state in which expressions have read a file; nil for one that none has read.
+    public func fingerprint(ofFileAt path: String) -> String? {
+        for (fact, value) in facts where fact.path == path {
+            if let fingerprint = FileFact(value).fingerprint { return fingerprint }
+        }
+        return nil
+    }
+
     /// The same from what is journaled alone.
     public func documentScope() -> Scope { documentScope(environment: environment) }
 

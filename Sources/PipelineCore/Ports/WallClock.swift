@@ -29,6 +29,12 @@ public protocol SecretSource: Sendable {
 public protocol FileFacts: Sendable {
     /// The value of a fact about a file, as ``Fact`` says; throws one sentence and a hint.
     func value(of fact: Fact) async throws(StepFailure) -> JSON
+    /// What tells one state of the file from another without reading it; nil when that can't be told.
+    func fingerprint(ofFileAt path: String) -> String?
+}
+
+extension FileFacts {
+    public func fingerprint(ofFileAt path: String) -> String? { nil }
 }
 
 /// Where named points of the program report that they were passed; a crash test's dies there.

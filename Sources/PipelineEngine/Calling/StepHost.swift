@@ -35,13 +35,28 @@ final class StepHost: StageHost {
         switch fact {
         case .now: return .string(ports.clock.now.description)
         case .uuid: return .string(RandomUUID.text(from: ports.randomness))
-        case .size, .digest, .text, .jsonLines:
-            do {
-                return try await ports.files.value(of: fact)
-            } catch {
-                throw .definite(error)
-            }
+        case .size, .digest, .text, .jsonLines: return try await read(fact, at: fact.path ?? "").json
         }
+    }
+
+    /// A fact about a file in the state in which the job has read it before.
+    private func read(_ fact: Fact, at path: String) async throws(StageFailure) -> FileFact {
+        let before = ports.files.fingerprint(ofFileAt: path)
+        let value: JSON
+        do throws(StepFailure) {
+            value = try await ports.files.value(of: fact)
+        } catch {
+            throw .definite(error)
+        }
+        let known = await driver.snapshot.fingerprint(ofFileAt: path)
+        guard before == ports.files.fingerprint(ofFileAt: path), known == nil || known == before else {
+            throw .definite(
+                StepFailure(
+                    "\(path) has changed since the job read it",
+                    hint: "put the file back as it was, or start a new job with the new one: pipeline run",
+                    place: facts.place))
+        }
+        return FileFact(value: value, fingerprint: before)
     }
 
     func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {

@@ -25,6 +25,13 @@ public struct DiskFiles: FileFacts {
         }
     }
 
+    /// Size, modification time and inode, as of an upload's source.
+    public func fingerprint(ofFileAt path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return "\(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(status.st_ino)"
+    }
+
     private static func size(_ path: String) throws(StepFailure) -> Int {
         var status = stat()
         guard stat(path, &status) == 0 else { throw unreadable(path) }

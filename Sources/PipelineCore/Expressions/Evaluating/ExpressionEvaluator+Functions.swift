@@ -40,7 +40,7 @@ extension ExpressionEvaluator {
 
     private func fact(_ fact: Fact) throws(EvaluationFailure) -> JSON {
         guard let value = scope.facts[fact] else { throw .missing(fact) }
-        return value
+        return fact.path == nil ? value : FileFact(value).value
     }
 
     /// Where the call stands in its file, which a job keeps as it was: the same over restarts, another for each call.

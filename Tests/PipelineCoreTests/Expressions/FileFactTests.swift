@@ -1,0 +1,25 @@
+import JSONPath
+import PipelineCore
+import Testing
+
+@Suite("Facts about files") struct FileFactTests {
+    @Test(
+        "are journaled with the file's fingerprint, and read as they were before there was one",
+        arguments: [1, "a", [1]] as [JSON])
+    func kept(value: JSON) {
+        let kept = FileFact(value: value, fingerprint: "4 1.5 9")
+        #expect(FileFact(kept.json).value == value)
+        #expect(FileFact(kept.json).fingerprint == "4 1.5 9")
+        #expect(FileFact(value).value == value)
+        #expect(FileFact(value).fingerprint == nil)
+        #expect(FileFact(value: value, fingerprint: nil).json == value)
+    }
+
+    @Test("have their value in expressions, in either form")
+    func evaluated() throws {
+        let expression = try Expression.parse("size('a') + 1", in: SourceRange(start: 0, end: 13))
+        for json: JSON in [4, FileFact(value: 4, fingerprint: "4 1.5 9").json] {
+            #expect(try expression.evaluate(in: Scope(facts: [.size("/in/a"): json], baseFolder: "/in")) == 5)
+        }
+    }
+}
