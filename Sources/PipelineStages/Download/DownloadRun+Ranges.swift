@@ -14,7 +14,7 @@ import PipelineHTTP
 extension DownloadRun {
     /// Length of the first request of a download in several streams: it tells whether there are ranges, and how long
     /// the file is.
-    static let probeLength: Int64 = 1 << 20
+    static let probeLength: Int64 = 256 << 10
 
     /// Whether what is missing may come in several streams: the length is known, and so is what tells versions apart.
     var canUseRanges: Bool {
