@@ -39,7 +39,6 @@ struct FileFailure: Error, Sendable, Hashable {
         case ENOSPC, EDQUOT: "make room on the disk: what is there stays, and the next try goes on from it"
         case EFBIG: "a limit of the shell (ulimit -f) or of the file system allows no larger file"
         case EROFS: "the disk is mounted read-only; choose another place with --output"
-        case EFBIG: "the file would be larger than the disk or a limit (ulimit -f) allows"
         case ELOOP: "a symbolic link stands there; remove it or choose another name"
         case ENAMETOOLONG: "choose a shorter name"
         case EISDIR: "that is a folder; end \"to\" with '/' to write into it"
