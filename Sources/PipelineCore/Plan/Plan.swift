@@ -67,6 +67,8 @@ public struct PlannedStage: Sendable {
     public let needs: [String]
     /// Of them those whose being skipped skips this one: it reads their captures and can't do without.
     public let reads: Set<String>
+    /// The captures that it can't do without, by stage; nil for a name that is computed.
+    let readCaptures: [String: Set<String?>]
     public let condition: Expression?
     /// What it is repeated over; nil for a stage that runs once.
     public let forEach: ForEachDefinition?
@@ -96,6 +98,11 @@ public struct PlannedStage: Sendable {
     public let captures: [CaptureDeclaration]
     let source: SourceText
     let offset: Int
+
+    /// Whether it reads that capture of a stage, as far as its text tells.
+    public func reads(_ capture: String, of source: String) -> Bool {
+        readCaptures[source].map { $0.contains(capture) || $0.contains(nil) } ?? false
+    }
 
     /// When a failed try is repeated, as far as that is known without values of expressions.
     public var retry: RetryPolicy { retries.constants }

@@ -68,11 +68,19 @@ final class StageDraft {
         }
     }
 
+    private var readCaptures: [String: Set<String?>] {
+        bodyUses.reduce(into: [:]) { found, use in
+            guard !use.reference.toleratesNull, case .capture(let stage, let name) = use.reference.root else { return }
+            found[stage, default: []].insert(name)
+        }
+    }
+
     func planned(by document: PipelineDefinition) -> PlannedStage? {
         guard let options, let kind, let stage else { return nil }
+        let readCaptures = isFinal ? [:] : readCaptures
         return PlannedStage(
-            id: definition.id, kind: kind.name, stage: stage, needs: needs(),
-            reads: isFinal ? [] : Set(bodyUses.filter { !$0.reference.toleratesNull }.compactMap(\.sourceStage)),
+            id: definition.id, kind: kind.name, stage: stage, needs: needs(), reads: Set(readCaptures.keys),
+            readCaptures: readCaptures,
             condition: options.condition, forEach: options.forEach,
             concurrency: options.concurrency ?? document.defaults.concurrency, warnings: options.warnings,
             isFinal: isFinal, continuesOnFailure: options.continuesOnFailure, retries: retry,

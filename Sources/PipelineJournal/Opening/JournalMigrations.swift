@@ -15,6 +15,7 @@ enum JournalMigrations {
 
     private static let all: [(String, String)] = [
         ("v1", version1), ("background", background), ("pushes", pushes), ("notifications", notifications),
+        ("expiries", expiries),
     ]
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -189,5 +190,10 @@ enum JournalMigrations {
             PRIMARY KEY (job, id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX notifications_due ON notifications (job) WHERE state = 'due';
+        """
+
+    /// Until when what a step has is good: journaled as must-act-before, so that whoever takes the job up knows it.
+    private static let expiries = """
+        ALTER TABLE steps ADD COLUMN expires INTEGER;
         """
 }

@@ -31,9 +31,20 @@ public struct PlanPreview: Sendable {
         var stages: [Stage] = []
         for stage in all {
             let scope = PreviewScope(known: known, secrets: plan.secrets, captures: captures, own: stage.id)
-            stages.append(Stage(planned: stage, preview: await stage.stage.preview(scope), expires: nil))
+            stages.append(
+                Stage(
+                    planned: stage, preview: await stage.stage.preview(scope), expires: Self.expiry(of: stage, in: plan)
+                ))
         }
         self.stages = stages
+    }
+
+    /// When a stage's captures expire, and for which stages it is run again then.
+    private static func expiry(of stage: PlannedStage, in plan: Plan) -> String? {
+        guard let expires = stage.expires else { return nil }
+        let renewing = plan.stages.filter { $0.renews == stage.id }.map { "'\($0.id)'" }
+        let after = renewing.isEmpty ? "" : "; then it is run again for \(renewing.joined(separator: " and "))"
+        return expires.words + after
     }
 
     /// The form of `plan --json`. What only a prediction of background work knows is null.

@@ -39,6 +39,8 @@ struct UploadLimit: Codable, Sendable, Hashable {
     var maximumSize: Int64?
     var minimumSize: Int64?
     var maximumAppend: Int64?
+    /// How long the service keeps the upload from the answer on, in seconds: `max-age`, in versions before 7 `expires`.
+    var maximumAge: Int64?
 
     init() {}
 
@@ -48,6 +50,7 @@ struct UploadLimit: Codable, Sendable, Hashable {
         maximumSize = entries["max-size"]
         minimumSize = entries["min-size"]
         maximumAppend = entries["max-append-size"].flatMap { $0 > 0 ? $0 : nil }
+        maximumAge = (entries["max-age"] ?? entries["expires"]).flatMap { $0 >= 0 ? $0 : nil }
     }
 }
 
