@@ -74,8 +74,9 @@ struct BackgroundStandstill {
     /// For people.
     var lines: [String] {
         let window = DurationText.describe(standing.budget.window)
-        let used = standing.budget.allowance.map { "\(standing.used) of \($0)" } ?? "\(standing.used), unlimited"
+        let used = standing.budget.allowance.map { "\(standing.used) of \($0)" } ?? "\(standing.used)"
         var ledger = "in the background: \(used) resumes in \(window)"
+        if standing.budget.allowance == nil { ledger += ", the budget is unlimited" }
         if standing.nextDelay > .zero {
             ledger += "; the next one is delayed by \(DurationText.describe(standing.nextDelay))"
         }
