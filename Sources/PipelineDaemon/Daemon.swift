@@ -140,7 +140,7 @@ final class Daemon: Sendable {
     private func searchJournal() async {
         while !Task.isCancelled {
             do throws(JournalFailure) {
-                for job in try await journal.backgroundJobs() { scheduler.take(job) }
+                for job in try await journal.backgroundJobs(at: clock.now) { scheduler.take(job) }
                 for job in try await journal.untoldJobs() { scheduler.take(job) }
             } catch {
                 log.note("the journal can't be searched: \(error)")

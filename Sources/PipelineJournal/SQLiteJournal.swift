@@ -129,9 +129,10 @@ extension SQLiteJournal {
     public func claimName() async throws(JournalFailure) { _ = try await enter(owner) }
 
     /// The unfinished jobs that a background owner takes up without being told: those that nobody owns and that were
-    /// started or last resumed for the background, other than paused and interrupted ones. Oldest first.
-    public func backgroundJobs() async throws(JournalFailure) -> [JobID] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.background() }
+    /// started or last resumed for the background, other than paused and interrupted ones. Those with something that
+    /// expires after `now` come first, in the order of these times, then the oldest.
+    public func backgroundJobs(at now: Timestamp) async throws(JournalFailure) -> [JobID] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.background(at: now) }
     }
 
     /// The jobs of which somebody is still to be told and that nobody owns, oldest first.

@@ -162,6 +162,28 @@ import Testing
         }
     }
 
+    @Test("a plan says until when captures are good, and for whom they are made anew")
+    func planExpiries() async throws {
+        try await inFolder { folder, program in
+            let path = folder + "/link.json"
+            let document = #"""
+                { "pipeline": 1, "name": "link", "stages": [
+                  { "id": "order", "kind": "request", "request": { "GET": "http://127.0.0.1:1/x" },
+                    "capture": { "url": "$.url", "end": "$.end" }, "expires": { "in": "15m" } },
+                  { "id": "other", "kind": "request", "request": { "GET": "http://127.0.0.1:1/y" },
+                    "capture": { "end": "$.end" }, "expires": { "at": "${{ self.end }}" } },
+                  { "id": "get", "kind": "download", "request": { "GET": "${{ stages.order.url }}" }, "to": "x",
+                    "renew": "order" } ] }
+                """#
+            try document.write(toFile: path, atomically: true, encoding: .utf8)
+            let end = try await program.run(["plan", path, "--json"], folder: folder)
+            #expect(end.cause == .exited(0), "\(end)")
+            let expiries = try JSON.parse(Array(end.output.utf8))["stages"]?.array?.map { $0["expires"]?.string }
+            #expect(
+                expiries == ["15m after it ended; then it is run again for 'get'", "at ${{ self.end }}", nil], "\(end)")
+        }
+    }
+
     @Test("every example can be planned without its inputs", arguments: ExampleTests.examples)
     func plans(name: String) async throws {
         let path = "\(ExampleTests.root.path)/Pipelines/\(name)"

@@ -102,6 +102,33 @@ import Testing
         #expect(bench.run { life.task.isEnded })
     }
 
+    @Test("of jobs that are due at once, and can't all be driven, those begin first of which something expires first")
+    func pressedFirst() {
+        let order = Mutexed<[String]>([])
+        let kind = StageKind.scripted("send", work: .transfer) { _, saved, context async throws(StageFailure) in
+            let number = Int(context.facts.job.text.dropFirst()) ?? 0
+            if saved == nil {
+                // The later the job the sooner its upload is dropped; the first two have no such time.
+                if number > 1 { context.mustAct(before: context.now + .seconds(Double(9000 - number * 1000))) }
+                try await context.commit("half")
+                return .waiting("half", until: .at(Timestamp(milliseconds: 1_790_001_000_000)), WaitReason(.time))
+            }
+            order.change { $0.append(context.facts.job.text) }
+            return .finished([:])
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "send" }"#, kinds: [kind])
+        var limits = JobScheduler.Limits()
+        limits.drives = 1
+        let process = SimulatedProcess(bench.simulation, name: "daemon")
+        let scheduler = JobScheduler(Jobs(bench, process), clock: process.clock, limits: limits)
+        let task = process.lane.start { await scheduler.run() }
+        for index in 0..<5 { scheduler.take(JobID("j\(index)")) }
+        #expect(bench.run { (0..<5).allSatisfy { bench.job("j\($0)")?.ended != nil } })
+        #expect(order.value == ["j4", "j3", "j2", "j0", "j1"])
+        scheduler.stop()
+        #expect(bench.run { task.isEnded })
+    }
+
     @Test("a request reaches a parked job at once")
     func knocks() {
         let calls = Mutexed<[Timestamp]>([])

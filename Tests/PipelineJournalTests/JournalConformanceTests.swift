@@ -133,6 +133,7 @@ struct JournalConformanceTests {
             step.state = state
             step.version = index + 1
             step.ended = state.isEnded ? .at(99) : nil
+            step.expires = index.isMultiple(of: 2) ? .at(Int64(1000 + index)) : nil
             return [JournalChange.step(.upload, step)]
         }
         var submit = SubmitRecord(key: "key-1", generation: 1, digest: "abc", phase: .sending)

@@ -25,6 +25,26 @@ struct SQLiteJournalOwnershipTests {
         #expect(try await journal.acquire(id, for: journal.owner).epoch == 2)
     }
 
+    @Test("are given background jobs in the order in which something of them expires, then by age")
+    func pressedFirst() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let journal = try world.openSQLite()
+        // Of the fourth everything is over by now.
+        for (number, expires) in [(1, nil), (2, 900), (3, 500), (4, 50), (5, nil)] as [(Int, Int64?)] {
+            let job = JobSnapshot.example(number)
+            let lease = try await journal.create(job, events: [], owner: journal.owner)
+            var step = StepRecord(state: .skipped)
+            step.version = 1
+            step.expires = expires.map { .at($0) }
+            try await journal.commit([.step(.upload, step), .taken(.background), .released(nil)], under: lease)
+        }
+        let numbers = try await journal.backgroundJobs(at: .at(100)).map { id in
+            (1...5).first { JobSnapshot.example($0).record.id == id }
+        }
+        #expect(numbers == [3, 2, 1, 4, 5])
+    }
+
     @Test("lose their jobs when the machine starts again, lock or not")
     func restart() async throws {
         let world = try SQLiteWorld()

@@ -26,12 +26,12 @@ struct BackgroundStandstill {
     ) async {
         let budget = ResumeBudget(plan.definition.background.budget, in: job.documentScope())
         standing = ledger.standing(of: job.record.pipeline, under: budget, at: now)
-        let limit = job.mustActBefore(in: plan) { Self.scope(for: $0, job, plan) }
+        let limit = job.mustActBefore(in: plan)
         var held: [Held] = []
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) where !step.state.isEnded {
             var moment: MomentJudgement?
             if let stage = plan.stage(key.stage), Self.asksMoment(key, step, stage, job, plan) {
-                let limit = job.mustBeginBy(stage, in: plan) { Self.scope(for: $0, job, plan) }
+                let limit = job.mustBeginBy(key, in: plan)
                 moment = await judge(job.momentQuestion(for: key, stage, budget: budget, mustBeginBy: limit))
             }
             let next = Self.request(key, step, job, budget, before: limit).map { ledger.preview($0, at: now) }
@@ -54,7 +54,7 @@ struct BackgroundStandstill {
         return stage.needs.allSatisfy { job.steps[StepKey(stage: $0)]?.state.isEnded == true }
     }
 
-    /// Without secrets: an expiry that is made from one is not shown.
+    /// Without secrets: what is made from one counts as not known.
     private static func scope(for key: StepKey, _ job: JobSnapshot, _ plan: Plan) -> Scope {
         job.scope(for: key, in: plan, environment: job.environment, secrets: [:], secretInputs: [:])
     }
@@ -81,8 +81,9 @@ struct BackgroundStandstill {
     /// For people.
     var lines: [String] {
         let window = DurationText.describe(standing.budget.window)
-        let used = standing.budget.allowance.map { "\(standing.used) of \($0)" } ?? "\(standing.used), unlimited"
+        let used = standing.budget.allowance.map { "\(standing.used) of \($0)" } ?? "\(standing.used)"
         var ledger = "in the background: \(used) resumes in \(window)"
+        if standing.budget.allowance == nil { ledger += ", the budget is unlimited" }
         if standing.nextDelay > .zero {
             ledger += "; the next one is delayed by \(DurationText.describe(standing.nextDelay))"
         }

@@ -32,7 +32,8 @@ struct ForecastText {
         let free =
             allowance == 0
             ? "no free resumes" : "\(allowance) resumes in \(DurationText.describe(budget.window)) without delay"
-        return "\(free), then \(DurationText.describe(budget.base)), each further one \(budget.factor) times as much, "
+        let factor = Int(exactly: budget.factor).map(String.init) ?? "\(budget.factor)"
+        return "\(free), then \(DurationText.describe(budget.base)), each further one \(factor) times as much, "
             + "at most \(DurationText.describe(budget.maximum))"
     }
 

@@ -49,9 +49,19 @@ struct JobText {
             let value = member.value.string ?? member.value.text
             lines.append("    \(member.name) = \(value.count > 200 ? String(value.prefix(200)) + "…" : value)")
         }
+        if let expires = step.expires { lines.append("    \(Self.words(for: step.state)) until \(expires)") }
         if case .failed(let failure) = step.state {
             lines += ErrorReport.lines(of: failure).map { "    \($0)" }
         }
         return lines
+    }
+
+    /// What is good until a step's ``StepRecord/expires``.
+    private static func words(for state: StepState) -> String {
+        switch state.name {
+        case .succeeded: "its captures are good"
+        case .pending: "the link that it was given is good"
+        default: "the service keeps what it has"
+        }
     }
 }

@@ -62,6 +62,8 @@ private struct ForecastRun {
     let scope: Scope
     var now: Timestamp
     private let job = JobID("forecast")
+    /// Until when the captures of stages are good that have had their turn.
+    private var expiries: [String: StepExpiry] = [:]
 
     init(plan: Plan, budget: ResumeBudget, ledger: ResumeLedger, scope: Scope, now: Timestamp) {
         self.plan = plan
@@ -98,12 +100,25 @@ private struct ForecastRun {
             // that needs credentials first is under way.
             let isUnderWay = reason == .submitAnswered || reason == .authentication
             let isFollowed = !isUnderWay && !(isLast && index == steps.count - 1)
+            if index == steps.count - 1 { noteExpiry(of: stage) }
             delay += enter(reason, stage.id, isFollowed: isFollowed)
         }
+        if steps.isEmpty { noteExpiry(of: stage) }
         return BackgroundForecast.Stage(
             id: stage.id, resumes: resumes, delay: delay,
             isDiscretionary: stage.isDiscretionary(in: scope)
                 || budget.makesTransfersDiscretionary && stage.stage.work == .transfer)
+    }
+
+    private mutating func noteExpiry(of stage: PlannedStage) {
+        guard let duration = stage.expires?.constantDuration else { return }
+        expiries[stage.id] = StepExpiry(holder: StepKey(stage: stage.id), since: now, time: now + duration)
+    }
+
+    /// Before this what follows a stage must begin, since a later one reads what expires.
+    private func mustBeginBy(after stage: String) -> Timestamp? {
+        guard !expiries.isEmpty, let place = plan.stages.firstIndex(where: { $0.id == stage }) else { return nil }
+        return plan.stages[(place + 1)...].flatMap(\.reads).compactMap { expiries[$0]?.mustActBefore }.min()
     }
 
     private mutating func enter(_ reason: ResumeReason, _ stage: String, isFollowed: Bool) -> Duration {
@@ -111,8 +126,8 @@ private struct ForecastRun {
         now += .milliseconds(1)
         let decision = ledger.enter(
             ResumeRequest(
-                pipeline: plan.definition.name, job: job, step: StepKey(stage: stage), reason: reason, budget: budget),
-            at: now)
+                pipeline: plan.definition.name, job: job, step: StepKey(stage: stage), reason: reason, budget: budget,
+                mustBeginBy: mustBeginBy(after: stage)), at: now)
         guard isFollowed else { return .zero }
         now = decision.start
         return decision.delay

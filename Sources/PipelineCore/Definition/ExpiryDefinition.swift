@@ -7,6 +7,8 @@ public struct ExpiryDefinition: Sendable {
     /// A moment: RFC 3339, or seconds since 1970.
     let moment: JSONTemplate?
     let range: SourceRange
+    /// As the author wrote it, for people: "15m after it ended".
+    public let words: String
 
     private static let inField = Field(
         "in", FieldType<JSONTemplate>.json([.stages, .own, .secrets, .job]), examples: ["15m"],
@@ -18,7 +20,8 @@ public struct ExpiryDefinition: Sendable {
     static var type: FieldType<ExpiryDefinition> {
         .object([inField, atField]) { reader in
             let definition = ExpiryDefinition(
-                duration: reader.optional(inField), moment: reader.optional(atField), range: reader.place.node.range)
+                duration: reader.optional(inField), moment: reader.optional(atField), range: reader.place.node.range,
+                words: words(reader.place.node.json))
             if (definition.duration == nil) == (definition.moment == nil) {
                 reader.findings.report(
                     reader.place, "'expires' needs either \"in\" or \"at\"", hint: "write { \"in\": \"15m\" }")
@@ -26,6 +29,18 @@ public struct ExpiryDefinition: Sendable {
             }
             return definition
         }
+    }
+
+    private static func words(_ value: JSON) -> String {
+        func text(_ value: JSON) -> String { value.string ?? value.text }
+        guard let length = value["in"] else { return "at \(text(value["at"] ?? .null))" }
+        let isCount = length.number != nil || length.string.flatMap(Double.init) != nil
+        return "\(text(length))\(isCount ? "s" : "") after it ended"
+    }
+
+    /// How long after the stage's end, where the document says it without an expression.
+    public var constantDuration: Duration? {
+        duration?.constant.flatMap { (try? Self.duration($0)) ?? nil }
     }
 
     /// The moment, for a stage that ended at `end`; nil when the service gave none. The scope's `self` is the stage's.

@@ -1,7 +1,7 @@
 /// Past durations made into a distribution that follows drifts and jumps.
 ///
-/// Each is a lognormal kernel; newer ones weigh more. When the last ones all lie far from those before, the older ones
-/// are as good as forgotten: a service that has become slower is believed after two jobs, not after twenty.
+/// Each is a lognormal kernel; newer ones weigh more. When the level has changed, what was before it is as good as
+/// forgotten: a service that has become slower is believed after two or three jobs, not after twenty.
 struct PastDurations {
     /// Logarithms, oldest first.
     private let logarithms: [Double]
@@ -9,7 +9,11 @@ struct PastDurations {
     init(_ durations: [Double]) { logarithms = durations.map { Normal.logarithm(max($0, 0.001)) } }
 
     /// After so many further jobs a duration weighs half.
-    private static let halfLife = 16.0
+    private static let halfLife = 10.0
+    /// What durations from before a change of level still weigh.
+    private static let remnant = 0.02
+    /// As many durations' worth is known of the spread from before a change of level.
+    private static let priorCount = 4.0
 
     /// Nil without any.
     var distribution: DurationDistribution? {
@@ -17,8 +21,9 @@ struct PastDurations {
         if logarithms.count == 1 {
             return DurationDistribution(parts: [.init(weight: 1, shape: Lognormal(center: last, spread: 0.4))])
         }
-        let weights = weights
-        let scale = scale(weights)
+        let change = LevelChange(logarithms)
+        let weights = weights(change)
+        let scale = scale(weights, change)
         let effective = effectiveCount(weights)
         // Silverman's rule in log time, wider while there are few.
         let width = max(0.02, 1.06 * scale * power(effective, -0.2)) * (1 + 1 / effective)
@@ -26,62 +31,51 @@ struct PastDurations {
         let shrink = 1 / (1 + width * width / max(scale * scale, 1e-6)).squareRoot()
         let total = weights.reduce(0, +)
         let mean = zip(logarithms, weights).reduce(0) { $0 + $1.0 * $1.1 } / total
-        let inflated = width * (1 + 1.5 / effective)
+        // The next one deviates from a mean that is itself known from few: its variance is added, as for any prediction.
+        let inflated = (width * width + scale * scale / effective).squareRoot() * (1 + 2 / effective)
         return DurationDistribution(
             parts: zip(logarithms, weights).filter { $0.1 > 1e-4 }.map { value, weight in
                 .init(weight: weight, shape: Lognormal(center: mean + (value - mean) * shrink, spread: inflated))
             })
     }
 
-    private var weights: [Double] {
+    private func weights(_ change: LevelChange) -> [Double] {
         let count = logarithms.count
-        let jump = jump
-        return logarithms.indices.map { index in
-            let age = Double(count - 1 - index)
-            let weight = power(2, -age / Self.halfLife)
-            return index < jump ? weight * 0.05 : weight
+        var weights = logarithms.indices.map { index in
+            power(2, -Double(count - 1 - index) / Self.halfLife) * (index < change.place ? Self.remnant : 1)
         }
+        // It may be an outlier or the first of a new level: weighing an eighth it is within p90, and moves p50 little.
+        if change.isLastFarAbove { weights[count - 1] = max(1, weights.dropLast().reduce(0, +) * 0.15) }
+        return weights
     }
 
-    /// The place from which on all durations are of another kind than those before; 0 when there is no such place.
-    private var jump: Int {
-        let count = logarithms.count
-        var found = 0
-        guard count >= 6 else { return 0 }
-        for place in max(4, count - 24)..<(count - 1) {
-            let before = logarithms[max(0, place - 20)..<place].sorted()
-            let after = logarithms[place...].sorted()
-            let middle = before[before.count / 2]
-            let deviation = max(before.map { abs($0 - middle) }.sorted()[before.count / 2] * 1.4826, 0.05)
-            let distance = after[after.count / 2] - middle
-            // The standard error of the difference of two medians; far beyond chance, and of practical size.
-            let error = deviation * 1.25 * (1 / Double(after.count) + 1 / Double(before.count)).squareRoot()
-            let isOneSided = after.count > 3 || after.allSatisfy { ($0 > middle) == (distance > 0) }
-            if abs(distance) > 3.2 * error, abs(distance) > 0.25, isOneSided { found = place }
-            if found != 0 { break }
-        }
-        return found
+    /// How far durations lie from their level. That is known from before a change of the level too.
+    private func scale(_ weights: [Double], _ change: LevelChange) -> Double {
+        guard change.place > 0 else { return Self.scale(logarithms[...], weights[...]) }
+        let (before, after) = (logarithms[..<change.place], logarithms[change.place...])
+        let old = Self.scale(before, before.map { _ in 1 }[...])
+        let own = Self.scale(after, after.map { _ in 1 }[...])
+        let count = Double(after.count)
+        return ((count * own * own + Self.priorCount * old * old) / (count + Self.priorCount)).squareRoot()
     }
 
     /// The spread of the durations: the smaller of the standard deviation and what the quartiles say, so that few
     /// outliers do not widen all the rest (Silverman, section 3.4.1).
-    private func scale(_ weights: [Double]) -> Double {
+    private static func scale(_ values: ArraySlice<Double>, _ weights: ArraySlice<Double>) -> Double {
         let total = weights.reduce(0, +)
-        let mean = zip(logarithms, weights).reduce(0) { $0 + $1.0 * $1.1 } / total
-        let variance = zip(logarithms, weights).reduce(0) { $0 + $1.1 * ($1.0 - mean) * ($1.0 - mean) } / total
-        let quartiles = (quantile(0.75, weights) - quantile(0.25, weights)) / 1.349
-        return max(min(variance.squareRoot(), quartiles > 0 ? quartiles : .infinity), 0.03)
-    }
-
-    private func quantile(_ share: Double, _ weights: [Double]) -> Double {
-        let sorted = zip(logarithms, weights).sorted { $0.0 < $1.0 }
-        let total = weights.reduce(0, +)
-        var below = 0.0
-        for (value, weight) in sorted {
-            below += weight
-            if below >= share * total { return value }
+        let mean = zip(values, weights).reduce(0) { $0 + $1.0 * $1.1 } / total
+        let variance = zip(values, weights).reduce(0) { $0 + $1.1 * ($1.0 - mean) * ($1.0 - mean) } / total
+        let sorted = zip(values, weights).sorted { $0.0 < $1.0 }
+        func quantile(_ share: Double) -> Double {
+            var below = 0.0
+            for (value, weight) in sorted {
+                below += weight
+                if below >= share * total { return value }
+            }
+            return sorted.last?.0 ?? 0
         }
-        return sorted.last?.0 ?? 0
+        let quartiles = (quantile(0.75) - quantile(0.25)) / 1.349
+        return max(min(variance.squareRoot(), quartiles > 0 ? quartiles : .infinity), 0.03)
     }
 
     /// How many equally weighted durations the weights are worth (Kish, 1965).

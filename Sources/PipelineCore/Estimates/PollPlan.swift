@@ -18,9 +18,9 @@ public struct PollPlan: Sendable {
         let doubt = DurationDistribution(median: middle, spread: 1.5)
         self.distribution = distribution.mixed(with: doubt, weight: 0.03)
         median = middle
-        // A poll is worth 0.8 % of the median on a narrow distribution and 1.3 % on a wide one, where the same delay
+        // A poll is worth 0.8 % of the median on a narrow distribution and 1.4 % on a wide one, where the same delay
         // takes more of them.
-        price = max(0.005, middle * min(0.0066 + 0.0124 * spread, 0.02) * patience)
+        price = max(0.005, middle * min(0.0065 + 0.015 * spread, 0.02) * patience)
     }
 
     private static let candidates = 150

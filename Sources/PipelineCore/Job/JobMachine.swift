@@ -90,12 +90,21 @@ public struct JobMachine: Sendable {
         let begins = !job.isBeingSuspended
         if mayBegin, hasNewItems(stage, items, job) { return begins ? [.expand(key)] : [] }
         let active = items.count { $0.value.state.isActive }
-        let pending = items.filter { $0.value.state.name == .pending }.map(\.key).sorted()
+        let pending = inOrder(items.filter { $0.value.state.name == .pending }.map(\.key), of: stage, job)
         let room = max(0, (rooms[stage.id] ?? stage.concurrency?.constant ?? 4) - active)
         if mayBegin, !pending.isEmpty { return begins ? pending.prefix(room).map(Decision.begin) : [] }
         let isUnknown = items.contains { $0.value.state.name == .unknown }
         let isComplete = stage.forEach?.followed.map { job.steps[StepKey(stage: $0)]?.state.isEnded == true } ?? true
         return active == 0 && !isUnknown && (isComplete || !mayBegin) ? [.gather(key)] : []
+    }
+
+    /// Items in the order in which they begin where not all may at once: what expires first comes first.
+    private func inOrder(_ items: [StepKey], of stage: PlannedStage, _ job: JobSnapshot) -> [StepKey] {
+        let sorted = items.sorted()
+        guard job.steps.contains(where: { $0.value.expires != nil }) else { return sorted }
+        let latest = Timestamp(milliseconds: .max)
+        let pressed = sorted.map { (key: $0, limit: job.mustBeginBy($0, in: plan) ?? latest) }
+        return pressed.sorted { ($0.limit, $0.key) < ($1.limit, $1.key) }.map(\.key)
     }
 
     /// Whether the followed stage has items that succeeded and have no step here yet.

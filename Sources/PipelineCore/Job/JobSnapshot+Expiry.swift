@@ -1,40 +1,74 @@
-import JSONPath
+public import JSONPath
 
+/// Something that a step has or needs, and until when it is good.
+public struct StepExpiry: Sendable, Hashable {
+    /// The step that has it: the step itself, or one whose captures it reads.
+    public let holder: StepKey
+    /// Since when it was there.
+    public let since: Timestamp
+    /// From then on it is void.
+    public let time: Timestamp
+
+    public init(holder: StepKey, since: Timestamp, time: Timestamp) {
+        self.holder = holder
+        self.since = since
+        self.time = time
+    }
+
+    /// When to act at the latest: a while before, so that there is time for it; at most half of the time that it was good
+    /// for.
+    public var mustActBefore: Timestamp {
+        time - min(.seconds(60), .milliseconds(Int64(max(0, (time - since).seconds) * 500)))
+    }
+}
+
+/// What expires, from what was journaled with the steps: the same over restarts.
 extension JobSnapshot {
-    /// Before this a stage that has not begun must begin, since something that it reads expires: what the author said
-    /// with `expires`, else what a captured link says itself. Nil for no such time.
-    ///
-    /// A while before the end, so that there is time to act; at most half of the time that it was good for.
-    ///
-    /// - Parameter scope: what expressions of a step may read.
-    public func mustBeginBy(
-        _ stage: PlannedStage, in plan: Plan, scope: (StepKey) -> Scope
-    ) -> Timestamp? {
-        let times = stage.reads.compactMap { source -> Timestamp? in
-            let key = StepKey(stage: source)
-            guard let planned = plan.stage(source), let step = steps[key], let end = step.ended,
-                case .succeeded(let captures) = step.state
-            else { return nil }
-            if let expires = planned.expires {
-                var scope = scope(key)
-                scope.own = captures
-                return Self.limit(before: (try? expires.time(endedAt: end, in: scope)) ?? nil, since: end)
-            }
-            return Self.limit(
-                before: captures.compactMap { $0.value.string.flatMap(LinkExpiry.time) }.min(), since: end)
+    /// What presses a step that has not ended, the earliest; nil when nothing does. For one that has not begun that is what
+    /// it reads and what it was given; for one under way what the service keeps of it, and for a transfer, whose every
+    /// request is made of what it reads, that too.
+    public func pressing(_ key: StepKey, in plan: Plan) -> StepExpiry? {
+        guard let step = steps[key], !step.state.isEnded, let stage = plan.stage(key.stage) else { return nil }
+        let own = step.expires.map { StepExpiry(holder: key, since: step.started ?? record.started, time: $0) }
+        let readsOn = step.state == .pending || stage.stage.work == .transfer
+        let read = readsOn ? sources(of: key, stage).compactMap(expiry) : []
+        return (read + [own].compactMap { $0 }).min { $0.mustActBefore < $1.mustActBefore }
+    }
+
+    /// Before this the step must begin, or go on: ``pressing(_:in:)``.
+    public func mustBeginBy(_ key: StepKey, in plan: Plan) -> Timestamp? { pressing(key, in: plan)?.mustActBefore }
+
+    /// The earliest of these times over all steps that have not ended.
+    public func mustActBefore(in plan: Plan) -> Timestamp? {
+        guard steps.contains(where: { $0.value.expires != nil }) else { return nil }
+        return steps.keys.compactMap { mustBeginBy($0, in: plan) }.min()
+    }
+
+    /// Until when the captures of a step that has succeeded are good.
+    public func expiry(_ key: StepKey) -> StepExpiry? {
+        guard let step = steps[key], step.state.name == .succeeded, let time = step.expires, let end = step.ended else {
+            return nil
         }
-        return times.min()
+        return StepExpiry(holder: key, since: end, time: time)
     }
 
-    private static func limit(before expiry: Timestamp?, since start: Timestamp) -> Timestamp? {
-        expiry.map { $0 - min(margin, .milliseconds(Int64(max(0, ($0 - start).seconds) * 500))) }
+    /// The steps whose captures a step reads: of a stage whose items its own follow, the one of the same number.
+    public func sources(of key: StepKey, _ stage: PlannedStage) -> [StepKey] {
+        stage.reads.union(stage.renews.map { [$0] } ?? []).sorted().compactMap { source in
+            guard stage.forEach?.followed == source else { return StepKey(stage: source) }
+            return key.item.map { StepKey(stage: source, item: $0) }
+        }
     }
+}
 
-    private static let margin = Duration.seconds(60)
-
-    /// The earliest of these times over all stages that are still to begin.
-    public func mustActBefore(in plan: Plan, scope: (StepKey) -> Scope) -> Timestamp? {
-        plan.stages.filter { steps[StepKey(stage: $0.id)]?.state == .pending }
-            .compactMap { mustBeginBy($0, in: plan, scope: scope) }.min()
+extension PlannedStage {
+    /// Until when captures that were made at `end` are good: what the author said with `expires`, else the earliest link
+    /// among them that says so itself. The scope's `self` is the stage's.
+    public func expiry(
+        of captures: JSONObject, endedAt end: Timestamp, in scope: Scope
+    ) throws(EvaluationFailure) -> Timestamp? {
+        if let expires { return try expires.time(endedAt: end, in: scope) }
+        // One that was over when it came is no sign of anything but a clock that differs.
+        return captures.compactMap { LinkExpiry.earliest(in: $0.value, after: end) }.min()
     }
 }

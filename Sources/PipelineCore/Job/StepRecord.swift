@@ -22,6 +22,10 @@ public struct StepRecord: Sendable, Hashable {
     public var toleratesFailure: Bool
     /// The value of `item` for a step of a `forEach`.
     public var value: JSON?
+    /// Until when what the step has is good: the captures of one that has succeeded, what the service keeps of one that is
+    /// under way, the link that an item which has not begun was given. Nil where nothing is known to expire. What needs
+    /// it must act before; see ``JobSnapshot/mustBeginBy(_:in:)``.
+    public var expires: Timestamp?
     /// Grows by one with each commit, so that an update names the row that it was made from.
     public var version: Int
 

@@ -11,6 +11,8 @@ public final class PlannedStage: Sendable {
     public let needs: [String]
     /// Of them those whose being skipped skips this one: it reads their captures and can't do without.
     public let reads: Set<String>
+    /// The captures that it can't do without, by stage; nil for a name that is computed.
+    let readCaptures: [String: Set<String?>]
     public let condition: Expression?
     /// What it is repeated over; nil for a stage that runs once.
     public let forEach: ForEachDefinition?
@@ -50,8 +52,8 @@ public final class PlannedStage: Sendable {
         self.kind = kind.name
         self.stage = stage
         needs = draft.needs()
-        reads =
-            draft.isFinal ? [] : Set(draft.bodyUses.filter { !$0.reference.toleratesNull }.compactMap(\.sourceStage))
+        readCaptures = draft.isFinal ? [:] : draft.readCaptures
+        reads = Set(readCaptures.keys)
         condition = options.condition
         forEach = options.forEach
         concurrency = options.concurrency ?? document.defaults.concurrency
@@ -71,6 +73,11 @@ public final class PlannedStage: Sendable {
         checks = draft.checks
         source = document.source
         offset = draft.definition.place.node.range.start
+    }
+
+    /// Whether it reads that capture of a stage, as far as its text tells.
+    public func reads(_ capture: String, of source: String) -> Bool {
+        readCaptures[source].map { $0.contains(capture) || $0.contains(nil) } ?? false
     }
 
     /// When a failed try is repeated, as far as that is known without values of expressions.

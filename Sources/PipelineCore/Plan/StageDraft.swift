@@ -69,6 +69,14 @@ final class StageDraft {
         case .null, .bool, .number, .string: []
         }
     }
+
+    /// The captures that it can't do without, by stage.
+    var readCaptures: [String: Set<String?>] {
+        bodyUses.reduce(into: [:]) { found, use in
+            guard !use.reference.toleratesNull, case .capture(let stage, let name) = use.reference.root else { return }
+            found[stage, default: []].insert(name)
+        }
+    }
 }
 
 extension ReferenceUse {

@@ -61,6 +61,10 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Counts body bytes of a request that is no transfer.
     public func count(_ moved: BytesMoved) { host.count(moved) }
 
+    /// Says until when the service keeps what the step has there; nil for nothing known. Kept with the step's next change:
+    /// the job goes on before that time, whatever else would hold it back.
+    public func mustAct(before time: Timestamp?) { host.mustAct(before: time) }
+
     /// Keeps that a file has its final name.
     public func commit(file: WrittenFile) async throws(StageFailure) { try await host.commit(file: file) }
 

@@ -28,6 +28,9 @@ public protocol StageHost: Sendable {
     func report(_ progress: StageProgress)
     /// Counts body bytes of a request that is no transfer; kept with the step's next change. Quick, from any thread.
     func count(_ moved: BytesMoved)
+    /// Until when the service keeps what the step has there, kept with the step's next change; nil when nothing is known to
+    /// expire. Quick, from any thread.
+    func mustAct(before time: Timestamp?)
     /// Whether the job is still this process's, as far as the clock alone tells: asked just before something goes out
     /// that must not go out twice. Quick, from any thread.
     var isOwner: Bool { get }
@@ -51,6 +54,8 @@ extension StageHost {
     public func pushes() async -> Int { 0 }
     /// Counts nothing.
     public func count(_ moved: BytesMoved) {}
+    /// Keeps nothing.
+    public func mustAct(before time: Timestamp?) {}
     /// Keeps nothing.
     public func record(_ exchange: ExchangeRecord) {}
 }

@@ -1,3 +1,5 @@
+public import JSONPath
+
 /// Until when a link that was signed beforehand is good, as far as it says so itself.
 public enum LinkExpiry {
     /// The time by the query of a URL: `X-Amz-Date` with `X-Amz-Expires` (AWS Signature 4, "Authenticating Requests:
@@ -26,6 +28,16 @@ public enum LinkExpiry {
         }
         // Without a signature beside it `se` could be anything.
         return values["sig"] == nil ? nil : values["se"].flatMap { try? Timestamp.parse($0) }
+    }
+
+    /// The earliest time by the links among a value's texts, however deep, that is later than `moment`.
+    public static func earliest(in value: JSON, after moment: Timestamp) -> Timestamp? {
+        switch value {
+        case .string(let text): time(of: text).flatMap { $0 > moment ? $0 : nil }
+        case .array(let elements): elements.lazy.compactMap { earliest(in: $0, after: moment) }.min()
+        case .object(let members): members.lazy.compactMap { earliest(in: $0.value, after: moment) }.min()
+        case .null, .bool, .number: nil
+        }
     }
 
     /// ISO 8601's basic form: 20261120T120000Z.

@@ -98,6 +98,21 @@ final class DaemonJobs: BackgroundJobs {
         case .success(.suspended), .success(.unknown): break
         case .failure(let failure): log.note("job \(job): \(failure)")
         }
-        if case .success(let end) = result { log.note("job \(job): \(end)") }
+        if case .success(let end) = result { log.note("job \(job) \(await words(for: end, of: job))") }
+    }
+
+    /// What became of a job, for the log: nobody else tells a person that a secret is missing.
+    private func words(for end: JobEnd, of job: JobID) async -> String {
+        switch end {
+        case .ended(let phase): return phase.rawValue
+        case .suspended(.secret):
+            let detail = try? await journal.events(of: job, after: 0).last { $0.kind == .jobSuspended }?.data["detail"]
+            let missing = detail?.string ?? "a secret is missing"
+            return "waits: \(missing); give it with 'pipeline resume \(job) --detach'"
+        case .suspended(let cause): return "was let go: \(cause.rawValue)"
+        case .unknown: return "has an unknown submit; 'pipeline why \(job)' says what to do"
+        case .parked: return "waits"
+        case .lost: return "has another owner by now"
+        }
     }
 }

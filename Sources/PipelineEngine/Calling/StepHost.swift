@@ -143,6 +143,8 @@ final class StepHost: StageHost {
 
     func count(_ moved: BytesMoved) { driver.passing.add(moved, of: facts.step) }
 
+    func mustAct(before time: Timestamp?) { driver.limits.note(time, of: facts.step) }
+
     var isOwner: Bool { ports.journal.holds(driver.lease) }
 
     func record(_ exchange: ExchangeRecord) { ports.exchanges.append(exchange, of: facts.job) }

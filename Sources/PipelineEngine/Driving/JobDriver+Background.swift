@@ -103,8 +103,7 @@ extension JobDriver {
     /// have expired.
     private func mustBeginBy(_ step: StepKey) -> Timestamp? {
         let deadline = snapshot.steps[step]?.state.isEnded == false ? deadline(of: step) : nil
-        let expiry = snapshot.mustActBefore(in: plan) { scope(for: $0) }
-        return [deadline, expiry].compactMap { $0 }.min()
+        return [deadline, snapshot.mustActBefore(in: plan)].compactMap { $0 }.min()
     }
 
     private func deferral(
@@ -178,8 +177,8 @@ extension JobDriver {
     }
 
     private func momentQuestion(_ key: StepKey, _ stage: PlannedStage) -> MomentQuestion {
-        let limit = snapshot.mustBeginBy(stage, in: plan) { scope(for: $0) }
-        return snapshot.momentQuestion(for: key, stage, budget: budget, mustBeginBy: limit)
+        snapshot.momentQuestion(
+            for: key, stage, budget: budget, mustBeginBy: snapshot.mustBeginBy(key, in: plan))
     }
 }
 

@@ -49,10 +49,13 @@ extension JobDriver {
     /// The change that makes an item's step, or gives one that has not begun its new value; nil for no change.
     private func step(of key: StepKey, _ value: JSON, _ stage: PlannedStage) -> JournalChange? {
         guard var step = snapshot.steps[key] else {
-            return .step(key, StepRecord(toleratesFailure: tolerates(stage), value: value))
+            var step = StepRecord(toleratesFailure: tolerates(stage), value: value)
+            step.expires = expiry(ofItem: value)
+            return .step(key, step)
         }
         guard step.state == .pending, step.value != value else { return nil }
         step.value = value
+        step.expires = expiry(ofItem: value)
         step.version += 1
         return .step(key, step)
     }

@@ -11,9 +11,11 @@ extension JobDriver {
 
     /// Whether a failed try is worth another one with fresh captures: once, until bytes have moved again.
     func mayRenew(_ key: StepKey, _ stage: PlannedStage, _ failed: TryFailure) -> Bool {
-        guard stage.renews != nil, let status = failed.failure.status, Self.voidStatuses.contains(status),
-            stop == nil, let tries = snapshot.steps[key]?.state.tries
+        guard let source = stage.renews, let status = failed.failure.status, stop == nil,
+            let tries = snapshot.steps[key]?.state.tries
         else { return false }
+        let isOver = snapshot.expiry(StepKey(stage: source)).map { $0.time <= ports.clock.now } ?? false
+        guard Self.voidStatuses.contains(status) || isOver && (400..<500).contains(status) else { return false }
         return tries.renewals == 0 || failed.progressed
     }
 
@@ -35,61 +37,27 @@ extension JobDriver {
     /// Looks at what a step that is about to begin reads: true when something of it has expired, and the step waits for
     /// it or has failed.
     func renewExpired(_ key: StepKey, _ stage: PlannedStage) async throws(JournalFailure) -> Bool {
-        let sources = stage.reads.union(stage.renews.map { [$0] } ?? []).sorted()
-        for source in sources {
-            guard let expiry = try await expiry(of: source, for: key, stage) else { continue }
-            switch expiry {
-            case .failed: return true
-            case .at(let time, let end):
-                guard time <= ports.clock.now else { continue }
-                if stage.renews == source, time > end {
-                    try await runAgain(source)
-                    return true
-                }
-                try await fail(key, stage, expired(source, time, end, stage))
+        for source in snapshot.sources(of: key, stage) {
+            let found: StepExpiry?
+            do throws(StageFailure) {
+                found = try await expiry(of: source, readBy: stage)
+            } catch {
+                try await fail(key, stage, error)
                 return true
             }
-        }
-        return false
-    }
-
-    private enum Expiry {
-        case at(Timestamp, end: Timestamp)
-        /// It could not be found out, and the step has failed.
-        case failed
-    }
-
-    private func expiry(
-        of source: String, for key: StepKey, _ stage: PlannedStage
-    ) async throws(JournalFailure) -> Expiry? {
-        let other = StepKey(stage: source)
-        guard let planned = plan.stage(source), let expires = planned.expires, let step = snapshot.steps[other],
-            case .succeeded(let captures) = step.state, let end = step.ended
-        else { return nil }
-        let given = opened(captures)
-        do throws(StageFailure) {
-            let time = try await context(for: other, planned).evaluate(with: { $0.own = given }) {
-                scope throws(EvaluationFailure) in
-                try expires.time(endedAt: end, in: scope)
+            guard let found, found.time <= ports.clock.now else { continue }
+            if stage.renews == source.stage, found.time > found.since {
+                try await runAgain(source.stage)
+            } else {
+                try await fail(key, stage, .definite(void(found, for: stage)))
             }
-            return time.map { .at($0, end: end) }
-        } catch {
-            try await fail(key, stage, error)
-            return .failed
+            return true
         }
-    }
-
-    private func expired(_ source: String, _ time: Timestamp, _ end: Timestamp, _ stage: PlannedStage) -> StageFailure {
-        let isUseless = stage.renews == source
-        return .definite(
-            StepFailure(
-                isUseless
-                    ? "what stage '\(source)' captured had expired when it ended: at \(time), and it ended at \(end)"
-                    : "what stage '\(source)' captured expired at \(time)",
-                hint: isUseless
-                    ? "check \"expires\" of '\(source)', and the clock of this machine"
-                    : "\"renew\": \"\(source)\" gets it anew; by hand: pipeline retry \(snapshot.record.id) --from \(source)",
-                place: stage.place))
+        guard key.item != nil, let own = snapshot.pressing(key, in: plan), own.holder == key,
+            own.time <= ports.clock.now
+        else { return false }
+        try await fail(key, stage, .definite(void(own, for: stage)))
+        return true
     }
 
     /// Makes a stage that has succeeded pending again, for fresh captures.
@@ -108,6 +76,7 @@ extension JobDriver {
         fresh.state = .pending
         fresh.started = nil
         fresh.ended = nil
+        fresh.expires = nil
         fresh.version = step.version + 1
         var changes = [JournalChange.step(key, fresh)]
         if !stage.keepsSubmit, let submit = snapshot.submits[key] {

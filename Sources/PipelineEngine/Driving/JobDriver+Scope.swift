@@ -43,6 +43,7 @@ extension JobDriver {
         if moved != BytesMoved(), let (state, _) = try? step.state.apply(.progressed, at: ports.clock.now) {
             step.state = state
         }
+        limits.move(to: &step, of: key)
         step.version += 1
         if mayWait { try stage([.step(key, step)], mayWait: true) } else { try await commit([.step(key, step)]) }
     }

@@ -22,6 +22,9 @@ extension JobDriver {
         if state.isEnded { step.ended = now }
         step.attempts = state.tries?.number ?? step.attempts
         adjust(&step)
+        limits.move(to: &step, of: key)
+        // Of one that has failed what the service keeps of it is there as long as before.
+        if state.isEnded, state.name != .failed { step.expires = expiry(of: key, state, at: now) }
         let moved = passing.take(key)
         step.bytesSent += moved.sent
         step.bytesReceived += moved.received
@@ -165,6 +168,7 @@ extension JobDriver {
         case .failure(.failed(let failed)):
             let random = ports.randomness.unit()
             // A step that waits for a resume by now holds up no other; the job is let go once they have ended.
+            let failed = explained(failed, key, stage)
             try await change(key, .tryFailed(failed, policy(of: key, stage), random: random)) {
                 $0.resumes += counts
             }

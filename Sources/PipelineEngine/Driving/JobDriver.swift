@@ -44,6 +44,8 @@ actor JobDriver {
     var secrets: [String: String] = [:]
     /// Bytes of requests that no commit has counted yet.
     nonisolated let passing = PassingBytes()
+    /// What stages said of their ends at services, and no commit has kept yet.
+    nonisolated let limits = NotedLimits()
     nonisolated let redactor = SharedRedactor()
     /// What keeps secrets out of captured values; nil when there are none.
     var sealing: CaptureSealing?
@@ -247,7 +249,9 @@ actor JobDriver {
     }
 
     /// What is to be remembered while nobody drives the job.
-    var parked: ParkedJob { ParkedJob(lease: lease, resumes: resumes, of: snapshot) }
+    var parked: ParkedJob {
+        ParkedJob(lease: lease, resumes: resumes, of: snapshot, mustActBefore: snapshot.mustActBefore(in: plan))
+    }
 
     private func armTimer(_ group: inout TaskGroup<Void>) {
         guard stop == nil, let time = nextTime, armed.insert(time).inserted else { return }

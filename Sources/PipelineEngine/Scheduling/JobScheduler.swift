@@ -157,6 +157,7 @@ public actor JobScheduler {
         guard !isStopping else { return }
         let room = min(limits.drives - drives, ready.count)
         guard room > 0 else { return }
+        if room < ready.count { putPressedFirst() }
         for job in ready.prefix(room) {
             guard let standing = standings[job] else { continue }
             standings[job]?.activity = .opening
@@ -170,6 +171,15 @@ public actor JobScheduler {
             }
         }
         ready.removeFirst(room)
+    }
+
+    /// Where not all that are due may be driven, those of which something expires come first, the earliest before all.
+    private func putPressedFirst() {
+        func limit(_ job: JobID) -> Timestamp? { standings[job]?.parked?.mustActBefore }
+        let pressed = ready.enumerated().compactMap { place, job in limit(job).map { (limit: $0, place: place) } }
+        guard !pressed.isEmpty else { return }
+        let first = pressed.sorted { ($0.limit, $0.place) < ($1.limit, $1.place) }.map { ready[$0.place] }
+        ready = first + ready.filter { limit($0) == nil }
     }
 
     private nonisolated func work(

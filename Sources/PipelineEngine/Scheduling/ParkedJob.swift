@@ -5,6 +5,8 @@ public import PipelineCore
 /// There may be tens of thousands: of most jobs this is a hundred bytes or two.
 public final class ParkedJob: Sendable {
     public let lease: Lease
+    /// Before this it must go on, because something expires; nil for no such time.
+    let mustActBefore: Timestamp?
     private let rest: Rest
 
     private enum Rest: Sendable {
@@ -14,8 +16,9 @@ public final class ParkedJob: Sendable {
         indirect case held(ResumeWatch)
     }
 
-    init(lease: Lease, resumes: ResumeWatch, of job: JobSnapshot) {
+    init(lease: Lease, resumes: ResumeWatch, of job: JobSnapshot, mustActBefore: Timestamp?) {
         self.lease = lease
+        self.mustActBefore = mustActBefore
         if resumes.isAtRest {
             rest = .waiting(job.steps.filter { !$0.value.state.isEnded }.keys.sorted().compactMap(resumes.notes))
         } else {

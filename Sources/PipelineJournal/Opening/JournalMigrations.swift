@@ -15,7 +15,7 @@ enum JournalMigrations {
 
     private static let all: [(String, String)] = [
         ("v1", version1), ("background", background), ("pushes", pushes), ("notifications", notifications),
-        ("file-steps", fileSteps),
+        ("expiries", expiries), ("file-steps", fileSteps),
     ]
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -190,6 +190,11 @@ enum JournalMigrations {
             PRIMARY KEY (job, id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX notifications_due ON notifications (job) WHERE state = 'due';
+        """
+
+    /// Until when what a step has is good: journaled as must-act-before, so that whoever takes the job up knows it.
+    private static let expiries = """
+        ALTER TABLE steps ADD COLUMN expires INTEGER;
         """
 
     /// Which step wrote a file, so that the files of items are listed in the order of the items.

@@ -30,6 +30,7 @@ extension JobReader {
         step.bytesSent = query.integer(10)
         step.bytesReceived = query.integer(11)
         step.version = query.int(14)
+        step.expires = query.time(15)
         return step
     }
 

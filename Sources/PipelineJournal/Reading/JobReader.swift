@@ -78,14 +78,18 @@ struct JobReader {
         return jobs
     }
 
-    /// The unfinished jobs that a background owner takes up by itself, oldest first.
-    func background() throws(JournalFailure) -> [JobID] { try ownerless(.listBackground) }
+    /// The unfinished jobs that a background owner takes up by itself: those with something that expires after `now`
+    /// first, in the order of these times, then the oldest.
+    func background(at now: Timestamp) throws(JournalFailure) -> [JobID] { try ownerless(.listBackground, at: now) }
 
     /// Jobs of which somebody is still to be told and that nobody owns, oldest first.
     func untold() throws(JournalFailure) -> [JobID] { try ownerless(.listUntold) }
 
-    private func ownerless(_ name: JournalStatement) throws(JournalFailure) -> [JobID] {
+    private func ownerless(
+        _ name: JournalStatement, at now: Timestamp? = nil
+    ) throws(JournalFailure) -> [JobID] {
         let query = try statement(name)
+        if let now { query.bind(1, now) }
         var jobs: [JobID] = []
         var living: [OwnerID: Bool] = [:]
         while try query.step() {

@@ -46,7 +46,7 @@ extension JournalStatement {
             """
             SELECT jobs.id, owner, boot, lease_until FROM jobs LEFT JOIN owners ON owners.id = jobs.owner
             WHERE ended IS NULL AND mode = 'background' AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted'))
-            ORDER BY jobs.id
+            ORDER BY (SELECT min(expires) FROM steps WHERE job = jobs.number AND expires > ?1) NULLS LAST, jobs.id
             """
         case .listUntold:
             """
@@ -68,15 +68,15 @@ extension JournalStatement {
         case .insertStep:
             """
             INSERT INTO steps (job, stage, item, state, detail, checkpoint, captures, started, ended, attempts,
-                resumes, bytes_sent, bytes_received, tolerates_failure, value, version)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+                resumes, bytes_sent, bytes_received, tolerates_failure, value, version, expires)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
             ON CONFLICT DO NOTHING
             """
         case .updateStep:
             """
             UPDATE steps SET state = ?4, detail = ?5, checkpoint = ?6, captures = ?7, started = ?8, ended = ?9,
                 attempts = ?10, resumes = ?11, bytes_sent = ?12, bytes_received = ?13, tolerates_failure = ?14,
-                value = ?15, version = ?16
+                value = ?15, version = ?16, expires = ?17
             WHERE job = ?1 AND stage = ?2 AND item = ?3 AND version = ?16 - 1
             """
         case .keepSubmit:
@@ -128,7 +128,7 @@ extension JournalStatement {
         case .readSteps:
             """
             SELECT stage, item, state, detail, checkpoint, captures, started, ended, attempts, resumes, bytes_sent,
-                bytes_received, tolerates_failure, value, version
+                bytes_received, tolerates_failure, value, version, expires
             FROM steps WHERE job = ?1
             """
         case .readSubmits:

@@ -71,6 +71,7 @@ extension JobRows {
         statement.bind(14, step.toleratesFailure)
         if let value = step.value { statement.bind(15, json: value) } else { statement.bindNull(15) }
         statement.bind(16, step.version)
+        statement.bind(17, step.expires)
     }
 
     func keep(_ submit: SubmitRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {

@@ -9,8 +9,9 @@ public protocol WorkspaceJournal: Journal, BackgroundHistory {
     func checkIntegrity() async throws(JournalFailure) -> [String]
     /// Takes the name of ``owner`` before the first job; throws when another process has it.
     func claimName() async throws(JournalFailure)
-    /// The unfinished jobs that a background owner takes up without being told, oldest first.
-    func backgroundJobs() async throws(JournalFailure) -> [JobID]
+    /// The unfinished jobs that a background owner takes up without being told: those with something that expires after
+    /// `now` first, in the order of these times, then the oldest.
+    func backgroundJobs(at now: Timestamp) async throws(JournalFailure) -> [JobID]
     /// The jobs of which somebody is still to be told and that nobody owns, oldest first.
     func untoldJobs() async throws(JournalFailure) -> [JobID]
     /// Tells the processes that watch the event's job of it; may be lost, returns at once.

@@ -39,11 +39,11 @@ public struct PlanPreview: Sendable {
         self.stages = stages
     }
 
-    /// Until when captures are good, and for whom they are made anew then.
+    /// When a stage's captures expire, and for which stages it is run again then.
     private static func expiry(of stage: PlannedStage, in plan: Plan, _ known: Scope) -> String? {
         guard let text = stage.expires?.describe(in: known) else { return nil }
         let renewing = plan.stages.filter { $0.renews == stage.id }.map { "'\($0.id)'" }
-        return renewing.isEmpty ? text : "\(text), and it is run again for \(renewing.joined(separator: ", "))"
+        return renewing.isEmpty ? text : "\(text); then it is run again for \(renewing.joined(separator: " and "))"
     }
 
     /// The form of `plan --json`. What only a prediction of background work knows is null.

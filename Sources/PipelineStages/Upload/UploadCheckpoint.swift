@@ -23,8 +23,8 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
     var digest: UploadDigest.Checkpoint?
     /// What a tus service offers beyond the core; nil when it was not asked.
     var offer: TusOffer?
-    /// When the service drops the upload if nothing more comes, as it said it.
-    var expires: String?
+    /// When the service drops the upload if nothing more comes, as it said it; nil when it did not.
+    var keptUntil: Timestamp?
     /// True when all bytes are at the service, and the author's `complete` has still to be answered.
     var isFilled = false
     /// True from before `complete` was begun.
@@ -49,7 +49,7 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
         mayBeComplete = false
         parts = nil
         digest = nil
-        expires = nil
+        keptUntil = nil
         isFilled = false
         isCompleting = false
     }

@@ -155,7 +155,7 @@ extension UploadRun {
         if wasWhole {
             title = "\(name) no longer has the upload, which may have been complete; the file is sent again"
         }
-        let expires = checkpoint.expires
+        let keptUntil = checkpoint.keptUntil
         checkpoint.forgetUpload()
         checkpoint.losses += 1
         let isLast = checkpoint.losses >= context.facts.retry.attempts
@@ -167,7 +167,7 @@ extension UploadRun {
                 hint: "does the service keep uploads long enough? \"protocol\": \"put\" needs no such memory", response,
                 rendered)
         }
-        let kept = expires.map { "it had said that it keeps it until \($0)" }
+        let kept = keptUntil.map { "it had said that it keeps it until \($0)" }
         let hint = wasWhole ? "it may be there twice; \"once\" says how such an upload is found again" : kept
         return .failed(
             TryFailure(requests.failure(title, answer, of: rendered, hint: hint, in: context), kind: .answered))

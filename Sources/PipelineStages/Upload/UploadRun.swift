@@ -114,6 +114,7 @@ struct UploadRun {
     /// Takes over what a restart needs of the session and of the digest.
     private mutating func noteSession() {
         session.note(in: &checkpoint)
+        if let lifetime = session.takeLifetime() { checkpoint.keptUntil = lifetime.end(at: context.now) }
         if let digest, checkpoint.url != nil { checkpoint.digest = digest.checkpoint(confirmed: checkpoint.confirmed) }
     }
 
@@ -138,6 +139,7 @@ struct UploadRun {
     mutating func commit(countsBytes: Bool) async throws(StageFailure) {
         let moved = countsBytes ? BytesMoved(sent: checkpoint.uncounted) : BytesMoved()
         if countsBytes { checkpoint.uncounted = 0 }
+        context.mustAct(before: checkpoint.keptUntil)
         try await context.commit(checkpoint, moved: moved)
         committed = checkpoint
         committedAt = context.now

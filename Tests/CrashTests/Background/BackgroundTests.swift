@@ -148,7 +148,7 @@ struct BackgroundTests {
             #expect(!String(decoding: environment, as: UTF8.self).contains(word))
             try await background.end(by: SIGKILL)
             let daemon = try workplace.start("daemon")
-            #expect(await daemon.hasWritten("secret"))
+            #expect(await daemon.hasWritten("waits: the secret WORD is not set; give it with 'pipeline resume"))
             let job = try await workplace.waitFor(["suspended"], of: "s")
             #expect(job["cause"] == "secret", "\(job.text)")
             let why = try await workplace.run("why", "s")

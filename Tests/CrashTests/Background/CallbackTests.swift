@@ -53,6 +53,25 @@ struct CallbackTests {
         }
     }
 
+    @Test("'signal' to a stage that has not begun says so, and is kept for it")
+    func signalBefore() async throws {
+        try await withBackground { workplace, _, background in
+            let file = try workplace.write(
+                "later.json",
+                #"""
+                { "pipeline": 1, "name": "later", "stages": [
+                  { "id": "pause", "kind": "wait", "for": "1s" }, { "id": "approval", "kind": "wait", "callback": {} } ] }
+                """#)
+            _ = try await workplace.run("run", file, "--detach")
+            _ = try await workplace.waitFor(["waiting"])
+            let end = try await workplace.run("signal", "last", "approval")
+            #expect(end.cause == .exited(0) && end.errors.contains("'approval' of job"), "\(end)")
+            #expect(end.errors.contains("has not begun; it goes on at once when it gets there"), "\(end)")
+            #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
+            try await background.end(by: SIGTERM)
+        }
+    }
+
     /// A job whose stage asks once an hour and waits for a push; the port of the receiver, and its path there.
     private func withPushedJob(
         _ body: (Workplace, PushingService, UInt16, String) async throws -> Void

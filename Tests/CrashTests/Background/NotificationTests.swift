@@ -107,6 +107,20 @@ struct NotificationTests {
         }
     }
 
+    @Test("without a desktop a run says so in one line, whatever there was to tell")
+    func headless() async throws {
+        try await withWorkplace { workplace in
+            let file = try workplace.write(
+                "told.json", Self.document(#"{ "on": ["started", "succeeded"], "desktop": true }"#))
+            let end = try await workplace.run("run", file, environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/none"])
+            #expect(end.cause == .exited(0), "\(end)")
+            let warnings = end.errors.split(separator: "\n").filter { $0.hasPrefix("warning:") }
+            #expect(warnings.count == 1, "\(end)")
+            #expect(
+                warnings.first?.contains("the notifications 'started', 'succeeded' were not sent: ") == true, "\(end)")
+        }
+    }
+
     @Test("secrets that were handed over are kept until all is told")
     func handedSecrets() async throws {
         try await withBackground { workplace, _, background in

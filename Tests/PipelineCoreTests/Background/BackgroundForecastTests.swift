@@ -9,7 +9,10 @@ import Testing
     {
         let submit = Field("submit", FieldType<JSONTemplate>.json(), "A request.")
         let callback = Field("callback", FieldType<JSONTemplate>.json(), "A push.")
-        return StageKind(name: name, summary: name, fields: [submit, callback]) { reading in
+        let from = Field("from", FieldType<JSONTemplate>.json(), "A link.")
+        return StageKind(name: name, summary: name, fields: [submit, callback, from]) { reading in
+            reading.declare([CaptureDeclaration(name: "url")])
+            _ = reading.reader.optional(from)
             _ = reading.reader.optional(submit)
             _ = reading.reader.optional(callback)
             return AnyStage(
@@ -24,13 +27,14 @@ import Testing
     ]
 
     private static func forecast(
-        compute: String, budget: ResumeBudgetDefinition? = .ios, samples: [String: [StageSample]] = [:]
+        compute: String, download: String = "", budget: ResumeBudgetDefinition? = .ios,
+        samples: [String: [StageSample]] = [:]
     ) throws -> BackgroundForecast {
         let text = """
             { "pipeline": 1, "name": "selfie", "stages": [
               { "id": "upload", "kind": "upload" },
               { "id": "model", "kind": "compute", "estimate": "60s", \(compute) },
-              { "id": "download", "kind": "download" } ] }
+              { "id": "download", "kind": "download" \(download) } ] }
             """
         let plan = try Planner(catalogue: Catalogue(kinds: kinds, checkDecorators: { _, _ in }))
             .plan(SourceText(name: "selfie.json", text: text))
@@ -56,6 +60,15 @@ import Testing
         #expect(forecast.stages[1].resumes.first?.reason == .authentication)
         #expect(forecast.advice.contains { $0.contains("transfer token instead of a challenge saves 1 resume") })
         #expect(forecast.delay > .seconds(300))
+    }
+
+    @Test("a delay that would outlast what a later stage reads is foretold no longer than that")
+    func expiring() throws {
+        let compute = #""submit": {}, "callback": {}, "expires": { "in": "2m" }"#
+        let read = try Self.forecast(compute: compute, download: #", "from": "${{ stages.model.url }}""#)
+        #expect(read.stages.map { $0.delay.seconds.rounded() } == [60, 60, 0])
+        let unread = try Self.forecast(compute: compute)
+        #expect(unread.stages.map(\.delay.seconds) == [60, 240, 0])
     }
 
     @Test("without a push the polls are counted, and a push would save all but one")

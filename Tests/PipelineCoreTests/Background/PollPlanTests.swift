@@ -61,16 +61,24 @@ import Testing
         return result
     }
 
+    /// The mean over services that differ in nothing but chance.
+    static func watch(spread: Double, seeds: Range<UInt64>) -> Result {
+        let results = seeds.map { watch(jobs: 150, after: 30, model: Model(spread: spread, seed: $0)) }
+        let count = Double(results.count)
+        return Result(
+            polls: results.reduce(0) { $0 + $1.polls } / count, delay: results.reduce(0) { $0 + $1.delay } / count)
+    }
+
     @Test("on a wide distribution at most 5.6 polls find the end after 8.5 % of the duration")
     func wide() {
-        let result = Self.watch(jobs: 150, after: 30, model: Model(spread: 0.5, seed: 7))
+        let result = Self.watch(spread: 0.5, seeds: 7..<15)
         #expect(result.polls <= 5.6, "\(result)")
         #expect(result.delay <= 0.085, "\(result)")
     }
 
     @Test("on a narrow distribution at most 4.5 polls find the end after 4 % of the duration")
     func narrow() {
-        let result = Self.watch(jobs: 150, after: 30, model: Model(spread: 0.1, seed: 7))
+        let result = Self.watch(spread: 0.1, seeds: 7..<11)
         #expect(result.polls <= 4.5, "\(result)")
         #expect(result.delay <= 0.04, "\(result)")
     }
@@ -137,5 +145,31 @@ import Testing
             }
         }
         #expect((0.80...0.95).contains(held / count), "\(held / count)")
+    }
+
+    @Test("once the level has changed the new one is what is foretold, whatever came before", arguments: [0.5, 2, 4])
+    func newLevel(factor: Double) {
+        var near = 0
+        for seed in 0..<20 as Range<UInt64> {
+            var random = TestRandomness(seed: 900 + seed)
+            let past = (0..<40).map { 60 * exponential(0.2 * random.normal()) * ($0 < 36 ? 1 : factor) }
+            let change = LevelChange(past.map { Normal.logarithm($0) })
+            if (35...37).contains(change.place) { near += 1 }
+        }
+        #expect(near >= 19, "\(near)")
+    }
+
+    @Test("outliers are no change of level, and the last one may be the first of another")
+    func outliers() {
+        var random = TestRandomness(seed: 77)
+        var (found, far) = (0, 0)
+        for _ in 0..<50 {
+            var past = (0..<40).map { _ in 0.2 * random.normal() }
+            past[20] += 1.6
+            past[33] += 1.6
+            if LevelChange(past).place != 0 { found += 1 }
+            if LevelChange(past.dropLast() + [1.6]).isLastFarAbove { far += 1 }
+        }
+        #expect(found <= 4 && far >= 40, "\(found), \(far)")
     }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import PipelineCore
 import PipelineHTTP
 import Testing
 
@@ -198,6 +199,39 @@ struct ResumableSessionTests {
             Issue.record("it goes on for ever")
             return
         }
+    }
+
+    @Test("tells how long the service keeps it, once for each answer that says so", arguments: ["max-age", "expires"])
+    func lifetime(name: String) {
+        var session = UploadSession.resumable(ResumableSession(total: 100))
+        _ = session.begin()
+        #expect(session.takeLifetime() == nil)
+        _ = session.next(after: answer(201, ["Location": "/uploads/1", "Upload-Limit": "\(name)=60"]))
+        #expect(session.takeLifetime() == .lasting(.seconds(60)))
+        #expect(session.takeLifetime() == nil)
+        _ = session.next(after: answer(204, ["Upload-Offset": "50", "Upload-Limit": "\(name)=-1"]))
+        #expect(session.takeLifetime() == nil)
+        session.take(
+            informational: 104,
+            ["Upload-Draft-Interop-Version": "8", "Upload-Limit": "\(name)=90"].reduce(into: HTTPFields()) {
+                $0[HTTPField.Name($1.key)!] = $1.value
+            }, from: Self.upload)
+        #expect(session.takeLifetime() == .lasting(.seconds(90)))
+    }
+
+    @Test("a session of a store is kept for a week, and dates are counted from the answer's own")
+    func otherLifetimes() {
+        let chunk = UploadChunk(size: nil, part: 1 << 20, granularity: GoogleSession.granularity, handedOver: 0)
+        var google = UploadSession.google(GoogleSession(total: 100, chunk: chunk, isGiven: false))
+        _ = google.begin()
+        _ = google.next(after: answer(200, ["Location": "/uploads/1"]))
+        #expect(google.takeLifetime()?.end(at: .epoch) == .epoch + .seconds(604_800))
+        let date = Timestamp(milliseconds: 1_000_000_000_000)
+        let dated: HTTPFields = [.date: date.httpDate]
+        let text = (date + .seconds(30)).httpDate
+        #expect(UploadLifetime(date: text, in: dated) == .lasting(.seconds(30)))
+        #expect(UploadLifetime(date: text, in: [:]) == .until(date + .seconds(30)))
+        #expect(UploadLifetime(date: "soon", in: [:]) == nil && UploadLifetime(date: nil, in: dated) == nil)
     }
 
     @Test("keeps to the limits of the service")

@@ -11,6 +11,10 @@ final class TransferHost: StageHost {
         var points: [CrashPoint] = []
         var moved = BytesMoved()
         var commits = 0
+        /// Until when the service keeps what is there, as of the last commit.
+        var mustActBefore: Timestamp?
+        /// The same, not yet kept.
+        var notedLimit: Timestamp??
         var progress: [StageProgress] = []
         var record: SubmitRecord?
         /// The process dies, as far as the journal is concerned, when it passes this for the n-th time.
@@ -65,12 +69,15 @@ final class TransferHost: StageHost {
     func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
         try change { state in
             state.commits += 1
+            if let noted = state.notedLimit.take() { state.mustActBefore = noted }
             state.checkpoint = checkpoint ?? state.checkpoint
             state.moved.sent += moved.sent
             state.moved.received += moved.received
             for member in captures ?? [:] { state.captures[member.name] = member.value }
         }
     }
+
+    func mustAct(before time: Timestamp?) { state.withLock { $0.notedLimit = .some(time) } }
 
     func submitRecord() async -> SubmitRecord? { state.withLock(\.record) }
 

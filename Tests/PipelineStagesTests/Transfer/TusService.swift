@@ -33,6 +33,8 @@ final class TusService: LoopbackService {
         var givesAbsoluteLocation = false
         /// What it offers beyond the core.
         var extensions: String?
+        /// How long after each answer it drops an upload, in seconds; its clock is of another year.
+        var life: Int?
         /// Finds the next appends damaged.
         var damages = 0
     }
@@ -82,6 +84,13 @@ final class TusService: LoopbackService {
         }
     }
 
+    /// The fields that say when an upload is dropped, by a clock of its own.
+    private var expiration: [(String, String)] {
+        guard let life = state.withLock(\.faults.life) else { return [] }
+        let now = Timestamp(milliseconds: 1_000_000_000_000)
+        return [("Date", now.httpDate), ("Upload-Expires", (now + .seconds(life)).httpDate)]
+    }
+
     private func create(_ request: ReceivedRequest) -> ScriptedAnswer {
         guard let length = request.header("Upload-Length").flatMap({ Int($0) }),
             request.contentLength == 0 || state.withLock({ $0.faults.extensions?.contains("with-upload") == true })
@@ -94,7 +103,7 @@ final class TusService: LoopbackService {
             state.uploads[path] = Upload(length: length, metadata: request.header("Upload-Metadata"))
             return (path, state.faults.givesAbsoluteLocation)
         }
-        let location = [("Location", isAbsolute ? url + path : String(path.dropFirst(7)))]
+        let location = [("Location", isAbsolute ? url + path : String(path.dropFirst(7)))] + expiration
         guard request.contentLength > 0 else { return Self.status(201, location) }
         guard request.header("Content-Type") == "application/offset+octet-stream" else { return Self.status(415) }
         return ScriptedAnswer([
@@ -118,7 +127,7 @@ final class TusService: LoopbackService {
         }
         guard let upload = found else { return Self.status(404) }
         return Self.status(
-            200, [("Upload-Offset", "\(upload.bytes.count)"), ("Upload-Length", "\(upload.length)")])
+            200, [("Upload-Offset", "\(upload.bytes.count)"), ("Upload-Length", "\(upload.length)")] + expiration)
     }
 
     private func append(_ request: ReceivedRequest) -> ScriptedAnswer {

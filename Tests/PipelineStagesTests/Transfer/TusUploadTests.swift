@@ -158,6 +158,22 @@ struct TusUploadTests {
         #expect(service.uploads["/files/2"]?.bytes == content)
     }
 
+    @Test("says until when the service keeps it, by the service's own clock, and after a crash anew")
+    func expires() async throws {
+        let service = try TusService(.init(life: 3600))
+        let bench = try bench(service.url)
+        #expect(await bench.resume(crash: (.uploadPart, 4)).hasDied)
+        let first = try #require(bench.state.mustActBefore)
+        let left = (first - bench.host(nil).now).seconds
+        #expect(left > 3500 && left <= 3600)
+        // It is dropped meanwhile: it says what was known of it.
+        service.state.withLock { $0.uploads = [:] }
+        let lost = await bench.resume().failedTry
+        #expect(lost?.failure.hint == "it had said that it keeps it until \(first)")
+        #expect(bench.state.mustActBefore == nil)
+        #expect(await bench.run().finished != nil)
+    }
+
     @Test("whose last answer is lost ends with the offset that tells it, and sends nothing twice")
     func lostAnswer() async throws {
         let service = try TusService(.init(lostAnswers: 1))

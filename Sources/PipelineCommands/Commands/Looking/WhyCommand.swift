@@ -31,7 +31,7 @@ struct WhyCommand: WorkspaceCommand {
         let background = try await background(of: found.snapshot, plan, journal, workspace)
         let untold = found.snapshot.notifications.values.filter { $0.problem != nil }.sorted { $0.id < $1.id }
         if json {
-            let steps = held.map(Self.json)
+            let steps = held.map { Self.json($0, pressed: pressing($0, found.snapshot, plan)) }
             console.data(
                 JSON.object([
                     "job": .string(found.snapshot.record.id.text), "state": .string(phase.rawValue),
@@ -42,7 +42,10 @@ struct WhyCommand: WorkspaceCommand {
             let why = cause.map { ": \($0.explanation)" } ?? ""
             console.data("job \(found.snapshot.record.id) is \(phase.rawValue)\(why)")
             if let advice { console.data("  do: \(SafeText.line(advice))") }
-            for step in held { Self.lines(step).forEach { console.data(SafeText.line($0)) } }
+            for step in held {
+                let pressed = pressing(step, found.snapshot, plan)
+                Self.lines(step, pressed: pressed).forEach { console.data(SafeText.line($0)) }
+            }
             for line in background?.lines ?? [] { console.data(SafeText.line(line)) }
             for record in untold { console.data(SafeText.line(Self.line(record))) }
         }
@@ -66,6 +69,11 @@ struct WhyCommand: WorkspaceCommand {
             else { return standstill }
             return standstill.heldBack(until: until, reason: event.data["reason"]?.string ?? "")
         }
+    }
+
+    /// What will have expired if the step does not go on in time.
+    private func pressing(_ held: Standstill, _ job: JobSnapshot, _ plan: Plan?) -> StepExpiry? {
+        plan.flatMap { job.pressing(held.step, in: $0) }
     }
 
     /// What the rules of the background say; nil for a job that a person waits for, or that has ended.
@@ -100,12 +108,18 @@ struct WhyCommand: WorkspaceCommand {
         }
     }
 
-    private static func json(_ held: Standstill) -> JSON {
+    private static func json(_ held: Standstill, pressed: StepExpiry?) -> JSON {
         [
             "stage": .string(held.step.stage), "item": held.step.item.map { .number(JSONNumber($0)) } ?? .null,
             "reason": .string(held.reason), "until": JSON(held.until?.description), "tried": JSON(held.tried),
-            "advice": JSON(held.advice),
+            "advice": JSON(held.advice), "mustActBefore": JSON(pressed?.mustActBefore.description),
         ]
+    }
+
+    private static func words(_ pressed: StepExpiry, _ step: StepKey) -> String {
+        pressed.holder == step
+            ? "what it has at the service, or was given, is good until \(pressed.time)"
+            : "what '\(pressed.holder)' captured is good until \(pressed.time)"
     }
 
     private static func line(_ record: NotificationRecord) -> String {
@@ -121,9 +135,12 @@ struct WhyCommand: WorkspaceCommand {
         ]
     }
 
-    private static func lines(_ held: Standstill) -> [String] {
+    private static func lines(_ held: Standstill, pressed: StepExpiry?) -> [String] {
         var lines = ["\(held.step): \(held.reason)"]
         if let until = held.until { lines.append("  goes on at: \(until)") }
+        if let pressed {
+            lines.append("  must act before: \(pressed.mustActBefore), since \(words(pressed, held.step))")
+        }
         if let tried = held.tried { lines.append("  tried: \(tried)") }
         if let advice = held.advice { lines.append("  do: \(advice)") }
         return lines

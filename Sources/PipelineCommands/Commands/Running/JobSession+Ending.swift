@@ -30,12 +30,18 @@ extension JobSession {
         }
     }
 
-    /// What somebody should have been told of and was not.
+    /// What somebody should have been told of and was not: a line for each reason, however many it kept back.
     private func noteUntold(of job: JobSnapshot) {
-        for record in job.notifications.values.sorted(by: { $0.id < $1.id }) {
-            guard let problem = record.problem, record.state == .due || record.state == .abandoned else { continue }
-            let rest = record.state == .due ? "; 'pipeline daemon' tries it again" : ""
-            console.note("warning: the notification '\(record.event.rawValue)' was not sent: \(problem)\(rest)")
+        let untold = job.notifications.values.filter { $0.problem != nil && [.due, .abandoned].contains($0.state) }
+        var said: Set<String> = []
+        for record in untold.sorted(by: { $0.id < $1.id }) {
+            let problem = record.problem ?? ""
+            guard said.insert("\(record.state.rawValue) \(problem)").inserted else { continue }
+            let others = untold.filter { $0.problem == problem && $0.state == record.state }
+            let names = Set(others.map { "'\($0.event.rawValue)'" }).sorted().joined(separator: ", ")
+            let what = others.count == 1 ? "the notification \(names) was" : "the notifications \(names) were"
+            let rest = record.state == .due ? "; 'pipeline daemon' tries again" : ""
+            console.note("warning: \(what) not sent: \(problem)\(rest)")
         }
     }
 

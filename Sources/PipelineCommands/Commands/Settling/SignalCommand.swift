@@ -56,6 +56,10 @@ struct SignalCommand: WorkspaceCommand {
             id: "signal:" + String(random.bits(), radix: 36) + String(random.bits(), radix: 36), time: SystemClock().now
         )
         let receipt = try await journal.post(push, to: step, of: record.id)
+        if receipt.isHeard, state == .pending {
+            console.note("stage '\(step)' of job \(record.id) has not begun; it goes on at once when it gets there")
+            return .succeeded
+        }
         console.note(
             receipt.isHeard
                 ? "stage '\(step)' of job \(record.id) was woken"

@@ -19,6 +19,8 @@ struct GoogleSession: Sendable, Equatable {
     /// All stretches but the last are multiples of this.
     static let granularity: Int64 = 256 << 10
     private static let maximumDetours = 8
+    /// "A resumable upload session URI expires after one week" (performing-resumable-uploads).
+    private static let life = Duration.seconds(7 * 86_400)
 
     let total: Int64
     /// Whether the author's request names a session that exists: then no other can be made.
@@ -30,6 +32,8 @@ struct GoogleSession: Sendable, Equatable {
     /// True when the answer that ends the upload was asked for again.
     private(set) var isReplaying = false
     private(set) var chunk: UploadChunk
+    /// Until when the service keeps the upload, after the answer that made it.
+    var lifetime: UploadLifetime?
     private var state: State
     private var detours = 0
 
@@ -106,6 +110,7 @@ struct GoogleSession: Sendable, Equatable {
             let found = URLReference.resolve(location, against: response.url)
         else { return .fail(.unsupported) }
         url = found
+        lifetime = .lasting(Self.life)
         return send(from: 0)
     }
 

@@ -41,6 +41,8 @@ struct UploadLimit: Codable, Sendable, Hashable {
     var maximumAppend: Int64?
     /// Holds for all appends but the one that ends the upload.
     var minimumAppend: Int64?
+    /// How long the service keeps the upload from the answer on, in seconds: `max-age`, in versions before 7 `expires`.
+    var maximumAge: Int64?
 
     init() {}
 
@@ -51,6 +53,7 @@ struct UploadLimit: Codable, Sendable, Hashable {
         minimumSize = entries["min-size"]
         maximumAppend = entries["max-append-size"].flatMap { $0 > 0 ? $0 : nil }
         minimumAppend = entries["min-append-size"]
+        maximumAge = (entries["max-age"] ?? entries["expires"]).flatMap { $0 >= 0 ? $0 : nil }
     }
 }
 

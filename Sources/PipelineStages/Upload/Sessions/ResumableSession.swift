@@ -30,6 +30,8 @@ struct ResumableSession: Sendable, Equatable {
     private(set) var mayBeComplete: Bool
     /// Whether the creation brings all bytes along.
     private(set) var isOptimistic: Bool
+    /// Until when the service keeps the upload, as the last answer said it; nil when it did not.
+    var lifetime: UploadLifetime?
     private var limit: UploadLimit?
     private var state: State
     private var creationURL: String?
@@ -313,6 +315,7 @@ struct ResumableSession: Sendable, Equatable {
         // A limit that was found the hard way is not raised again.
         let known = limit?.maximumAppend
         limit = found
+        if let seconds = found.maximumAge { lifetime = .lasting(.seconds(seconds)) }
         if let known { limit?.maximumAppend = min(known, found.maximumAppend ?? known) }
     }
 

@@ -31,8 +31,8 @@ struct TusSession: Sendable, Equatable {
     private(set) var chunk: UploadChunk
     /// What the service offers beyond the core; nil before it was asked.
     private(set) var offer: TusOffer?
-    /// The time at which the service drops the upload, as it said it; nil when it did not.
-    private(set) var expires: String?
+    /// Until when the service keeps the upload, as the last answer said it; nil when it did not.
+    var lifetime: UploadLifetime?
     private var state = State.discovering
     private var detours = 0
 
@@ -155,7 +155,7 @@ struct TusSession: Sendable, Equatable {
 
     /// When the service drops the upload if nothing more comes (extension expiration).
     private mutating func noteExpiry(_ response: HTTPExchangeResponse) {
-        if let date = response.headers[.uploadExpires] { expires = date }
+        lifetime = UploadLifetime(date: response.headers[.uploadExpires], in: response.headers) ?? lifetime
     }
 
     private mutating func afterOffset(_ response: HTTPExchangeResponse) -> UploadStep {

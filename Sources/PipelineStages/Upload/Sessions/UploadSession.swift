@@ -136,11 +136,26 @@ enum UploadSession: Sendable, Equatable {
         case .tus(let session):
             checkpoint.note(url: session.url, confirmed: session.confirmed, mayBeComplete: session.mayBeComplete)
             checkpoint.offer = session.offer
-            checkpoint.expires = session.expires ?? checkpoint.expires
             checkpoint.chunk = session.chunk.size
         case .google(let session):
             checkpoint.note(url: session.url, confirmed: session.confirmed, mayBeComplete: session.mayBeComplete)
             checkpoint.chunk = session.chunk.size
+        }
+    }
+
+    /// Until when the service keeps the upload, as it said it since the last call; nil when it did not.
+    mutating func takeLifetime() -> UploadLifetime? {
+        switch self {
+        case .whole: return nil
+        case .resumable(var session):
+            defer { self = .resumable(session) }
+            return session.lifetime.take()
+        case .tus(var session):
+            defer { self = .tus(session) }
+            return session.lifetime.take()
+        case .google(var session):
+            defer { self = .google(session) }
+            return session.lifetime.take()
         }
     }
 
