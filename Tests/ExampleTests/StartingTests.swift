@@ -180,7 +180,7 @@ import Testing
             #expect(end.cause == .exited(0), "\(end)")
             let expiries = try JSON.parse(Array(end.output.utf8))["stages"]?.array?.map { $0["expires"]?.string }
             #expect(
-                expiries == ["15m after it ended; then it is run again for 'get'", "at ${{ self.end }}", nil], "\(end)")
+                expiries == ["15m after its end; then it is run again for 'get'", "at ‹self.end›", nil], "\(end)")
         }
     }
 

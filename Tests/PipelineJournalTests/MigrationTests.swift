@@ -9,7 +9,7 @@ import Testing
 /// are there are never written again: they are what users have on their disks.
 @Suite("Every older version of the database")
 struct MigrationTests {
-    static let versions = [1, 3, 4, 5]
+    static let versions = [1, 3, 4, 5, 6]
     static let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 
     @Test("is migrated and read", arguments: versions)
