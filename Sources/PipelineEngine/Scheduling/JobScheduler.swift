@@ -11,6 +11,9 @@ public actor JobScheduler {
     public struct Limits: Sendable {
         /// How many jobs are driven at a time; others that are due wait in their order.
         public var drives = 256
+        /// How many are being read from the journal and planned at a time: that keeps a processor busy, and more at a time
+        /// only take memory, which lies about between what stays.
+        public var openings = 8
         /// A wait shorter than this keeps its driver.
         public var parking = Duration.seconds(2)
         /// How long after a suspension without a person's doing (no network) a job is taken up again.
@@ -26,6 +29,7 @@ public actor JobScheduler {
         case take(JobID)
         case knock(JobID)
         case opened(Engine.OwnedDrive)
+        case notOpened
         case ended(JobID, Result<JobEnd?, JournalFailure>, ParkedJob?, again: Timestamp?)
         case admitted(JobID, ResumeOccasion, ResumeAdmission)
         case tick(Timestamp)
@@ -55,6 +59,7 @@ public actor JobScheduler {
     private var queue = WakeQueue()
     private var ready: [JobID] = []
     private var drives = 0
+    private var openings = 0
     private var alarm: (time: Timestamp, alarm: Alarm)?
     private var isStopping = false
 
@@ -102,6 +107,7 @@ public actor JobScheduler {
         case .adopt(let drive):
             standings[drive.job] = Standing(activity: .opening)
             drives += 1
+            openings += 1
             group.addTask { await self.work(drive.job) { () throws(JournalFailure) in drive } }
         case .take(let job):
             guard standings[job] == nil, !isStopping else { return }
@@ -109,6 +115,7 @@ public actor JobScheduler {
             ask(job, .start, &group)
         case .knock(let job): knocked(job, &group)
         case .opened(let drive): opened(drive)
+        case .notOpened: openings -= 1
         case .ended(let job, let result, let parked, let again): ended(job, result, parked, again, &group)
         case .admitted(let job, _, .now): if standings[job] != nil { enqueue(job) }
         case .admitted(let job, _, .notBefore(let time)): park(job, until: time, slack: .zero)
@@ -155,7 +162,7 @@ public actor JobScheduler {
 
     private func openReady(_ group: inout DiscardingTaskGroup) {
         guard !isStopping else { return }
-        let room = min(limits.drives - drives, ready.count)
+        let room = min(limits.drives - drives, limits.openings - openings, ready.count)
         guard room > 0 else { return }
         if room < ready.count { putPressedFirst() }
         for job in ready.prefix(room) {
@@ -163,6 +170,7 @@ public actor JobScheduler {
             standings[job]?.activity = .opening
             standings[job]?.isKnocked = false
             drives += 1
+            openings += 1
             group.addTask { [jobs] in
                 await self.work(job) { () throws(JournalFailure) in
                     if let parked = standing.parked { return try await jobs.unpark(parked) }
@@ -188,8 +196,10 @@ public actor JobScheduler {
         let result: Result<JobEnd?, JournalFailure>
         var parked: ParkedJob?
         var again: Timestamp?
+        var isOpen = false
         do throws(JournalFailure) {
             if let drive = try await open() {
+                isOpen = true
                 mailbox.post(.opened(drive))
                 let end = try await drive.run(parking: limits.parking)
                 if case .parked = end { parked = await drive.parked } else { again = await drive.nextTelling }
@@ -202,10 +212,12 @@ public actor JobScheduler {
         }
         if case .success(let end?) = result { await jobs.ended(job, .success(end)) }
         if case .failure(let failure) = result { await jobs.ended(job, .failure(failure)) }
+        if !isOpen { mailbox.post(.notOpened) }
         mailbox.post(.ended(job, result, parked, again: again))
     }
 
     private func opened(_ drive: Engine.OwnedDrive) {
+        openings -= 1
         standings[drive.job]?.activity = .driven(drive)
         if standings[drive.job]?.isKnocked == true { drive.checkInbox() }
         if isStopping { drive.leave() }
