@@ -66,8 +66,8 @@ struct OwnerProcess {
 
     /// What it has cost so far.
     struct Account {
-        /// Context switches of all threads: each wake-up is one.
-        var switches = 0
+        /// Context switches by thread: each wake-up is one.
+        var switches: [String: Int] = [:]
         /// Seconds.
         var cpu = 0.0
         /// MiB.
@@ -81,7 +81,7 @@ struct OwnerProcess {
         let folder = "/proc/\(process.processIdentifier)"
         for thread in (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/task")) ?? [] {
             let lines = Self.text("\(folder)/task/\(thread)/status")
-            account.switches += Self.number("voluntary_ctxt_switches:", lines)
+            account.switches[thread] = Self.number("voluntary_ctxt_switches:", lines)
         }
         let status = Self.text("\(folder)/status")
         account.memory = Double(Self.number("VmRSS:", status)) / 1024

@@ -33,7 +33,9 @@ struct OwnerCommand: AsyncParsableCommand {
         let before = owner.account
         try await Task.sleep(for: .seconds(seconds))
         let after = owner.account
-        let wakes = Double(after.switches - before.switches) / Double(seconds)
+        // What a thread did that has ended meanwhile is not known any more.
+        let switches = after.switches.reduce(0) { $0 + $1.value - (before.switches[$1.key] ?? 0) }
+        let wakes = Double(switches) / Double(seconds)
         print(
             "\(count) waiting jobs in a background owner: \(text(wakes, 2)) wake-ups a second over all its threads, "
                 + "\(text((after.cpu - before.cpu) / Double(seconds) * 100, 3)) % of a core, "
