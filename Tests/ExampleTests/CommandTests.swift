@@ -47,6 +47,22 @@ import Testing
         #expect(version.lines.last?.wholeMatch(of: libraries) != nil, "\(version)")
     }
 
+    @Test("what joins or resumes a job that has ended gives a program its events again, and a person its files")
+    func endedAgain() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        try """
+        { "pipeline": 1, "name": "one", "stages": [ { "id": "only", "kind": "write", "to": "a.txt", "text": "a" } ] }
+        """.write(toFile: bench.folder + "/one.json", atomically: true, encoding: .utf8)
+        let first = try await run(["run", "one.json", "--key", "mine", "--json"], in: bench)
+        for command in [["run", "one.json", "--key", "mine"], ["resume", "mine"]] {
+            let again = try await run(command + ["--json"], in: bench)
+            #expect(again.cause == .exited(0) && again.output == first.output, "\(again)")
+            let seen = try await run(command, in: bench)
+            #expect(seen.lines.count == 1 && seen.lines.first?.hasSuffix("/a.txt") == true, "\(seen)")
+        }
+    }
+
     @Test("completions know jobs, their stages and the inputs of a file", arguments: ["bash", "zsh", "fish"])
     func completions(shell: String) async throws {
         let bench = try ExampleBench()

@@ -54,6 +54,15 @@ extension JobSession {
         return (step.description, StepFailure(json: error))
     }
 
+    /// What is known of a job that ended before: its events for a program, its files or its failure for a person.
+    func showEnd(of job: OwnedJob) async throws -> ExitStatus {
+        if options.isJSON {
+            let events = try await journal.events(of: job.snapshot.record.id, after: 0)
+            for event in events { console.data(event.json.text) }
+        }
+        return summarize(job.snapshot, isOwned: false)
+    }
+
     /// How an ended job ended: its files, or its failure.
     func summarize(_ snapshot: JobSnapshot, isOwned: Bool) -> ExitStatus {
         switch snapshot.phase(isOwned: isOwned) {

@@ -65,7 +65,7 @@ struct ResumeCommand: WorkspaceCommand {
     private func resume(_ job: OwnedJob, _ session: JobSession, _ workspace: Workspace) async throws -> ExitStatus {
         let record = job.snapshot.record
         switch job.snapshot.phase(isOwned: job.owner != nil) {
-        case .succeeded, .cancelled: return session.summarize(job.snapshot, isOwned: false)
+        case .succeeded, .cancelled: return try await session.showEnd(of: job)
         case .unknown: return session.refuseUnknown(job.snapshot)
         case .running, .suspended, .waiting, .failed: break
         }

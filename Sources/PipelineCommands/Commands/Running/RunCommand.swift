@@ -99,6 +99,7 @@ struct RunCommand: WorkspaceCommand {
             console.data(record.id.text)
             return .succeeded
         }
+        if earlier.owner == nil, earlier.snapshot.ended != nil { return try await session.showEnd(of: earlier) }
         let latest = earlier.owner == nil ? earlier : try await session.follow(earlier, plan: draft.plan)
         if latest.snapshot.ended != nil { return session.summarize(latest.snapshot, isOwned: false) }
         if latest.snapshot.phase(isOwned: false) == .unknown { return session.refuseUnknown(latest.snapshot) }
