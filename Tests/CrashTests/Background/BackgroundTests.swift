@@ -231,9 +231,7 @@ struct BackgroundTests {
             let metered = ["PIPELINE_METERED": "yes"]
             let end = try await workplace.run("run", file, "--detach", environment: metered)
             #expect(end.cause == .exited(0), "\(end)")
-            while try await !workplace.run("logs", "last", "--json").output.contains("resume.deferred") {
-                try await Task.sleep(for: .milliseconds(20))
-            }
+            try await workplace.waitForEvent("resume.deferred")
             let why = try await workplace.run("why", "last", environment: metered)
             #expect(why.output.contains("in the background: 0 of 30 resumes in 1h"), "\(why)")
             #expect(why.output.contains("late: it waits for a good moment"), "\(why)")
