@@ -249,6 +249,32 @@ struct BackgroundTests {
         }
     }
 
+    @Test("why says of a stage that the resume budget keeps from beginning until when it does")
+    func whyHeldBack() async throws {
+        let server = try LoopbackServer { _ in .status(200, body: "x") }
+        defer { server.stop() }
+        try await withBackground { workplace, _, background in
+            let file = try workplace.write(
+                "held.json",
+                """
+                { "pipeline": 1, "name": "held",
+                  "background": { "budget": { "resumes": 0, "per": "2h", "base": "1h", "factor": 2, "max": "1h" } },
+                  "stages": [
+                  { "id": "get", "kind": "download", "request": { "GET": "\(server.url)/x" }, "to": "x.txt" },
+                  { "id": "after", "kind": "write", "needs": ["get"], "to": "y.txt", "text": "y" },
+                  { "id": "last", "kind": "write", "needs": ["after"], "to": "z.txt", "text": "z" } ] }
+                """)
+            let end = try await workplace.run("run", file, "--detach", "--output", workplace.output)
+            #expect(end.cause == .exited(0), "\(end)")
+            try await workplace.waitForEvent("resume.deferred")
+            let why = try await workplace.run("why", "last")
+            #expect(
+                why.output.contains("after: it is held back: the budget has no free resumes\n  goes on at: "), "\(why)")
+            #expect(why.output.contains("last: it needs after"), "\(why)")
+            try await background.end(by: SIGTERM)
+        }
+    }
+
     @Test("a service manager is told when the owner is ready and when it stops")
     func tellsManager() async throws {
         try await withWorkplace { workplace in
