@@ -54,6 +54,9 @@ public struct Engine: Sendable {
     public func start(
         _ record: JobRecord, plan: Plan, mode: JobMode, secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> OwnedDrive {
+        let found = await findOptionalSecrets(of: plan)
+        var record = record
+        record.foundSecrets = found.keys.sorted()
         let steps = (plan.stages + plan.finally).map { stage in
             (
                 StepKey(stage: stage.id),
@@ -77,10 +80,20 @@ public struct Engine: Sendable {
         }
         let lease = try await ports.journal.create(snapshot, events: events, owner: ports.owner)
         for event in events { snapshot.apply(.event(event)) }
-        let owned = drive(snapshot, plan, lease, secretInputs, begun: begun)
+        let owned = drive(snapshot, plan, lease, secretInputs, begun: begun, secrets: found)
         for step in begun { owned.driver.outlet.hold(step) }
         owned.driver.outlet.take(events)
         return owned
+    }
+
+    /// The secrets that the document can do without and that are there: what begins with one is not to go on without
+    /// it, and with what stands in its place.
+    private func findOptionalSecrets(of plan: Plan) async -> [String: String] {
+        var found: [String: String] = [:]
+        for name in plan.secrets where plan.optionalSecrets.contains(name) {
+            found[name] = await ports.secrets.secret(name)
+        }
+        return found
     }
 
     /// Begins the steps that need nothing but the job itself, so that it is kept in one transaction with their start:
@@ -164,11 +177,13 @@ public struct Engine: Sendable {
 
     private func drive(
         _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false,
-        resumes: ResumeWatch = ResumeWatch(), begun: [StepKey] = [], onlyTells: Bool = false
+        resumes: ResumeWatch = ResumeWatch(), begun: [StepKey] = [], secrets: [String: String] = [:],
+        onlyTells: Bool = false
     ) -> OwnedDrive {
         let driver = JobDriver(
             snapshot: snapshot, plan: plan, lease: lease, ports: ports, secretInputs: secretInputs,
-            overwrites: overwrites, resumes: resumes, shelf: shelf, begun: begun, onlyTells: onlyTells)
+            overwrites: overwrites, resumes: resumes, shelf: shelf, begun: begun, secrets: secrets,
+            onlyTells: onlyTells)
         return OwnedDrive(driver: driver, job: snapshot.record.id)
     }
 }

@@ -124,6 +124,47 @@ import Testing
         #expect(!bench.recorder.hasWritten(["s3cret"]))
     }
 
+    @Test("a secret that the document can do without, and that the job began with, is missed at a resume all the same")
+    func foundSecretGone() {
+        let used = Mutexed<[JSON]>([])
+        let kind = StageKind.scripted("wait") { reading, saved, context async throws(StageFailure) in
+            let token = try await context.evaluate { scope throws(EvaluationFailure) in
+                try reading?.evaluate(in: scope) ?? .null
+            }
+            used.change { $0.append(token) }
+            if saved != nil { return .finished([:]) }
+            return .waiting("1", until: .at(context.now + .seconds(60)), WaitReason(.poll))
+        }
+        func bench(_ secrets: [String: String]) -> EngineBench {
+            EngineBench(
+                #"{ "id": "a", "kind": "wait", "reading": "${{ secrets.TOKEN ?? secrets.OTHER ?? 'demo' }}" }"#,
+                kinds: [kind], secrets: secrets)
+        }
+        let began = bench(["TOKEN": "s3cret"])
+        let life = began.live()
+        began.run { began.state("a")?.name == .waiting }
+        life.process.kill()
+        _ = began.end(of: life)
+        began.secrets.set("TOKEN", nil)
+        #expect(began.end(of: began.live()) == .success(.suspended(.secret)))
+        #expect(began.recorder.events.last?.data["detail"] == "the secret TOKEN is not set")
+        #expect(began.job()?.suspension(isOwned: false) == .secret)
+        began.secrets.set("TOKEN", "n3wer")
+        #expect(began.end(of: began.live()) == .success(.ended(.succeeded)))
+        #expect(used.value == ["s3cret", "n3wer"], "nothing was done without it")
+        #expect(began.job()?.record.foundSecrets == ["TOKEN"])
+        #expect(!began.recorder.hasWritten(["s3cret", "n3wer"]))
+
+        // What was not there at the start is not missed.
+        let without = bench([:])
+        let first = without.live()
+        without.run { without.state("a")?.name == .waiting }
+        first.drive.value?.suspend(.interrupted)
+        #expect(without.end(of: first) == .success(.suspended(.interrupted)))
+        #expect(without.end(of: without.live()) == .success(.ended(.succeeded)))
+        #expect(without.job()?.record.foundSecrets == [])
+    }
+
     @Test("a stage that says it was stopped, and was not, is tried again")
     func stopsByItself() {
         let calls = Mutexed(0)

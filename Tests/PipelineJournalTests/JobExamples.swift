@@ -12,14 +12,17 @@ extension StepKey {
 
 extension JobSnapshot {
     /// A job with an upload and one item of a model, both pending.
-    static func example(_ number: Int, key: String? = nil, pipeline: String = "selfie") -> JobSnapshot {
+    static func example(
+        _ number: Int, key: String? = nil, pipeline: String = "selfie", foundSecrets: [String] = ["TOKEN", "WORD"]
+    ) -> JobSnapshot {
         let id = JobID(at: .at(Int64(number)), random: (7, UInt64(number)))
         let record = JobRecord(
             id: id, pipeline: pipeline, key: key ?? id.text, started: .at(Int64(number)),
             source: "{\"pipeline\": \"\(pipeline)\"}\n", sourceName: "selfie.json", digest: "d1ge57-\(pipeline)",
             inputs: ["video": "/videos/ä \"quoted\".mp4", "big": .number(JSONNumber(literal: "12345678901234567890"))],
             environment: ["HOME": "/home/a", "UNSET": .null],
-            folders: JobFolders(document: "/pipelines", output: "/out"), overwrites: number % 2 == 0)
+            folders: JobFolders(document: "/pipelines", output: "/out"), overwrites: number % 2 == 0,
+            foundSecrets: foundSecrets)
         let item = StepRecord(
             toleratesFailure: true, value: ["name": "three", "ratio": .number(JSONNumber(literal: "1.50"))])
         return JobSnapshot(record: record, steps: [.upload: StepRecord(), .model: item], mode: .attached)
@@ -61,7 +64,9 @@ struct SnapshotEssence: Equatable {
 
     init(_ job: JobSnapshot) {
         let record = job.record
-        texts = [record.id.text, record.pipeline, record.key, record.source, record.sourceName, record.digest]
+        texts =
+            [record.id.text, record.pipeline, record.key, record.source, record.sourceName, record.digest]
+            + record.foundSecrets
         objects = [record.inputs, record.environment]
         started = record.started
         ended = job.ended

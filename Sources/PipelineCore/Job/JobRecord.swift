@@ -21,11 +21,16 @@ public struct JobRecord: Sendable {
     public let folders: JobFolders
     /// Whether existing files may be replaced.
     public let overwrites: Bool
+    /// The names of the secrets that the document can do without and that were found nevertheless, in order of the
+    /// alphabet: what began with one does not go on without it. Never a value.
+    public var foundSecrets: [String]
 
     public init(
         id: JobID, pipeline: String, key: String, started: Timestamp, source: String, sourceName: String,
-        digest: String, inputs: JSONObject, environment: JSONObject, folders: JobFolders, overwrites: Bool
+        digest: String, inputs: JSONObject, environment: JSONObject, folders: JobFolders, overwrites: Bool,
+        foundSecrets: [String] = []
     ) {
+        self.foundSecrets = foundSecrets
         self.id = id
         self.pipeline = pipeline
         self.key = key
@@ -64,6 +69,14 @@ public enum JobMode: String, Sendable, Hashable, CaseIterable {
 /// What a person asked of a job whose owner has not yet done it.
 public enum JobRequest: String, Sendable, Hashable, CaseIterable {
     case cancel, pause
+}
+
+extension JobRecord {
+    /// Whether the job can't go on without the secret of that name: nothing in the document does without it, or the job
+    /// began with it.
+    public func needsSecret(_ name: String, in plan: Plan) -> Bool {
+        !plan.optionalSecrets.contains(name) || foundSecrets.contains(name)
+    }
 }
 
 /// A file that a job has written and verified.

@@ -131,7 +131,7 @@ extension JobDriver {
         for name in plan.secrets where !plan.optionalSecrets.contains(name) || secrets[name] == nil {
             if let value = await ports.secrets.secret(name) {
                 secrets[name] = value
-            } else if !plan.optionalSecrets.contains(name) {
+            } else if snapshot.record.needsSecret(name, in: plan) {
                 return "the secret \(name) is not set"
             }
         }

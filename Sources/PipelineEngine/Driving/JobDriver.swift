@@ -66,9 +66,10 @@ actor JobDriver {
     init(
         snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool,
         resumes: ResumeWatch = ResumeWatch(), shelf: HistoryShelf? = nil, begun: [StepKey] = [],
-        onlyTells: Bool = false
+        secrets: [String: String] = [:], onlyTells: Bool = false
     ) {
         self.onlyTells = onlyTells
+        self.secrets = secrets
         tellsExpectations = ports.sinks != nil && NotificationLaw.asksEstimate(plan.definition.notifications)
         writing = lease
         continuing = Set(begun)

@@ -15,7 +15,7 @@ enum JournalMigrations {
 
     private static let all: [(String, String)] = [
         ("v1", version1), ("background", background), ("pushes", pushes), ("notifications", notifications),
-        ("expiries", expiries), ("file-steps", fileSteps),
+        ("expiries", expiries), ("file-steps", fileSteps), ("found-secrets", foundSecrets),
     ]
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -201,5 +201,11 @@ enum JournalMigrations {
     private static let fileSteps = """
         ALTER TABLE files ADD COLUMN stage TEXT;
         ALTER TABLE files ADD COLUMN item INTEGER;
+        """
+
+    /// The names of the secrets that a job began with though its document can do without, a JSON array; NULL for jobs
+    /// of before, of which nobody knows.
+    private static let foundSecrets = """
+        ALTER TABLE jobs ADD COLUMN found_secrets TEXT;
         """
 }

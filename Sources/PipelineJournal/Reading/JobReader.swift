@@ -120,7 +120,8 @@ struct JobReader {
             source: source, sourceName: query.text(7), digest: query.text(5),
             inputs: isBrief ? [:] : try query.object(8),
             environment: isBrief ? [:] : try query.object(9),
-            folders: JobFolders(document: query.text(10), output: query.text(11)), overwrites: query.int(12) != 0)
+            folders: JobFolders(document: query.text(10), output: query.text(11)), overwrites: query.int(12) != 0,
+            foundSecrets: isBrief || query.isNull(18) ? [] : (try query.json(18).array ?? []).compactMap(\.string))
         var snapshot = JobSnapshot(record: record, steps: [:], mode: mode)
         snapshot.request = query.optionalText(14).flatMap { JobRequest(rawValue: $0) }
         snapshot.cause = query.optionalText(15).flatMap { SuspensionCause(rawValue: $0) }

@@ -10,8 +10,8 @@ extension JournalStatement {
         case .insertJob:
             """
             INSERT INTO jobs (id, key, pipeline, started, document, source_name, inputs, environment, document_folder,
-                output_folder, overwrites, mode, request, cause, ended, owner, epoch)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 1) RETURNING number
+                output_folder, overwrites, mode, request, cause, ended, owner, epoch, found_secrets)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 1, ?17) RETURNING number
             """
         case .removeJob: "DELETE FROM jobs WHERE id = ?1 RETURNING document"
         case .takeMode: "UPDATE jobs SET mode = ?2, cause = NULL WHERE number = ?1"
@@ -122,7 +122,7 @@ extension JournalStatement {
             """
             SELECT jobs.number, id, key, pipeline, started, documents.digest, document, source_name, inputs,
                 environment, document_folder, output_folder, overwrites, mode, request, cause, ended,
-                documents.source
+                documents.source, found_secrets
             FROM jobs JOIN documents ON documents.number = jobs.document WHERE id = ?1
             """
         case .readSteps:

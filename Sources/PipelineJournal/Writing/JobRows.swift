@@ -85,6 +85,7 @@ struct JobRows {
         insertion.bind(14, job.cause?.rawValue)
         insertion.bind(15, job.ended)
         insertion.bind(16, owner.text)
+        insertion.bind(17, json: .array(record.foundSecrets.map { .string($0) }))
         return try returned(insertion)
     }
 

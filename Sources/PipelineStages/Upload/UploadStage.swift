@@ -94,7 +94,7 @@ struct UploadStage: Stage {
         let total = source.size
         switch mode {
         case .resumable:
-            return .resumable(resumable(total, checkpoint, partSize: try await partSize(in: context)))
+            return .resumable(resumable(total, checkpoint, try await chunk(checkpoint, in: context)))
         case .tus:
             let chunk = try await chunk(checkpoint, in: context)
             guard let url = checkpoint.url else {
@@ -125,7 +125,7 @@ struct UploadStage: Stage {
     }
 
     private func resumable(
-        _ total: Int64, _ checkpoint: UploadCheckpoint, partSize: Int64
+        _ total: Int64, _ checkpoint: UploadCheckpoint, _ chunk: UploadChunk
     ) -> ResumableSession {
         let version = checkpoint.version ?? .newest
         guard let url = checkpoint.url else {
@@ -134,11 +134,11 @@ struct UploadStage: Stage {
             let isHarmless = requests.definition.method == .put || requests.definition.once != nil
             return ResumableSession(
                 total: total, version: version, isVersionSettled: checkpoint.version != nil,
-                isOptimistic: isHarmless && total <= partSize)
+                isOptimistic: isHarmless && total <= chunk.part, chunk: chunk)
         }
         return ResumableSession(
             total: total, version: version, url: url, confirmed: checkpoint.confirmed,
-            mayBeComplete: checkpoint.mayBeComplete)
+            mayBeComplete: checkpoint.mayBeComplete, chunk: chunk)
     }
 
     private func inspect(in context: StageContext<UploadCheckpoint>) async throws(StageFailure) -> SourceFile {

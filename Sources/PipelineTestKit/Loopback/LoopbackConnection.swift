@@ -65,7 +65,9 @@ final class LoopbackConnection {
         case .open(let gate): gate.open()
         case .then(let choose): try perform(choose(request))
         case .reset: try reset()
-        case .close: throw Ended()
+        case .close:
+            endInOrder()
+            throw Ended()
         case .stall:
             server.stopped.waitBlocking()
             throw Ended()
@@ -189,6 +191,18 @@ final class LoopbackConnection {
         #else
             Darwin.send(descriptor, bytes, count, flags)
         #endif
+    }
+
+    /// A close with bytes that nobody has read is a reset, which can take the answer along before the other end has read
+    /// it: they are read until it closes too (RFC 9112, section 9.6).
+    private func endInOrder() {
+        guard unreadBody > 0 else { return }
+        #if canImport(Darwin)
+            shutdown(descriptor, SHUT_WR)
+        #else
+            shutdown(descriptor, Int32(SHUT_WR))
+        #endif
+        while let bytes = try? receive(64 << 10), !bytes.isEmpty {}
     }
 
     /// With SO_LINGER 0 a close sends RST (socket(7)).

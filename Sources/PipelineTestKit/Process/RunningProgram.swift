@@ -22,13 +22,28 @@ public final class RunningProgram: Sendable {
         var isOverdue = false
         var watchers: [Watcher] = []
 
-        func contains(_ text: [UInt8]) -> Bool {
-            output.firstRange(of: text) != nil || errors.firstRange(of: text) != nil
+        /// How often the text stands in the outputs.
+        func count(of text: [UInt8]) -> Int { Self.count(of: text, in: output) + Self.count(of: text, in: errors) }
+
+        private static func count(of text: [UInt8], in bytes: [UInt8]) -> Int {
+            var (count, rest) = (0, bytes[...])
+            while let found = rest.firstRange(of: text) {
+                count += 1
+                rest = rest[found.upperBound...]
+            }
+            return count
+        }
+
+        /// Takes out the watchers that have what they wait for.
+        mutating func takeSatisfied() -> [Watcher] {
+            let parts = watchers.map { ($0, $0.isSatisfied(self)) }
+            watchers = parts.filter { !$0.1 }.map(\.0)
+            return parts.filter(\.1).map(\.0)
         }
     }
 
     private struct Watcher: Sendable {
-        let text: [UInt8]
+        let isSatisfied: @Sendable (State) -> Bool
         let resume: @Sendable (Bool) -> Void
     }
 
@@ -84,12 +99,24 @@ public final class RunningProgram: Sendable {
         }
     }
 
-    /// Returns when it has written the text to one of its outputs; false when it ended without.
-    public func hasWritten(_ text: String) async -> Bool {
+    /// Returns when it has written the text to its outputs, so many times; false when it ended without.
+    public func hasWritten(_ text: String, times: Int = 1) async -> Bool {
+        let text = Array(text.utf8)
+        return await isSo { $0.count(of: text) >= times }
+    }
+
+    /// Returns when it has written more than that many bytes to its standard output, with how many; nil when it ended
+    /// without.
+    public func outputCount(above count: Int) async -> Int? {
+        guard await isSo({ $0.output.count > count }) else { return nil }
+        return state.withLock { $0.output.count }
+    }
+
+    private func isSo(_ isSatisfied: @escaping @Sendable (State) -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
-            let watcher = Watcher(text: Array(text.utf8)) { continuation.resume(returning: $0) }
+            let watcher = Watcher(isSatisfied: isSatisfied) { continuation.resume(returning: $0) }
             let isThere = state.withLock { state -> Bool? in
-                if state.contains(watcher.text) { return true }
+                if watcher.isSatisfied(state) { return true }
                 if state.cause != nil { return false }
                 state.watchers.append(watcher)
                 return nil
@@ -103,9 +130,7 @@ extension RunningProgram {
     private func collect(_ bytes: ArraySlice<UInt8>, isError: Bool) {
         let satisfied = state.withLock { state in
             if isError { state.errors += bytes } else { state.output += bytes }
-            let satisfied = state.watchers.filter { state.contains($0.text) }
-            state.watchers.removeAll { watcher in satisfied.contains { $0.text == watcher.text } }
-            return satisfied
+            return state.takeSatisfied()
         }
         for watcher in satisfied { watcher.resume(true) }
     }

@@ -37,12 +37,32 @@ struct BackgroundProcess: Sendable {
 }
 
 extension Workplace {
-    /// The job's state, asked for until it is one of these.
+    /// The job, once its state is one of these.
     func waitFor(_ states: Set<String>, of job: String = "last") async throws -> JSON {
+        try await waitFor(of: job) { shown in shown["state"]?.string.map { states.contains($0) } ?? false }
+    }
+
+    /// The job, once it is so: looked at again whenever 'watch' reports an event of it, which its owner committed first.
+    func waitFor(of job: String = "last", _ isSo: (JSON) async throws -> Bool) async throws -> JSON {
         while true {
-            let job = try await show(job)
-            if let state = job["state"]?.string, states.contains(state) { return job }
-            try await Task.sleep(for: .milliseconds(20))
+            let watch = try start("watch", job, "--json")
+            defer { watch.signal(SIGKILL) }
+            var seen: Int? = 0
+            while let count = seen {
+                let shown = try await show(job)
+                if try await isSo(shown) { return shown }
+                seen = await watch.outputCount(above: count)
+            }
+            // Nobody has the job: an owner that is just beginning will have it.
+            let shown = try await show(job)
+            if try await isSo(shown) { return shown }
+        }
+    }
+
+    /// Returns once the job's log has an event of that type.
+    func waitForEvent(_ type: String, of job: String = "last") async throws {
+        _ = try await waitFor(of: job) { _ in
+            try await run("logs", job, "--json").output.contains("\"type\":\"\(type)\"")
         }
     }
 }

@@ -164,6 +164,61 @@ struct BackgroundTests {
         }
     }
 
+    @Test("a secret behind '??' that was handed over is missed after a kill -9, and what begins again has it")
+    func optionalSecret() async throws {
+        try await withWorkplace { workplace in
+            try await withService(
+                in: workplace,
+                {
+                    $0.token = Self.token
+                    $0.minimumSeconds = 3
+                }
+            ) { service in
+                let background = BackgroundProcess(workplace: workplace)
+                do {
+                    try await losesSecret(workplace, service, background)
+                } catch {
+                    await background.remove()
+                    throw error
+                }
+                await background.remove()
+            }
+        }
+    }
+
+    private static let token = "t0ken-4711"
+
+    private func losesSecret(
+        _ workplace: Workplace, _ service: Service, _ background: BackgroundProcess
+    ) async throws {
+        let given = ["PIPELINE_SECRET_SELFIE_TOKEN": Self.token]
+        let begun = try await workplace.runSelfie(service, environment: given, "--detach")
+        let id = try #require(begun.lines.first, "\(begun)")
+        await until { service.counters.modelsSubmitted == 1 }
+        try await background.end(by: SIGKILL)
+        let daemon = try workplace.start("daemon", environment: service.environment)
+        #expect(await daemon.hasWritten("waits: the secret SELFIE_TOKEN is not set; give it with 'pipeline resume"))
+        let job = try await workplace.show(id)
+        #expect(job["state"] == "suspended" && job["cause"] == "secret", "\(job.text)")
+        let why = try await workplace.run("why", id)
+        #expect(
+            why.output.contains("the secret SELFIE_TOKEN is not set; set PIPELINE_SECRET_NAME or name a file")
+                && why.output.contains("pipeline resume \(id) --detach"), "\(why)")
+        let refused = try await workplace.run("resume", id, "--detach", environment: service.environment)
+        #expect(refused.cause == .exited(2), "\(refused)")
+        let attended = try await workplace.run("resume", id, environment: service.environment)
+        #expect(attended.cause == .exited(75), "\(attended)")
+        for end in [refused, attended] { #expect(end.errors.contains("the secret SELFIE_TOKEN is not set"), "\(end)") }
+        let resumed = try await workplace.run(
+            "resume", id, "--detach", environment: service.environment.merging(given) { $1 })
+        #expect(resumed.cause == .exited(0), "\(resumed)")
+        let watch = try await workplace.run("watch", id)
+        #expect(watch.cause == .exited(0), "\(watch)")
+        #expect(service.counters.modelsSubmitted == 1)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end.cause == .exited(0))
+    }
+
     @Test("why prints the ledger, and each policy that holds a discretionary stage back")
     func why() async throws {
         try await withBackground { workplace, _, background in
@@ -176,9 +231,7 @@ struct BackgroundTests {
             let metered = ["PIPELINE_METERED": "yes"]
             let end = try await workplace.run("run", file, "--detach", environment: metered)
             #expect(end.cause == .exited(0), "\(end)")
-            while try await !workplace.run("logs", "last", "--json").output.contains("resume.deferred") {
-                try await Task.sleep(for: .milliseconds(20))
-            }
+            try await workplace.waitForEvent("resume.deferred")
             let why = try await workplace.run("why", "last", environment: metered)
             #expect(why.output.contains("in the background: 0 of 30 resumes in 1h"), "\(why)")
             #expect(why.output.contains("late: it waits for a good moment"), "\(why)")
@@ -192,6 +245,32 @@ struct BackgroundTests {
             #expect(step?["stage"] == "late" && step?["moment"]?["proceeds"] == false, "\(json.text)")
             #expect(step?["deferred"]?["reason"] == "the network is metered", "\(json.text)")
             #expect(step?["moment"]?["policies"]?.array?.count == 6, "\(json.text)")
+            try await background.end(by: SIGTERM)
+        }
+    }
+
+    @Test("why says of a stage that the resume budget keeps from beginning until when it does")
+    func whyHeldBack() async throws {
+        let server = try LoopbackServer { _ in .status(200, body: "x") }
+        defer { server.stop() }
+        try await withBackground { workplace, _, background in
+            let file = try workplace.write(
+                "held.json",
+                """
+                { "pipeline": 1, "name": "held",
+                  "background": { "budget": { "resumes": 0, "per": "2h", "base": "1h", "factor": 2, "max": "1h" } },
+                  "stages": [
+                  { "id": "get", "kind": "download", "request": { "GET": "\(server.url)/x" }, "to": "x.txt" },
+                  { "id": "after", "kind": "write", "needs": ["get"], "to": "y.txt", "text": "y" },
+                  { "id": "last", "kind": "write", "needs": ["after"], "to": "z.txt", "text": "z" } ] }
+                """)
+            let end = try await workplace.run("run", file, "--detach", "--output", workplace.output)
+            #expect(end.cause == .exited(0), "\(end)")
+            try await workplace.waitForEvent("resume.deferred")
+            let why = try await workplace.run("why", "last")
+            #expect(
+                why.output.contains("after: it is held back: the budget has no free resumes\n  goes on at: "), "\(why)")
+            #expect(why.output.contains("last: it needs after"), "\(why)")
             try await background.end(by: SIGTERM)
         }
     }

@@ -95,9 +95,7 @@ struct NotificationTests {
             isUp.withLock { $0 = true }
             let daemon = try workplace.start("daemon")
             _ = await server.requests(atLeast: 2)
-            while try await !workplace.run("logs", "last", "--json").output.contains("notification.sent") {
-                try await Task.sleep(for: .milliseconds(20))
-            }
+            try await isTold(workplace, daemon)
             daemon.signal(SIGTERM)
             #expect(await daemon.end.cause == .exited(0))
             let ids = Set(server.requests.compactMap { $0.header("webhook-id") })
@@ -105,6 +103,16 @@ struct NotificationTests {
             let logs = try await workplace.run("logs", "last", "--json")
             #expect(logs.output.split(separator: "\n").filter { $0.contains("notification.sent") }.count == 1)
         }
+    }
+
+    /// Returns once the journal says that the notification was sent: looked at whenever the owner says that it let the
+    /// ended job go, since that was committed before.
+    private func isTold(_ workplace: Workplace, _ daemon: RunningProgram) async throws {
+        var times = 0
+        repeat {
+            times += 1
+            try #require(await daemon.hasWritten(" succeeded", times: times), "\(daemon.text)")
+        } while try await !workplace.run("logs", "last", "--json").output.contains("notification.sent")
     }
 
     @Test("without a desktop a run says so in one line, whatever there was to tell")
@@ -123,7 +131,7 @@ struct NotificationTests {
 
     @Test("secrets that were handed over are kept until all is told")
     func handedSecrets() async throws {
-        try await withBackground { workplace, _, background in
+        try await withWorkplace { workplace in
             let count = Mutex(0)
             let server = try LoopbackServer { _ in
                 let number = count.withLock { count in
@@ -138,16 +146,17 @@ struct NotificationTests {
                 Self.document(
                     #"{ "on": ["succeeded"], "webhook": { "POST": "\#(server.url)", "sign": "${{ secrets.HOOK }}" } }"#)
             )
+            let daemon = try workplace.start("daemon")
+            #expect(await daemon.hasWritten("ready"))
             let end = try await workplace.run(
                 "run", file, "--detach", environment: ["PIPELINE_SECRET_HOOK": "hunter22-hunter22"])
             #expect(end.cause == .exited(0), "\(end)")
             // Tried again after some seconds.
             let requests = await server.requests(atLeast: 2)
             #expect(requests.allSatisfy { $0.header("webhook-signature")?.hasPrefix("v1,") == true })
-            while try await !workplace.run("logs", "last", "--json").output.contains("notification.sent") {
-                try await Task.sleep(for: .milliseconds(20))
-            }
-            try await background.end(by: SIGTERM)
+            try await isTold(workplace, daemon)
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
         }
     }
 

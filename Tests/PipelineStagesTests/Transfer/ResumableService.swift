@@ -27,6 +27,8 @@ final class ResumableService: LoopbackService {
         var appendLimit: Int64?
         /// Whether `appendLimit` is told beforehand.
         var tellsLimit = true
+        /// Resets larger ones after that many bytes of theirs, of which it keeps none, instead of answering 413.
+        var resetsTooMuch: Int64?
         /// Statuses of the next answers to appends, before their bodies are read.
         var refusals: [Int] = []
         /// Sends a 104 with the offset after so many bytes of an append.
@@ -159,6 +161,7 @@ final class ResumableService: LoopbackService {
                 return .status(status, headers: [("Retry-After", "0")])
             }
             if let limit = state.faults.appendLimit, request.contentLength > limit {
+                if let count = state.faults.resetsTooMuch { return .reset(afterRequestBytes: count) }
                 return ScriptedAnswer([.send(413, [], []), .close])
             }
             guard offset == upload.bytes.count else {

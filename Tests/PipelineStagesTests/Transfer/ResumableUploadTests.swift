@@ -204,6 +204,17 @@ struct ResumableUploadTests {
             service.requests.filter { $0.method == "PATCH" && $0.bodyCount > 0 }.allSatisfy { $0.bodyCount <= 800_000 })
     }
 
+    @Test("falls back to parts where a service resets what is too much for it")
+    func tooMuchUnsaid() async throws {
+        let service = try ResumableService(.init(appendLimit: 800_000, tellsLimit: false, resetsTooMuch: 600_000))
+        let bench = try bench(service)
+        #expect(await bench.resume().failedTry?.kind != .definite)
+        #expect(await bench.resume().finished != nil)
+        #expect(whole(service) == content)
+        let appends = service.requests.filter { $0.method == "PATCH" && $0.bodyCount > 0 }
+        #expect(appends.dropFirst().allSatisfy { $0.bodyCount <= 256 << 10 })
+    }
+
     @Test("waits and goes on after 503 and 423")
     func busy() async throws {
         let service = try ResumableService(.init(refusals: [503, 423]))

@@ -64,11 +64,19 @@ struct WhyCommand: WorkspaceCommand {
         let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 64))
         let deferrals = events.filter { $0.kind == .resumeDeferred }
         return held.map { standstill in
-            guard let event = deferrals.last(where: { $0.step == standstill.step }),
+            guard let event = deferrals.last(where: { Self.holds($0, standstill.step, snapshot, plan) }),
                 let until = try? Timestamp.parse(event.data["until"]?.string ?? ""), until > now
             else { return standstill }
             return standstill.heldBack(until: until, reason: event.data["reason"]?.string ?? "")
         }
+    }
+
+    /// Whether what a deferral puts off is the step: its own going on, or its beginning after one that has ended.
+    private static func holds(_ deferral: JobEvent, _ step: StepKey, _ job: JobSnapshot, _ plan: Plan) -> Bool {
+        guard let ended = deferral.step, ended != step else { return deferral.step == step }
+        guard job.steps[ended]?.state.isEnded == true, job.steps[step]?.state == .pending else { return false }
+        let needs = plan.stage(step.stage)?.needs ?? []
+        return job.steps.allSatisfy { !needs.contains($0.key.stage) || $0.value.state.isEnded }
     }
 
     /// What will have expired if the step does not go on in time.

@@ -26,14 +26,14 @@ final class JobSession {
         self.options = options
     }
 
-    /// Fails before anything is sent when a secret that the plan names is nowhere.
-    func checkSecrets(of plan: Plan) async throws {
-        if let missing = try await missingSecret(of: plan) { throw missing }
+    /// Fails before anything is sent when a secret that a job of the plan needs is nowhere.
+    func checkSecrets(of plan: Plan, for record: JobRecord) async throws {
+        if let missing = try await missingSecret(of: plan, for: record) { throw missing }
     }
 
-    func missingSecret(of plan: Plan) async throws -> CommandError? {
+    func missingSecret(of plan: Plan, for record: JobRecord) async throws -> CommandError? {
         let secrets = try workspace.secrets()
-        for name in plan.secrets where !plan.optionalSecrets.contains(name) {
+        for name in plan.secrets where record.needsSecret(name, in: plan) {
             if await secrets.secret(name) == nil {
                 return CommandError(
                     .invalid, "the secret \(name) is not set",

@@ -88,7 +88,7 @@ struct ResumeCommand: WorkspaceCommand {
             workspace, try workspace.journalWithJobs(), console, options: driving.session(common))
         if phase == .unknown { return session.refuseUnknown(job.snapshot) }
         let plan = try await workspace.plan(of: record)
-        try await session.checkSecrets(of: plan)
+        try await session.checkSecrets(of: plan, for: record)
         let inputs = try SecretInputs(plan: plan, record: record, assignments: secrets.input).values()
         return try await Detachment(workspace, console).hand(
             record.id, plan: plan, secretInputs: inputs, retriesFailed: phase == .failed)

@@ -52,11 +52,11 @@ struct RunCommand: WorkspaceCommand {
         _ draft: JobDraft, _ workspace: Workspace, _ journal: Workspace.Journal, _ console: Console
     ) async throws -> ExitStatus {
         let session = JobSession(workspace, journal, console, options: driving.session(common))
-        try await session.checkSecrets(of: draft.plan)
         let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
         let record = draft.record(
             id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder,
             overwrites: driving.overwrite)
+        try await session.checkSecrets(of: draft.plan, for: record)
         let earlier = JobQuery(pipeline: record.pipeline, limit: 100, isBrief: true)
         let objection = await draft.objection(to: record) { path in
             let jobs = (try? await journal.jobs(earlier)) ?? []

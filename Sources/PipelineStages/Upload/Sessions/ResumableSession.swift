@@ -32,6 +32,8 @@ struct ResumableSession: Sendable, Equatable {
     private(set) var isOptimistic: Bool
     /// Until when the service keeps the upload, as the last answer said it; nil when it did not.
     var lifetime: UploadLifetime?
+    /// How much goes into one append, as answers of earlier tries taught it too.
+    private(set) var chunk: UploadChunk
     private var limit: UploadLimit?
     private var state: State
     private var creationURL: String?
@@ -44,9 +46,11 @@ struct ResumableSession: Sendable, Equatable {
 
     /// A session for a new upload.
     init(
-        total: Int64, version: InteropVersion = .newest, isVersionSettled: Bool = false, isOptimistic: Bool = false
+        total: Int64, version: InteropVersion = .newest, isVersionSettled: Bool = false, isOptimistic: Bool = false,
+        chunk: UploadChunk = UploadChunk(part: .max)
     ) {
         self.total = total
+        self.chunk = chunk
         self.isOptimistic = isOptimistic
         self.version = version
         self.isVersionSettled = isVersionSettled
@@ -55,8 +59,11 @@ struct ResumableSession: Sendable, Equatable {
     }
 
     /// A session that goes on with an upload.
-    init(total: Int64, version: InteropVersion, url: String, confirmed: Int64, mayBeComplete: Bool) {
-        self.init(total: total, version: version, isVersionSettled: true)
+    init(
+        total: Int64, version: InteropVersion, url: String, confirmed: Int64, mayBeComplete: Bool,
+        chunk: UploadChunk = UploadChunk(part: .max)
+    ) {
+        self.init(total: total, version: version, isVersionSettled: true, chunk: chunk)
         self.url = url
         self.confirmed = confirmed
         self.mayBeComplete = mayBeComplete
@@ -126,7 +133,8 @@ struct ResumableSession: Sendable, Equatable {
         if let maximum = limit?.maximumSize, total > maximum { return .fail(.tooLarge(maximum)) }
         if let minimum = limit?.minimumSize, total < minimum { return .fail(.tooSmall(minimum)) }
         confirmed = offset
-        let count = min(total - offset, limit?.maximumAppend ?? .max)
+        let most = max(chunk.size ?? .max, limit?.minimumAppend ?? 0)
+        let count = min(total - offset, most, limit?.maximumAppend ?? .max)
         let isLast = offset + count == total
         if isLast { mayBeComplete = true }
         state = .appending(from: offset, count: count)
@@ -213,6 +221,7 @@ struct ResumableSession: Sendable, Equatable {
         guard offset <= total else {
             return .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
         }
+        chunk.noteKept(offset > confirmed)
         if version.isComplete(in: response.headers) == true { return replay() }
         return append(from: offset)
     }
@@ -262,8 +271,7 @@ struct ResumableSession: Sendable, Equatable {
         let smaller = named.flatMap { $0 < count ? $0 : nil } ?? max(count / 2, least)
         // Below that it is not the part that is too large.
         guard smaller > 0, smaller < count else { return .fail(.refused) }
-        if limit == nil { limit = UploadLimit() }
-        limit?.maximumAppend = smaller
+        chunk.shrink(to: smaller)
         return ask()
     }
 

@@ -19,9 +19,12 @@ struct UploadChunk: Sendable, Equatable {
     /// Takes in what became of an append that broke off. There are services that keep nothing of one: there only
     /// appends that are short enough to end ever lead anywhere.
     mutating func noteKept(_ wasKept: Bool) {
-        if !wasKept, handedOver > part, size == nil { size = part }
+        if !wasKept, handedOver > part, size ?? .max > part { size = part }
         handedOver = 0
     }
+
+    /// Makes appends no larger than that.
+    mutating func shrink(to count: Int64) { size = min(size ?? .max, count) }
 
     /// Makes appends smaller than one that was too large (413); false when it is not the size that is wrong.
     mutating func shrink(below count: Int64) -> Bool {

@@ -133,6 +133,7 @@ enum UploadSession: Sendable, Equatable {
         case .resumable(let session):
             if session.isVersionSettled || session.url != nil { checkpoint.version = session.version }
             checkpoint.note(url: session.url, confirmed: session.confirmed, mayBeComplete: session.mayBeComplete)
+            checkpoint.chunk = session.chunk.size
         case .tus(let session):
             checkpoint.note(url: session.url, confirmed: session.confirmed, mayBeComplete: session.mayBeComplete)
             checkpoint.offer = session.offer
