@@ -126,20 +126,22 @@ extension JobDriver {
         return nil
     }
 
-    /// Looks all secrets up; the first that is missing, as a sentence, or nil.
+    /// Looks all secrets up; the first that is missing, as a sentence, or nil. Those that are there are used and hidden
+    /// in any case: who only tells what became of the job does without the rest.
     func readSecrets() async -> String? {
+        var missing: String?
         for name in plan.secrets where !plan.optionalSecrets.contains(name) || secrets[name] == nil {
             if let value = await ports.secrets.secret(name) {
                 secrets[name] = value
-            } else if snapshot.record.needsSecret(name, in: plan) {
-                return "the secret \(name) is not set"
+            } else if missing == nil, snapshot.record.needsSecret(name, in: plan) {
+                missing = "the secret \(name) is not set"
             }
         }
         redactor.add(secrets.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
         redactor.add(secretInputs.map { ($0.name, $0.value.string ?? $0.value.text) })
         renewSealing()
         for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) { conceal(opened(step.captures), of: key) }
-        return nil
+        return missing
     }
 
     /// Looks the secrets up again; true when one is another than in those that were used.
