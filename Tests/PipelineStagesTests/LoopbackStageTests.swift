@@ -56,6 +56,8 @@ struct LoopbackStageTests {
         #expect(unknown.reason.contains("no \"once\""))
         #expect(server.requests.filter { $0.method == "POST" }.count == 1)
         #expect(bench.host.read { $0.points }.contains(.submitSent))
+        // What was sent counts, though its answer was lost.
+        #expect(bench.host.read { $0.moved.sent } == 2)
         server.stop()
     }
 

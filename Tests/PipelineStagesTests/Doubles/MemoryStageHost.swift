@@ -15,6 +15,8 @@ final class MemoryStageHost: StageHost {
         var files: [WrittenFile] = []
         var points: [CrashPoint] = []
         var progress: [StageProgress] = []
+        /// Bytes of bodies, as they were counted.
+        var moved = BytesMoved()
         var deadline: Timestamp?
         var facts: [Fact: JSON] = [:]
         /// Commits fail with this from now on.
@@ -112,6 +114,8 @@ final class MemoryStageHost: StageHost {
     }
 
     func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
+
+    func count(_ moved: BytesMoved) { state.withLock { $0.moved = $0.moved + moved } }
 
     var isOwner: Bool { true }
 

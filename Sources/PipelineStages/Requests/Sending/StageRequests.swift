@@ -90,14 +90,23 @@ struct StageRequests: Sendable {
             result = .failure(await renewed(error, rendered, in: context))
         }
         if let record = recording.record(result, in: context) { context.record(record) }
-        if case .success(let response) = result { count(response, in: context) }
+        count(result, in: context)
         return result
     }
 
-    private func count<Checkpoint>(_ response: HTTPExchangeResponse, in context: StageContext<Checkpoint>) {
+    /// A body went over the wire whether its answer came or was lost.
+    private func count<Checkpoint>(
+        _ result: Result<HTTPExchangeResponse, ExchangeFailure>, in context: StageContext<Checkpoint>
+    ) {
         guard counted != .none else { return }
-        let received = counted == .all ? max(response.bytesReceived, Int64(response.body.count)) : 0
-        context.count(BytesMoved(sent: response.bytesSent, received: received))
+        switch result {
+        case .success(let response):
+            let received = counted == .all ? max(response.bytesReceived, Int64(response.body.count)) : 0
+            context.count(BytesMoved(sent: response.bytesSent, received: received))
+        case .failure(let failure) where failure.requestBytesSent > 0:
+            context.count(BytesMoved(sent: failure.requestBytesSent, received: 0))
+        case .failure: break
+        }
     }
 
     /// A token that was refused to a client whose secret is another by now is worth another try.
