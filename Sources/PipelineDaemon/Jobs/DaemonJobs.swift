@@ -36,7 +36,7 @@ final class DaemonJobs: BackgroundJobs {
     /// Keeps what was handed over for a job that is to be taken up by name.
     func name(_ job: JobID, _ values: HandedValues, retriesFailed: Bool) {
         state.withLock { state in
-            state.handed[job] = values
+            state.handed[job] = values.over(state.handed[job] ?? HandedValues())
             state.named[job] = Named(retriesFailed: retriesFailed)
         }
     }

@@ -43,4 +43,12 @@ public struct HandedValues: Sendable {
         self.secrets = secrets
         self.inputs = inputs
     }
+
+    /// With what was handed over before and is not among these: a later shell may know less.
+    public func over(_ earlier: HandedValues) -> HandedValues {
+        var values = earlier
+        for member in secrets { values.secrets[member.name] = member.value }
+        for member in inputs { values.inputs[member.name] = member.value }
+        return values
+    }
 }
