@@ -4,7 +4,7 @@ import Testing
 
 @testable import SelfieStudio
 
-@Suite("The command")
+@Suite("The command", .timeLimit(.minutes(2)))
 struct CommandTests {
     @Test("Flags become settings")
     func settings() throws {

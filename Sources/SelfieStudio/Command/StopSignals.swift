@@ -17,13 +17,17 @@ final class StopSignals {
     init(watchingInput: Bool) {
         let (stops, stop) = AsyncStream.makeStream(of: Void.self)
         self.stops = stops
+        let registered = DispatchSemaphore(value: 0)
         sources = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { stop.yield() }
-            source.resume()
+            source.setRegistrationHandler { registered.signal() }
+            signal(number, SIG_IGN)
+            source.activate()
             return source
         }
+        // An ignored signal that nobody watches yet is lost for good.
+        for _ in sources { registered.wait() }
         guard watchingInput else { return }
         // A blocking read in a thread of its own works with pipes, terminals, files and /dev/null alike.
         DispatchQueue(label: "selfie-studio.standard-input").async {
