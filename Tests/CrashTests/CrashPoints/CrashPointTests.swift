@@ -26,7 +26,7 @@ struct CrashPointTests {
     @Test("a large upload killed in its middle goes on where the server has it", arguments: Crash.ofLargeUpload)
     func largeUpload(_ crash: Crash) async throws {
         try await withWorkplace { workplace in
-            try await withService(in: workplace) { service in
+            try await withService(in: workplace, { $0.cutAfter = crash.serverTakes }) { service in
                 let randomness = SeededRandomness(seed: UInt64(crash.pass))
                 let file = (0..<Crash.largeSize / 8 + 1).flatMap { _ in
                     withUnsafeBytes(of: randomness.bits()) { Array($0) }

@@ -39,7 +39,7 @@ enum Documents {
 
     /// An upload of a large file, in parts.
     static let largeUpload = """
-        { "pipeline": 1, "name": "large",
+        { "pipeline": 1, "name": "large", "retry": { "delay": "20ms" },
           "inputs": { "file": { "type": "file" } },
           "services": { "studio": { "url": "${{ env.SELFIE_URL }}", "with": [ { "bearer": "demo" } ] } },
           "stages": [
