@@ -29,7 +29,9 @@ public enum PipelineCommands {
             }
             exit(status.rawValue)
         } catch {
-            guard let report = UsageReport(error) else { RootCommand.exit(withError: error) }
+            guard let report = UsageReport(error, arguments: Array(CommandLine.arguments.dropFirst())) else {
+                RootCommand.exit(withError: error)
+            }
             let console = Console(environment: ProcessEnvironment.all, color: .auto)
             for line in report.lines { console.note(line) }
             exit(ExitStatus.usage.rawValue)

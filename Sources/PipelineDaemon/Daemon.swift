@@ -89,8 +89,13 @@ final class Daemon: Sendable {
     /// The receiver of pushes, where it can be reached: at the address asked for, else at the port of a public address
     /// on this machine, else at a port that is free.
     private func startReceiver() async throws -> ReceiverServer? {
-        guard let desk else { return nil }
         let address = try ListenAddress(parsing: options.listen ?? loopbackAddress ?? "127.0.0.1:0")
+        guard let desk else {
+            if options.listen != nil {
+                log.note("no pushes are taken: services need an address; set PIPELINE_CALLBACK_URL or \"callbackURL\"")
+            }
+            return nil
+        }
         let receiver = try await ReceiverServer.start(at: address) { await desk.answer($0) }
         log.note("pushes are taken on \(address.host):\(receiver.port)")
         return receiver

@@ -56,7 +56,8 @@ struct DaemonCommand: AsyncParsableCommand {
             log.note("cannot start: \(Self.sentence(failure, settings))")
             throw ExitCode(1)
         } catch let failure as StepFailure {
-            log.note("cannot start: \(failure.title)" + (failure.hint.map { "; \($0)" } ?? ""))
+            log.note("cannot start: \(failure.title)")
+            if let hint = failure.hint { log.note("hint: \(hint)") }
             throw ExitCode(1)
         }
     }

@@ -131,16 +131,20 @@ public struct Engine: Sendable {
         _ job: JobID, plan: Plan, mode: JobMode, secretInputs: JSONObject = [:], again: Again = .nothing,
         overwrites: Bool = false
     ) async throws(JournalFailure) -> OwnedDrive {
-        let lease = try await ports.journal.acquire(job, for: ports.owner)
-        do throws(JournalFailure) {
-            guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
+        try await take(job) { snapshot, lease throws(JournalFailure) in
             let owned = drive(snapshot, plan, lease, secretInputs, overwrites: overwrites)
             try await owned.driver.takeUp(mode, again)
             return owned
-        } catch {
-            // A job that this process has and does not drive would wait for ever.
-            try? await ports.journal.release(lease)
-            throw error
+        }
+    }
+
+    /// Takes a job that nobody owns, to cancel it without a word to its services: driving it ends it at once, its
+    /// `finally` too, and needs no secret.
+    public func takeToEnd(_ job: JobID, plan: Plan) async throws(JournalFailure) -> OwnedDrive {
+        try await take(job) { snapshot, lease throws(JournalFailure) in
+            let owned = drive(snapshot, plan, lease, [:], duty: .end)
+            try await owned.driver.takeUp(.attached, .nothing)
+            return owned
         }
     }
 
@@ -149,11 +153,20 @@ public struct Engine: Sendable {
     public func tell(
         _ job: JobID, plan: Plan, secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> OwnedDrive {
+        try await take(job) { snapshot, lease throws(JournalFailure) in
+            drive(snapshot, plan, lease, secretInputs, duty: .tell)
+        }
+    }
+
+    private func take(
+        _ job: JobID, for work: (JobSnapshot, Lease) async throws(JournalFailure) -> OwnedDrive
+    ) async throws(JournalFailure) -> OwnedDrive {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
         do throws(JournalFailure) {
             guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
-            return drive(snapshot, plan, lease, secretInputs, onlyTells: true)
+            return try await work(snapshot, lease)
         } catch {
+            // A job that this process has and does not drive would wait for ever.
             try? await ports.journal.release(lease)
             throw error
         }
@@ -178,12 +191,12 @@ public struct Engine: Sendable {
     private func drive(
         _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false,
         resumes: ResumeWatch = ResumeWatch(), begun: [StepKey] = [], secrets: [String: String] = [:],
-        onlyTells: Bool = false
+        duty: DriverDuty = .drive
     ) -> OwnedDrive {
         let driver = JobDriver(
             snapshot: snapshot, plan: plan, lease: lease, ports: ports, secretInputs: secretInputs,
             overwrites: overwrites, resumes: resumes, shelf: shelf, begun: begun, secrets: secrets,
-            onlyTells: onlyTells)
+            duty: duty)
         return OwnedDrive(driver: driver, job: snapshot.record.id)
     }
 }

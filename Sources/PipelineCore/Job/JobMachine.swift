@@ -156,6 +156,12 @@ public struct JobMachine: Sendable {
         return .ended(job.outcome)
     }
 
+    /// Whether nothing of the job is left to do but to end it.
+    public func isOver(_ job: JobSnapshot, at time: Timestamp) -> Bool {
+        guard case .ended = rest(of: job) else { return false }
+        return decisions(for: job, at: time).isEmpty
+    }
+
     /// What a job that does nothing more by itself has come to.
     public enum Rest: Sendable, Hashable {
         case ended(JobPhase)

@@ -52,13 +52,20 @@ public struct TryFailure: Sendable, Hashable, Error {
     public var kind: Kind
     /// A server's Retry-After: the next try is not before it.
     public var retryAfter: Duration?
+    /// The shortest wait before the next try, however small the policy's delays are: for what mends slowly and has
+    /// nobody to ask for it, as a full disk does.
+    public var pause: Duration
     /// Whether bytes moved in this try, so that earlier failures are forgotten.
     public var progressed: Bool
 
-    public init(_ failure: StepFailure, kind: Kind, retryAfter: Duration? = nil, progressed: Bool = false) {
+    public init(
+        _ failure: StepFailure, kind: Kind, retryAfter: Duration? = nil, pause: Duration = .zero,
+        progressed: Bool = false
+    ) {
         self.failure = failure
         self.kind = kind
         self.retryAfter = retryAfter
+        self.pause = pause
         self.progressed = progressed
     }
 }

@@ -83,8 +83,9 @@ extension StepState {
         case .answered: tries.failures += 1
         case .silent: tries.silences += 1
         }
-        let delay = policy.delay(
-            afterFailures: tries.failures + tries.silences, floor: failed.retryAfter, random: random)
+        let delay = max(
+            failed.pause,
+            policy.delay(afterFailures: tries.failures + tries.silences, floor: failed.retryAfter, random: random))
         let isOverdue = time + delay > since + policy.duration
         if failed.kind == .answered, tries.failures >= policy.attempts || isOverdue {
             return (.failed(failed.failure), [.publish(.attemptFailed, error), .publish(.stageFailed, error)])

@@ -25,3 +25,12 @@ enum DriverStop: Sendable, Hashable {
     case leave
     case cancel
 }
+
+/// What a driver takes its job up for.
+enum DriverDuty: Sendable, Hashable {
+    case drive
+    /// To send what is left of its notifications.
+    case tell
+    /// To cancel it without a word to its services: no stage is called.
+    case end
+}

@@ -109,7 +109,9 @@ extension JobDriver {
             guard let stage = plan.stage(key.stage), isFinishing || !stage.isFinal else { continue }
             var warnings: [String] = []
             let isRepeated = stage.forEach != nil && key.item == nil
-            if step.started != nil, !isRepeated {
+            if step.started != nil, !isRepeated, duty == .end {
+                warnings = ["its service was not told of the cancellation: what was begun there goes on"]
+            } else if step.started != nil, !isRepeated {
                 let host = StepHost(driver: self, facts: facts(of: key, stage, step), ports: ports, redactor: redactor)
                 let failure = await StepRun.cancel(stage.stage, step.checkpoint, host)
                 if case .failed(let failed) = failure {

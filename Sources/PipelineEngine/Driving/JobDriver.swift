@@ -18,8 +18,8 @@ actor JobDriver {
     /// The lease that commits are made under: another one once the job has been let go and its last notifications are
     /// sent.
     var writing: Lease
-    /// Whether the job is taken for the sake of its notifications alone.
-    private let onlyTells: Bool
+    /// What the job is taken up for.
+    let duty: DriverDuty
     var telling = Telling()
     /// Whether somebody is to be told when the job is expected to end.
     nonisolated let tellsExpectations: Bool
@@ -66,9 +66,9 @@ actor JobDriver {
     init(
         snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool,
         resumes: ResumeWatch = ResumeWatch(), shelf: HistoryShelf? = nil, begun: [StepKey] = [],
-        secrets: [String: String] = [:], onlyTells: Bool = false
+        secrets: [String: String] = [:], duty: DriverDuty = .drive
     ) {
-        self.onlyTells = onlyTells
+        self.duty = duty
         self.secrets = secrets
         tellsExpectations = ports.sinks != nil && NotificationLaw.asksEstimate(plan.definition.notifications)
         writing = lease
@@ -94,8 +94,8 @@ actor JobDriver {
             outlet.close()
             ports.exchanges.flush(snapshot.record.id)
         }
-        if onlyTells { return await tellOnly() }
-        if let missing = await readSecrets() { return try await letGo(.secret, detail: missing) }
+        if duty == .tell { return await tellOnly() }
+        if let missing = await readSecrets(), !isOver { return try await letGo(.secret, detail: missing) }
         past = await shelf?.samples(of: snapshot.record.pipeline, at: ports.clock.now) ?? [:]
         let result = await withTaskGroup(of: Void.self) { group -> Result<JobEnd, JournalFailure> in
             defer { group.cancelAll() }
@@ -127,6 +127,11 @@ actor JobDriver {
         return snapshot.phase(isOwned: false) == .unknown ? .unknown : .suspended(snapshot.cause ?? .crashed)
     }
 
+    /// Whether nothing of the job is left to do that could need a secret.
+    private var isOver: Bool {
+        duty == .end || JobMachine(plan: plan).isOver(snapshot, at: ports.clock.now)
+    }
+
     private func loop(_ group: inout TaskGroup<Void>) async throws(JournalFailure) -> JobEnd {
         let end = try await work(&group)
         if case .parked = end { return end }
@@ -137,6 +142,10 @@ actor JobDriver {
     private func work(_ group: inout TaskGroup<Void>) async throws(JournalFailure) -> JobEnd {
         // What a person asked for while nobody was there to hear it.
         try await readInbox()
+        if duty == .end {
+            isFinishing = true
+            begin(.cancel)
+        }
         while true {
             // All that has come is taken in before anything new begins.
             while let message = mailbox.poll() { try await receive(message) }

@@ -16,9 +16,7 @@ extension ComputeStage {
         case .ruledOut(let failure, let allowsRetry):
             return allowsRetry ? .failedPoll(detail: failure.title, floor: floor) : .failed(failure)
         case .unexpected(let failure):
-            // A server in trouble says nothing about the job, whatever its page looks like.
-            if Self.isTransient(response.status) { return .failedPoll(detail: failure.title, floor: floor) }
-            if await requests.hasNewCredentials(for: response.status, of: rendered, in: context) {
+            if await saysNothing(response, rendered, in: context) {
                 return .failedPoll(detail: failure.title, floor: floor)
             }
             return try await rules(of: poll, answer, rendered, floor, onlyByStatus: true, in: context)
@@ -31,8 +29,17 @@ extension ComputeStage {
         }
     }
 
+    /// A server in trouble says nothing about the job, whatever its page looks like; nor does a refusal for which other
+    /// credentials are there by now.
+    func saysNothing(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, in context: Context
+    ) async -> Bool {
+        if Self.isTransient(response.status) { return true }
+        return await requests.hasNewCredentials(for: response.status, of: rendered, in: context)
+    }
+
     /// 408, 425, 429 and 5xx never end a stage before its deadline.
-    static func isTransient(_ status: Int) -> Bool { [408, 425, 429].contains(status) || status >= 500 }
+    private static func isTransient(_ status: Int) -> Bool { [408, 425, 429].contains(status) || status >= 500 }
 
     private func isMissing(
         _ poll: PollDefinition, _ answer: Answer, in context: Context

@@ -4,44 +4,55 @@ import PipelineHTTP
 
 extension ComputeStage {
     /// One round of polls: the first that finds the job decides.
-    func watch(_ saved: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
-        var checkpoint = saved
-        let isOverdue = context.facts.deadline.map { context.now >= $0 } ?? false
+    func watch(_ checkpoint: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
         for (position, definition) in polls.enumerated() {
             let poll = try await definition.settled(in: context)
             let rendered = try await requests.render(poll.request, in: context, role: "poll")
-            let finding = try await ask(poll, rendered, in: context)
-            switch finding {
-            case .missing(let failure):
-                if position + 1 == polls.count { throw .definite(failure) }
-            case .failed(let failure): throw .definite(failure)
-            case .succeeded(let answer):
-                return .finished(try captures(of: poll, answer, rendered, in: context))
-            case .running(let report):
-                if isOverdue { try await overdue(in: context) }
-                checkpoint.polls += 1
-                checkpoint.failures = 0
-                context.report(.remote(share: report.share, secondsLeft: report.secondsLeft))
-                return try await waiting(
-                    checkpoint, words: report.words, floor: report.floor,
-                    detail: report.message.map(context.redact), in: context)
-            case .failedPoll(let detail, let floor):
-                if isOverdue { try await overdue(in: context) }
-                checkpoint.failures += 1
-                return try await waiting(
-                    checkpoint, floor: floor, detail: "the last poll failed: \(detail)", in: context)
+            let finding = try await ask(rendered, in: context) { response async throws(StageFailure) in
+                try await judge(response, poll, rendered, in: context)
             }
+            if case .missing = finding, position + 1 < polls.count { continue }
+            return try await outcome(of: finding, taking: captures(of: poll), rendered, checkpoint, in: context)
         }
         throw .definite(StepFailure("there is no poll", place: context.facts.place))
     }
 
-    private func ask(
-        _ poll: PollDefinition, _ rendered: RenderedRequest, in context: Context
+    /// What a poll's finding makes of the stage; `captures` are taken from an answer that ends it.
+    func outcome(
+        of finding: PollFinding, taking captures: CaptureSet, _ rendered: RenderedRequest, _ saved: ComputeCheckpoint,
+        in context: Context
+    ) async throws(StageFailure) -> Outcome {
+        var checkpoint = saved
+        let isOverdue = context.facts.deadline.map { context.now >= $0 } ?? false
+        switch finding {
+        case .missing(let failure), .failed(let failure): throw .definite(failure)
+        case .succeeded(let answer):
+            return .finished(try requests.captures(captures, from: answer, of: rendered, in: context))
+        case .running(let report):
+            if isOverdue { try await overdue(in: context) }
+            checkpoint.polls += 1
+            checkpoint.failures = 0
+            checkpoint.monitor = report.monitor ?? checkpoint.monitor
+            context.report(.remote(share: report.share, secondsLeft: report.secondsLeft))
+            return try await waiting(
+                checkpoint, words: report.words, floor: report.floor, detail: report.message.map(context.redact),
+                in: context)
+        case .failedPoll(let detail, let floor):
+            if isOverdue { try await overdue(in: context) }
+            checkpoint.failures += 1
+            return try await waiting(checkpoint, floor: floor, detail: "the last poll failed: \(detail)", in: context)
+        }
+    }
+
+    /// Sends a poll; what an answer means `judge` says.
+    func ask(
+        _ rendered: RenderedRequest, in context: Context,
+        judge: (HTTPExchangeResponse) async throws(StageFailure) -> PollFinding
     ) async throws(StageFailure) -> PollFinding {
         switch await requests.send(rendered, in: context) {
         case .success(let response):
             context.pass(.pollAnswered)
-            return try await judge(response, poll, rendered, in: context)
+            return try await judge(response)
         case .failure(let failure):
             let lost = try unanswered(failure, rendered, in: context)
             return lost.isDefinite ? .failed(lost.failure) : .failedPoll(detail: lost.failure.title, floor: nil)
@@ -49,7 +60,7 @@ extension ComputeStage {
     }
 
     /// No answer says nothing about the job; only a request that can't be sent at all ends the stage.
-    func unanswered(
+    private func unanswered(
         _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: Context
     ) throws(StageFailure) -> LostPoll {
         guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
@@ -80,10 +91,13 @@ extension ComputeStage {
         return nil
     }
 
+    private func captures(of poll: PollDefinition) -> CaptureSet {
+        CaptureSet(poll.request.capture.entries + capture.entries)
+    }
+
     private func captures(
         of poll: PollDefinition, _ answer: Answer, _ rendered: RenderedRequest, in context: Context
     ) throws(StageFailure) -> JSONObject {
-        let all = CaptureSet(poll.request.capture.entries + capture.entries)
-        return try requests.captures(all, from: answer, of: rendered, in: context)
+        try requests.captures(captures(of: poll), from: answer, of: rendered, in: context)
     }
 }

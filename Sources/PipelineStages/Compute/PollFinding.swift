@@ -28,6 +28,8 @@ struct PollReport: Sendable {
     /// A server's Retry-After.
     var floor: Duration?
     var message: String?
+    /// Where the next poll goes, when the answer names another place.
+    var monitor: String?
 
     init() {}
 

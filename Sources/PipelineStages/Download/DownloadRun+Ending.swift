@@ -151,9 +151,7 @@ extension DownloadRun {
     }
 
     func local(_ failure: FileFailure) -> StageFailure {
-        let step = failure.stepFailure(place: context.facts.place)
-        // Room on a disk comes back: the step waits for it, for as long as for a network.
-        return .failed(TryFailure(step, kind: failure.isLackOfSpace ? .silent : .definite))
+        .failed(failure.tryFailure(place: context.facts.place))
     }
 
     func reading<Value>(
@@ -182,7 +180,7 @@ extension DownloadRun {
                     "there is not enough room for \(path): it needs \(SizeText.describe(lack.needed)), and "
                         + "\(SizeText.describe(lack.free)) are free",
                     hint: "make room on that disk, or choose another with --output", place: context.facts.place),
-                kind: .silent))
+                kind: .silent, pause: FileFailure.pauseForSpace))
     }
 
     /// An exchange that broke off; what arrived is kept.

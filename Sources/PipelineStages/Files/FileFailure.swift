@@ -32,6 +32,16 @@ struct FileFailure: Error, Sendable, Hashable {
         StepFailure("can't \(action) \(path): \(reason)", hint: hint, place: place)
     }
 
+    /// As the failure of a try: room on a disk comes back, so the step waits for it, for as long as for a network.
+    func tryFailure(place: String?) -> TryFailure {
+        let failure = stepFailure(place: place)
+        guard isLackOfSpace else { return TryFailure(failure, kind: .definite) }
+        return TryFailure(failure, kind: .silent, pause: Self.pauseForSpace)
+    }
+
+    /// How often a full disk is tried at the most: each try may cost a request.
+    static let pauseForSpace = Duration.seconds(10)
+
     private var hint: String? {
         switch code {
         case ENOENT: "check the path; is the file still there?"

@@ -104,9 +104,7 @@ enum ResultFile {
     private static func failure<Checkpoint>(
         _ failure: FileFailure, in context: StageContext<Checkpoint>
     ) -> StageFailure {
-        // Room on a disk comes back: the step waits for it, for as long as for a network.
-        let kind: TryFailure.Kind = failure.isLackOfSpace ? .silent : .definite
-        return .failed(TryFailure(failure.stepFailure(place: context.facts.place), kind: kind))
+        .failed(failure.tryFailure(place: context.facts.place))
     }
 }
 

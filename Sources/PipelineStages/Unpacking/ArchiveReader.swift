@@ -52,6 +52,8 @@ final class ArchiveReader {
         return entry
     }
 
+    /// Known with the first entry.
+    var isZIP: Bool { archive_format(handle) & 0xff0000 == CARCHIVE_FORMAT_ZIP }
     /// Whether it is one compressed file instead of a folder of files.
     var isSingle: Bool { archive_format(handle) == CARCHIVE_FORMAT_RAW }
     /// Whether anything is packed about it at all: any bytes are a raw file.

@@ -55,6 +55,7 @@ struct Unpacking {
         var result = Result()
         while let entry = try reader.next() {
             guard reader.isPacked else { throw .unknownForm(format) }
+            if reader.isZIP, writer.entries == 0 { try ZIPEnd.check(archive) }
             result.isSingle = reader.isSingle
             try writer.write(entry, of: reader, named: reader.isSingle ? Self.singleName : entry.entryName)
         }

@@ -117,6 +117,27 @@ struct UnpackingTests {
         #expect(UnpackLimits(packed: 100, maximumSize: 5).bytes == 5)
     }
 
+    @Test("refuses a zip that is cut in the list of its entries, which a reader of streams does not miss")
+    func cutList() throws {
+        let packed = PackedFile.bytes(.zip, (0..<40).map { .file("part-\($0)", "text \($0)") })
+        // The end itself is 22 bytes; before it stands the list, of some 50 bytes an entry.
+        for lost in [1, 21, 22, 23, 300, 2000] {
+            let cut = Array(packed.prefix(packed.count - lost))
+            for format in [UnpackDefinition.Format.zip, .auto] {
+                guard case .failure(.damaged(let words)) = unpack(cut, format) else {
+                    Issue.record("taken without its last \(lost) bytes")
+                    continue
+                }
+                #expect(words.contains("cut short"))
+                #expect(folder.names == ["archive"])
+            }
+        }
+        let comment = [UInt8](repeating: 0x20, count: 60_000)
+        let length = [UInt8(comment.count & 0xff), UInt8(comment.count >> 8)]
+        let commented: [UInt8] = Array(packed.prefix(packed.count - 2)) + length + comment
+        #expect(try unpack(commented).get().files.count == 40)
+    }
+
     @Test("refuses what is damaged, cut off, or no archive at all", arguments: [PackedFile.Form.zip, .tarGzip, .gzip])
     func damaged(form: PackedFile.Form) {
         let packed = PackedFile.bytes(form, [PackedFile.Entry(name: "x", content: TransferFolder.bytes(1 << 20))])

@@ -17,7 +17,9 @@ struct ListCommand: WorkspaceCommand {
     @Option(help: ArgumentHelp("Only jobs of this pipeline.", valueName: "name"), completion: .pipelineNames)
     var pipeline: String?
 
-    @Option(help: "At most so many.")
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("At most so many, from 1.", valueName: "n"),
+        transform: WholeNumber.from(1))
     var limit: Int?
 
     @Flag(help: "Write a JSON array.")

@@ -6,13 +6,15 @@ import PipelineStages
 /// `pipeline NAME` for a name that is no command of ours: the program `pipeline-NAME` of PATH, as git does it.
 enum ExternalCommand {
     /// Becomes the program, when there is one; a name that is neither is refused. Returns for commands of ours.
+    ///
+    /// `pipeline help NAME` becomes `pipeline-NAME --help`.
     static func replaceProcess(arguments: [String], environment: [String: String]) {
-        guard arguments.count > 1, !isOurs(arguments[1]) else { return }
+        var words = Array(arguments.dropFirst())
+        if words.first == "help", words.count > 1 { words = [words[1], "--help"] }
+        guard let name = words.first, !isOurs(name) else { return }
         let folders = PluginFolders((environment["PATH"] ?? "").split(separator: ":").map(String.init))
-        guard let path = folders.program(called: "pipeline-\(arguments[1])") else {
-            refuse(arguments[1], environment)
-        }
-        let words = [path] + arguments.dropFirst(2)
+        guard let path = folders.program(called: "pipeline-\(name)") else { refuse(name, environment) }
+        words[0] = path
         var pointers = words.map { strdup($0) } + [nil]
         execv(path, &pointers)
         // Only a program that can't be started gets here.

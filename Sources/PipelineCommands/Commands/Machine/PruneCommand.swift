@@ -10,7 +10,7 @@ struct PruneCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Only jobs that ended longer ago.", valueName: "duration"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only jobs that ended longer ago.", valueName: "duration"))
     var olderThan = "30d"
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {

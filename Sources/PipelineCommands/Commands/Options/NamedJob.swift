@@ -1,4 +1,6 @@
 import ArgumentParser
+import PipelineCore
+import PipelineKit
 
 /// The job that a command is about; the newest when none is named.
 struct NamedJob: ParsableArguments {
@@ -10,4 +12,20 @@ struct NamedJob: ParsableArguments {
 struct NamedJobs: ParsableArguments {
     @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.", completion: .jobs)
     var jobs: [String]
+
+    /// Does the work with each of the jobs; one for which it fails is told, and the others have their turn.
+    func forEach(
+        in journal: Workspace.Journal, _ console: Console, _ work: (OwnedJob) async throws -> Void
+    ) async -> ExitStatus {
+        var statuses: [ExitStatus] = []
+        for name in jobs {
+            do {
+                try await work(try await JobName(name).find(in: journal))
+                statuses.append(.succeeded)
+            } catch {
+                statuses.append(ErrorReport(error).show(on: console))
+            }
+        }
+        return ExitStatus.combined(statuses)
+    }
 }

@@ -20,7 +20,7 @@ extension JobSession {
                 console.note("stage '\(stage)' can't go on now")
                 for line in ErrorReport.lines(of: failure) { console.note(line) }
             }
-            if cause == .secret, let missing = try await missingSecret(of: plan, for: snapshot.record) {
+            if cause == .secret, let missing = try await workspace.missingSecret(of: plan, for: snapshot.record) {
                 for line in ErrorReport.lines(of: missing.failure) { console.note(line) }
             }
             let isLocal = failure.map { $0.1.request == nil } ?? false

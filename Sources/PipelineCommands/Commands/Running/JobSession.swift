@@ -28,19 +28,7 @@ final class JobSession {
 
     /// Fails before anything is sent when a secret that a job of the plan needs is nowhere.
     func checkSecrets(of plan: Plan, for record: JobRecord) async throws {
-        if let missing = try await missingSecret(of: plan, for: record) { throw missing }
-    }
-
-    func missingSecret(of plan: Plan, for record: JobRecord) async throws -> CommandError? {
-        let secrets = try workspace.secrets()
-        for name in plan.secrets where record.needsSecret(name, in: plan) {
-            if await secrets.secret(name) == nil {
-                return CommandError(
-                    .invalid, "the secret \(name) is not set",
-                    hint: "set PIPELINE_SECRET_\(name), or give a file with --secrets-file")
-            }
-        }
-        return nil
+        if let missing = try await workspace.missingSecret(of: plan, for: record) { throw missing }
     }
 
     /// Takes an existing job up and stays with it.

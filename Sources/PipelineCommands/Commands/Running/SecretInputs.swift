@@ -8,9 +8,21 @@ struct SecretInputs {
     let record: JobRecord
     let assignments: [String]
 
+    private var secret: [InputDefinition] { plan.definition.inputs.filter(\.isSecret) }
+
+    /// The values of all that are needed.
     func values() throws -> JSONObject {
-        let secret = plan.definition.inputs.filter(\.isSecret)
-        guard !secret.isEmpty || !assignments.isEmpty else { return [:] }
+        let given = try given()
+        if let input = secret.first(where: { $0.fallback == nil && given[$0.name] == nil }) {
+            throw CommandError(
+                .suspended, "the secret input '\(input.name)' is kept nowhere and is needed again",
+                hint: "pipeline resume \(record.id) -i \(input.name)=…")
+        }
+        return given
+    }
+
+    /// The values of those that were given.
+    func given() throws -> JSONObject {
         let given = try assignments.map { text -> (name: String, value: String) in
             guard let equals = text.firstIndex(of: "=") else {
                 throw CommandError(.usage, "'-i \(text)' has no NAME= before its value", hint: "write -i NAME=VALUE")
@@ -22,12 +34,21 @@ struct SecretInputs {
                 .invalid, "the input '\(name)' is fixed since the job started",
                 hint: "only secret inputs are given again; start a new job for other values")
         }
-        let missing = secret.filter { input in input.fallback == nil && !given.contains { $0.name == input.name } }
-        if let input = missing.first {
-            throw CommandError(
-                .suspended, "the secret input '\(input.name)' is kept nowhere and is needed again",
-                hint: "pipeline resume \(record.id) -i \(input.name)=…")
-        }
         return JSONObject(given.map { ($0.name, JSON.string($0.value)) })
+    }
+}
+
+extension Workspace {
+    /// What to say of a secret that a job of the plan needs and that is nowhere; nil when all are there.
+    func missingSecret(of plan: Plan, for record: JobRecord) async throws -> CommandError? {
+        let secrets = try secrets()
+        for name in plan.secrets where record.needsSecret(name, in: plan) {
+            if await secrets.secret(name) == nil {
+                return CommandError(
+                    .invalid, "the secret \(name) is not set",
+                    hint: "set PIPELINE_SECRET_\(name), or give a file with --secrets-file")
+            }
+        }
+        return nil
     }
 }

@@ -8,19 +8,26 @@ import PipelineKit
 struct CancelCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Cancel jobs, and what they have begun at their services.",
-        discussion: "Example: pipeline cancel last")
+        discussion: """
+            With --local the job ends without a word to its services: for one whose secrets are gone.
+
+            Example: pipeline cancel last
+            """)
 
     @OptionGroup var common: CommonOptions
 
     @OptionGroup var named: NamedJobs
 
+    @Flag(help: "End a job that no process runs here only: what it began at its services goes on.")
+    var local = false
+
+    @OptionGroup var secrets: SecretInputOptions
+
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        for name in named.jobs {
-            let job = try await JobName(name).find(in: journal)
+        return await named.forEach(in: journal, console) { job in
             try await cancel(job, journal, workspace, console)
         }
-        return .succeeded
     }
 
     private func cancel(
@@ -41,11 +48,23 @@ struct CancelCommand: WorkspaceCommand {
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
             if let line = EventLine(event).text { console.note(line) }
         }
-        let drive = try await engine.resume(record.id, plan: plan, mode: .attached)
+        if local {
+            _ = try await engine.takeToEnd(record.id, plan: plan).run()
+            return
+        }
+        if let missing = try await workspace.missingSecret(of: plan, for: record) {
+            throw notTold(record.id, missing.failure.title, missing.failure.hint)
+        }
+        let inputs = try SecretInputs(plan: plan, record: record, assignments: secrets.input).given()
+        let drive = try await engine.resume(record.id, plan: plan, mode: .attached, secretInputs: inputs)
         drive.cancel()
         guard case .suspended(let cause) = try await drive.run() else { return }
-        throw CommandError(
-            .suspended, "job \(record.id) is not cancelled: \(cause.explanation)",
-            hint: "'pipeline why \(record.id)' says what it needs; then cancel it again")
+        throw notTold(record.id, cause.explanation, nil)
+    }
+
+    private func notTold(_ job: JobID, _ reason: String, _ hint: String?) -> CommandError {
+        CommandError(
+            .suspended, "job \(job) is not cancelled: its services are to be told, and \(reason)",
+            hint: (hint.map { "\($0); " } ?? "") + "'pipeline cancel \(job) --local' ends it here only")
     }
 }

@@ -15,8 +15,7 @@ struct PauseCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        for name in named.jobs {
-            let job = try await JobName(name).find(in: journal)
+        return await named.forEach(in: journal, console) { job in
             let id = job.snapshot.record.id
             if job.snapshot.phase(isOwned: job.owner != nil).isEnded {
                 console.note("job \(id) has ended already")
@@ -28,6 +27,5 @@ struct PauseCommand: WorkspaceCommand {
                 console.note("job \(id) is paused; go on with: pipeline resume \(id)")
             }
         }
-        return .succeeded
     }
 }

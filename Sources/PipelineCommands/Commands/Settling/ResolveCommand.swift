@@ -18,7 +18,9 @@ struct ResolveCommand: WorkspaceCommand {
     @Option(help: "The stage; may be left out when only one is unknown.", completion: .stages)
     var stage: String?
 
-    @Option(help: "The item of a forEach, from 0.")
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("The item of a forEach, from 0.", valueName: "n"),
+        transform: WholeNumber.from(0))
     var item: Int?
 
     @Option(help: ArgumentHelp("It is there, under this id.", valueName: "id"))
@@ -45,8 +47,24 @@ struct ResolveCommand: WorkspaceCommand {
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
         try await engine.resolve(
             found.snapshot.record.id, key, as: try await resolution(found.snapshot, key, workspace))
+        if abandon, try await endsNow(found.snapshot.record, journal, workspace, console) { return .succeeded }
         console.note("settled; go on with: pipeline resume \(found.snapshot.record.id)")
         return .succeeded
+    }
+
+    /// Ends a job of which nothing is left to do without the stage that was given up; false when something is, or when
+    /// the background owner does it.
+    private func endsNow(
+        _ record: JobRecord, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
+    ) async throws -> Bool {
+        guard let job = try await journal.snapshot(of: record.id), job.mode == .attached else { return false }
+        let plan = try await workspace.plan(of: record)
+        guard JobMachine(plan: plan).isOver(job, at: SystemClock().now) else { return false }
+        let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
+            if event.kind == .jobFailed, let line = EventLine(event).text { console.note("settled; \(line)") }
+        }
+        _ = try await engine.resume(record.id, plan: plan, mode: .attached).run()
+        return true
     }
 
     private func unknownStep(of job: JobSnapshot) throws -> StepKey {

@@ -20,7 +20,9 @@ struct SignalCommand: WorkspaceCommand {
     @Argument(help: "The stage.", completion: .stages)
     var stage: String
 
-    @Option(help: ArgumentHelp("The item of a stage that is repeated, from 0.", valueName: "n"))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("The item of a stage that is repeated, from 0.", valueName: "n"),
+        transform: WholeNumber.from(0))
     var item: Int?
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
