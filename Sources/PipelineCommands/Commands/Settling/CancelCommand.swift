@@ -41,7 +41,9 @@ struct CancelCommand: WorkspaceCommand {
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
             if let line = EventLine(event).text { console.note(line) }
         }
-        let drive = try await engine.resume(record.id, plan: plan, mode: .attached)
+        let drive = try await engine.resume(
+            record.id, plan: plan, mode: .attached,
+            attendance: Attendance(hasTerminal: console.hasTerminal, isAsserted: false))
         drive.cancel()
         guard case .suspended(let cause) = try await drive.run() else { return }
         throw CommandError(
