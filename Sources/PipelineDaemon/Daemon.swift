@@ -64,6 +64,7 @@ final class Daemon: Sendable {
         sayReady()
         await withDiscardingTaskGroup { group in
             group.addTask { for await job in requests { self.scheduler.knock(job) } }
+            group.addTask { for await attention in self.journal.attentions() { self.scheduler.take(attention) } }
             group.addTask { await self.searchJournal() }
             group.addTask { await self.endWhenIdle() }
             group.addTask { for await _ in wishes { self.stop() } }

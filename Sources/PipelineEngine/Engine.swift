@@ -46,13 +46,23 @@ public struct Engine: Sendable {
 
         /// Looks into the journal's inbox for what a person asked of the job. From any thread.
         public func checkInbox() { driver.mailbox.post(.inbox) }
+
+        /// A person began to attend: what is held back of it is asked again at once. From any thread.
+        public func take(_ attention: Attention) {
+            switch attention {
+            case .watched(let job): if job == nil || job == self.job { driver.mailbox.post(.watched) }
+            case .fellBack(let pipeline): driver.mailbox.post(.fellBack(pipeline: pipeline))
+            }
+        }
     }
 
     /// Journals a new job; when this returns, a crash does not lose it.
     ///
-    /// `secretInputs` are values of inputs that are kept nowhere but in memory.
+    /// `secretInputs` are values of inputs that are kept nowhere but in memory. `attendance` says whether a person waits
+    /// for the command; of a job in the background nobody does in any case.
     public func start(
-        _ record: JobRecord, plan: Plan, mode: JobMode, secretInputs: JSONObject = [:]
+        _ record: JobRecord, plan: Plan, mode: JobMode, attendance: Attendance = .attended,
+        secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> OwnedDrive {
         let found = await findOptionalSecrets(of: plan)
         var record = record
@@ -65,11 +75,13 @@ public struct Engine: Sendable {
             )
         }
         var snapshot = JobSnapshot(record: record, steps: Dictionary(uniqueKeysWithValues: steps), mode: mode)
-        let begun = mode == .attached ? begin(plan, in: &snapshot) : []
+        let isHeld = attendance.isHeld(by: plan.definition.background, mode: mode)
+        let begun = isHeld ? [] : begin(plan, in: &snapshot)
         let events = ([nil] + begun).enumerated().map { number, step in
             JobEvent(
                 sequence: number + 1, time: ports.clock.now, kind: step == nil ? .jobStarted : .stageStarted,
-                job: record.id, pipeline: record.pipeline, step: step, attempt: step == nil ? nil : 1)
+                job: record.id, pipeline: record.pipeline, step: step, attempt: step == nil ? nil : 1,
+                data: step == nil ? attendance.data(mode) : [:])
         }
         if ports.sinks != nil, let started = events.first {
             let scope = snapshot.documentScope(environment: snapshot.environment, secretInputs: secretInputs)
@@ -80,7 +92,8 @@ public struct Engine: Sendable {
         }
         let lease = try await ports.journal.create(snapshot, events: events, owner: ports.owner)
         for event in events { snapshot.apply(.event(event)) }
-        let owned = drive(snapshot, plan, lease, secretInputs, begun: begun, secrets: found)
+        let owned = drive(
+            snapshot, plan, lease, secretInputs, begun: begun, secrets: found, attendance: attendance)
         for step in begun { owned.driver.outlet.hold(step) }
         owned.driver.outlet.take(events)
         return owned
@@ -126,13 +139,14 @@ public struct Engine: Sendable {
         return Engine(ports: ports)
     }
 
-    /// Takes up a job that nobody owns; `again` says which steps that have ended begin anew.
+    /// Takes up a job that nobody owns; `again` says which steps that have ended begin anew, `attendance` whether a person
+    /// waits for the command.
     public func resume(
-        _ job: JobID, plan: Plan, mode: JobMode, secretInputs: JSONObject = [:], again: Again = .nothing,
-        overwrites: Bool = false
+        _ job: JobID, plan: Plan, mode: JobMode, attendance: Attendance = .attended, secretInputs: JSONObject = [:],
+        again: Again = .nothing, overwrites: Bool = false
     ) async throws(JournalFailure) -> OwnedDrive {
         try await take(job) { snapshot, lease throws(JournalFailure) in
-            let owned = drive(snapshot, plan, lease, secretInputs, overwrites: overwrites)
+            let owned = drive(snapshot, plan, lease, secretInputs, overwrites: overwrites, attendance: attendance)
             try await owned.driver.takeUp(mode, again)
             return owned
         }
@@ -191,12 +205,12 @@ public struct Engine: Sendable {
     private func drive(
         _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false,
         resumes: ResumeWatch = ResumeWatch(), begun: [StepKey] = [], secrets: [String: String] = [:],
-        duty: DriverDuty = .drive
+        duty: DriverDuty = .drive, attendance: Attendance = .attended
     ) -> OwnedDrive {
         let driver = JobDriver(
             snapshot: snapshot, plan: plan, lease: lease, ports: ports, secretInputs: secretInputs,
             overwrites: overwrites, resumes: resumes, shelf: shelf, begun: begun, secrets: secrets,
-            duty: duty)
+            duty: duty, attendance: attendance)
         return OwnedDrive(driver: driver, job: snapshot.record.id)
     }
 }

@@ -21,6 +21,8 @@ public struct EnginePorts: Sendable {
     public var seal: (any SecretSeal)?
     /// Where jobs in the background ask whether they may go on; nil when nothing holds them.
     public var gate: (any BackgroundGate)?
+    /// Whether a person watches the job on a terminal at this moment: then nothing holds it back.
+    public var isWatched: @Sendable (JobID) -> Bool = { _ in false }
     /// How long stages took before; nil when nobody remembers.
     public var history: (any BackgroundHistory)?
     /// Who notifications go through; nil when nobody is told of anything.

@@ -11,6 +11,26 @@ extension SQLiteJournal {
         owners.send(.watch(self.owner, job), to: owner)
     }
 
+    /// Tells the owner of a job that a person watches it, or any of its jobs, on a terminal of this process for the next
+    /// five seconds; false when it does not listen.
+    public func attend(_ job: JobID?, of owner: OwnerID) -> Bool {
+        owners.send(.attend(self.owner, job), to: owner)
+    }
+
+    /// Whether a person watches the job of this process on a terminal of another one.
+    public func isWatched(_ job: JobID) -> Bool { owners.isWatched(job) }
+
+    /// Who attends to jobs of this process, as it begins; ends when this journal can't listen.
+    public func attentions() -> AsyncStream<Attention> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
+            do throws(JournalFailure) {
+                try owners.enter(owner).listen(continuation)
+            } catch {
+                continuation.finish()
+            }
+        }
+    }
+
     /// What the owners that were asked show; ends when this journal can't listen.
     public func news() -> AsyncStream<JobNews> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in

@@ -99,6 +99,9 @@ extension SQLiteJournal {
             if error == .stale { owners.presence(lease.owner)?.remove(lease.job) }
             throw error
         }
+        for case .resume(let record) in changes where record.charge == .attended {
+            owners.tellAll(.fellBack(pipeline: record.pipeline))
+        }
     }
 
     /// The owner's presence, once nothing stands under its name any more that an earlier process left.

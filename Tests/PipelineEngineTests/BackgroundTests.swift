@@ -7,7 +7,7 @@ import Testing
 /// Jobs that no person waits for, in virtual time.
 @Suite struct BackgroundTests {
     /// A transfer that takes a while.
-    private static func transfer(_ name: String, seconds: Double = 10) -> StageKind {
+    static func transfer(_ name: String, seconds: Double = 10) -> StageKind {
         StageKind.scripted(name, work: .transfer) { _, _, context async throws(StageFailure) in
             try await pause(context, seconds)
             return .finished([:])
@@ -43,13 +43,20 @@ import Testing
 
     private static let clocks = Mutexed<[String: VirtualClock]>([:])
 
-    private static func bench(
-        _ stages: String, kinds: [StageKind], background: String, mode: JobMode = .background
+    static func bench(
+        _ stages: String, kinds: [StageKind], background: String?, mode: JobMode = .background,
+        attendance: Attendance = .attended
     ) -> (bench: EngineBench, job: String) {
-        let bench = EngineBench(stages, kinds: kinds, slowness: 0, mode: mode, background: background)
+        let bench = EngineBench(
+            stages, kinds: kinds, slowness: 0, mode: mode, attendance: attendance, background: background)
+        return (bench, newJob(bench))
+    }
+
+    /// The name of a further job, whose transfers go by the bench's time.
+    static func newJob(_ bench: EngineBench) -> String {
         let job = "j\(bench.simulation.randomness.bits())-\(clocks.value.count)"
         clocks.change { $0[job] = VirtualClock(bench.simulation) }
-        return (bench, job)
+        return job
     }
 
     private static let selfie = #"""

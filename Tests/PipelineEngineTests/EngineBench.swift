@@ -18,7 +18,10 @@ final class EngineBench: Sendable {
     private let document: String
     private let slowness: Double
     private let lives = Mutex(0)
-    private let mode: JobMode
+    let mode: Mutexed<JobMode>
+    let attendance: Mutexed<Attendance>
+    /// Whether a person watches the jobs on a terminal.
+    let isWatched = Mutexed(false)
     /// Whom notifications reach; nil for nobody.
     private let sinks: ScriptedSinks?
     /// The machine as the rules of the background see it.
@@ -27,10 +30,12 @@ final class EngineBench: Sendable {
     /// `stages` is the text of the document's array, `kinds` what it may name.
     init(
         _ stages: String, kinds: [StageKind], seed: UInt64 = 1, secrets: [String: String] = [:],
-        slowness: Double = 0.25, mode: JobMode = .attached, background: String = "{}", notify: String = "[]",
+        slowness: Double = 0.25, mode: JobMode = .attached, attendance: Attendance = .attended,
+        background: String? = "{}", notify: String = "[]",
         sinks: ScriptedSinks? = nil
     ) {
-        self.mode = mode
+        self.mode = Mutexed(mode)
+        self.attendance = Mutexed(attendance)
         self.sinks = sinks
         simulation = Simulation(seed: seed)
         let diary = Diary()
@@ -41,7 +46,7 @@ final class EngineBench: Sendable {
         self.kinds = kinds
         self.slowness = slowness
         document =
-            #"{ "pipeline": 1, "name": "test", "background": \#(background), "notify": \#(notify), "stages": [ \#(stages) ] }"#
+            #"{ "pipeline": 1, "name": "test", \#(background.map { #""background": \#($0),"# } ?? "") "notify": \#(notify), "stages": [ \#(stages) ] }"#
     }
 
     /// One life of the program, to be run with ``end(of:)``.
@@ -79,8 +84,10 @@ final class EngineBench: Sendable {
         let engine = Engine(ports: ports(of: process))
         let plan = try plan()
         if onlyTells { return try await engine.tell(id, plan: plan) }
-        if recorder.job(id) != nil { return try await engine.resume(id, plan: plan, mode: mode, again: again) }
-        return try await engine.start(record(id), plan: plan, mode: mode)
+        if recorder.job(id) != nil {
+            return try await engine.resume(id, plan: plan, mode: mode.value, attendance: attendance.value, again: again)
+        }
+        return try await engine.start(record(id), plan: plan, mode: mode.value, attendance: attendance.value)
     }
 
     func plan() throws(JournalFailure) -> Plan {
@@ -110,6 +117,7 @@ final class EngineBench: Sendable {
                 if let sent = event.data["sent"]?.number?.int { diary.note("progress \(sent)") }
             })
         ports.sinks = sinks?.of(process)
+        ports.isWatched = { [isWatched] _ in isWatched.value }
         return ports
     }
 

@@ -30,6 +30,7 @@ import Testing
             step: StepKey(stage: "get", item: 3), attempt: 2, data: ["sent": 1, "total": nil])
         let messages: [OwnerMessage] = [
             .inbox(nil), .inbox(job.record.id), .watch(OwnerID("12-x"), nil), .watch(OwnerID("12-x"), job.record.id),
+            .attend(OwnerID("12-x"), nil), .attend(OwnerID("12-x"), job.record.id), .fellBack(pipeline: "selfie"),
             .changed(job.record.id), .event(event),
         ]
         for message in messages { #expect(OwnerMessage(message.text) == message) }
@@ -43,7 +44,7 @@ import Testing
         let (mine, theirs) = (try world.openSQLite(), try world.openSQLite())
         let (job, other) = (JobSnapshot.example(1), JobSnapshot.example(2))
         for job in [job, other] { _ = try await mine.create(job, events: [], owner: mine.owner) }
-        var requests = mine.requests(for: mine.owner).makeAsyncIterator()
+        var attentions = mine.attentions().makeAsyncIterator()
         var news = theirs.news().makeAsyncIterator()
         let progress = JobEvent(
             sequence: nil, time: .at(3), kind: .transferProgress, job: job.record.id, pipeline: "p", data: ["sent": 1])
@@ -52,8 +53,8 @@ import Testing
         mine.show(progress)
         #expect(theirs.watch(job.record.id, of: mine.owner))
         // Datagrams are read in their order: the wish was heard before this.
-        _ = try await theirs.post(.pause, to: job.record.id)
-        while let asked = await requests.next(), asked != job.record.id {}
+        #expect(theirs.attend(job.record.id, of: mine.owner))
+        #expect(await attentions.next() == .watched(job.record.id))
         mine.show(elsewhere)
         mine.show(progress)
         mine.show(job.event(1))
@@ -63,10 +64,43 @@ import Testing
         world.clock.advance(by: 5001)
         mine.show(progress)
         #expect(theirs.watch(other.record.id, of: mine.owner))
-        _ = try await theirs.post(.pause, to: other.record.id)
-        while let asked = await requests.next(), asked != other.record.id {}
+        #expect(theirs.attend(other.record.id, of: mine.owner))
+        #expect(await attentions.next() == .watched(other.record.id))
         mine.show(elsewhere)
         #expect(await news.next() == .event(elsewhere))
         #expect(!theirs.watch(nil, of: OwnerID("nobody")))
+    }
+
+    @Test("an owner knows which of its jobs a person watches, for as long as that is said, and hears of it once")
+    func attending() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let (mine, theirs) = (try world.openSQLite(), try world.openSQLite())
+        let (job, other) = (JobSnapshot.example(1).record.id, JobSnapshot.example(2).record.id)
+        var attentions = mine.attentions().makeAsyncIterator()
+        #expect(!mine.isWatched(job))
+        for _ in 1...3 { #expect(theirs.attend(job, of: mine.owner)) }
+        #expect(theirs.attend(nil, of: mine.owner))
+        #expect(await attentions.next() == .watched(job))
+        #expect(await attentions.next() == .watched(nil))
+        #expect(mine.isWatched(job) && mine.isWatched(other) && !theirs.isWatched(job))
+        world.clock.advance(by: 5001)
+        #expect(!mine.isWatched(job) && !mine.isWatched(other))
+        #expect(theirs.attend(job, of: mine.owner))
+        #expect(await attentions.next() == .watched(job))
+        #expect(mine.isWatched(job) && !mine.isWatched(other))
+    }
+
+    @Test("every owner hears that a person attended to a pipeline, once that is kept")
+    func fallingBack() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let (mine, theirs) = (try world.openSQLite(), try world.openSQLite())
+        let job = JobSnapshot.example(1)
+        let lease = try await mine.create(job, events: [], owner: mine.owner)
+        var heard = [mine.attentions().makeAsyncIterator(), theirs.attentions().makeAsyncIterator()]
+        let record = ResumeRecord.attendance(of: job.record.id, pipeline: "selfie", at: .at(3))
+        try await mine.commit([.resume(record)], under: lease)
+        for index in heard.indices { #expect(await heard[index].next() == .fellBack(pipeline: "selfie")) }
     }
 }

@@ -7,11 +7,14 @@ struct Console: Sendable {
     /// Whether a person reads standard error as it comes.
     let isTerminal: Bool
     let usesColor: Bool
+    /// Whether one of the three standard streams is a terminal: then a person is there who waits.
+    let hasTerminal: Bool
     /// What went wrong with standard output.
     private let loss = OutputLoss()
 
     init(environment: [String: String], color: ColorChoice) {
         isTerminal = isatty(STDERR_FILENO) == 1 && environment["TERM"] != "dumb"
+        hasTerminal = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].contains { isatty($0) == 1 }
         let isWanted = isTerminal && environment["NO_COLOR"].map(\.isEmpty) ?? true
         usesColor = color == .always || color == .auto && isWanted
     }

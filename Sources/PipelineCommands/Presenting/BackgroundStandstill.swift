@@ -13,7 +13,7 @@ struct BackgroundStandstill {
         /// Whether the moment is good; nil for a step that asks for none.
         let moment: MomentJudgement?
         /// Until when what follows its last resume was put off, and why.
-        let deferral: (until: String, reason: String)?
+        let deferral: Deferral?
     }
 
     private let standing: ResumeStanding
@@ -35,7 +35,7 @@ struct BackgroundStandstill {
                 moment = await judge(job.momentQuestion(for: key, stage, budget: budget, mustBeginBy: limit))
             }
             let next = Self.request(key, step, job, budget, before: limit).map { ledger.preview($0, at: now) }
-            let deferral = Self.deferral(of: key, events, now)
+            let deferral = events.deferral(of: key, at: now)
             if next == nil, moment == nil, deferral == nil { continue }
             held.append(Held(step: key, next: next, moment: moment, deferral: deferral))
         }
@@ -66,16 +66,6 @@ struct BackgroundStandstill {
         return ResumeRequest(
             pipeline: job.record.pipeline, job: job.record.id, step: key, reason: ResumeReason(endOf: reason.kind),
             budget: budget, mustBeginBy: limit)
-    }
-
-    private static func deferral(
-        of key: StepKey, _ events: [JobEvent], _ now: Timestamp
-    ) -> (until: String, reason: String)? {
-        let event = events.last { $0.kind == .resumeDeferred && $0.step == key }
-        guard let text = event?.data["until"]?.string, let until = try? Timestamp.parse(text), until > now else {
-            return nil
-        }
-        return (text, event?.data["reason"]?.string ?? "")
     }
 
     /// For people.
@@ -116,7 +106,9 @@ struct BackgroundStandstill {
                     [
                         "stage": .string(held.step.stage),
                         "item": held.step.item.map { .number(JSONNumber($0)) } ?? .null,
-                        "deferred": held.deferral.map { ["until": .string($0.until), "reason": .string($0.reason)] }
+                        "deferred": held.deferral.map {
+                            ["until": .string($0.until.description), "reason": .string($0.reason)]
+                        }
                             ?? .null,
                         "next": held.next.map(Self.json) ?? .null, "moment": held.moment?.json ?? .null,
                     ]

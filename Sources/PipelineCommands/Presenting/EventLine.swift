@@ -28,7 +28,7 @@ struct EventLine {
             case .stageCancelled: "\(step): cancelled"
             case .stageSkipped: "\(step): skipped"
             case .attemptFailed: "\(step): try \(event.attempt ?? 1) failed: \(Self.title(event.data))"
-            case .resumeDeferred: "\(step): waits for the resume budget"
+            case .resumeDeferred: Self.deferred(step, event.data)
             case .transferProgress, .estimateChanged, .notificationSent: nil
             }
         whole = text ?? Self.quiet(event, step)
@@ -46,6 +46,10 @@ struct EventLine {
     }
 
     private static func title(_ data: JSONObject) -> String { data["error"]?["title"]?.string ?? "" }
+
+    private static func deferred(_ step: String, _ data: JSONObject) -> String {
+        "\(step): held back until \(data["until"]?.string ?? "?"): \(data["reason"]?.string ?? "the resume budget")"
+    }
 
     private static func waiting(_ step: String, _ data: JSONObject) -> String? {
         switch data["reason"]?.string.flatMap(WaitReason.Kind.init(rawValue:)) {

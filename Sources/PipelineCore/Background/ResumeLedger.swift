@@ -10,6 +10,17 @@ public struct ResumeLedger: Sendable {
     /// What was let begin and has not begun, by pipeline: what comes within tolerance of one joins it.
     private var batches: [String: [Batch]] = [:]
     private var expected: [JobID: [ExpectedResume]] = [:]
+    /// The last restart of each pipeline that was entered here, not read from another process's rows.
+    private var restarts: [String: Restart] = [:]
+
+    /// A job that a process took up, as the first of its pipeline.
+    private struct Restart {
+        let job: JobID
+        let time: Timestamp
+        let start: Timestamp
+        /// So long a process that starts takes up jobs; what comes later lost its owner later.
+        static let span = Duration.seconds(60)
+    }
 
     /// Resumes that happen together.
     private struct Batch {
@@ -50,6 +61,9 @@ public struct ResumeLedger: Sendable {
             let moment = company(of: request, at: time, latest: latest(request, at: time))
             keep(Batch(moment: moment, start: decision.start), of: request.pipeline, now: time)
         }
+        if request.reason == .restart, decision.record.charge != .joined {
+            restarts[request.pipeline] = Restart(job: request.job, time: time, start: decision.start)
+        }
         return decision
     }
 
@@ -61,7 +75,8 @@ public struct ResumeLedger: Sendable {
         let latest = latest(request, at: time)
         let limiter = pipelines[request.pipeline] ?? ResumeLimiter()
         record.delay = limiter.delay(at: time, under: request.budget)
-        if let batch = company(under: record.delay, of: request, at: time, latest: latest) {
+        let batch = company(of: request, restartedAt: time)
+        if let batch = batch ?? company(under: record.delay, of: request, at: time, latest: latest) {
             record.charge = .joined
             record.delay = .zero
             record.start = max(time, batch.start)
@@ -83,10 +98,16 @@ public struct ResumeLedger: Sendable {
         return ResumeDecision(record: record, asked: time, rationale: rationale)
     }
 
+    /// Whether a delay is in force that an attendance ends: the pipeline's or the machine's.
+    public func isDelayed(pipeline: String, at time: Timestamp) -> Bool {
+        ![pipelines[pipeline], machine].allSatisfy { $0?.hasFallenBack(at: time) ?? true }
+    }
+
     /// A person attends to a job of the pipeline: delays begin anew, and what waits for one may begin.
     public mutating func attend(pipeline: String) {
         pipelines[pipeline]?.attend()
         batches[pipeline] = nil
+        restarts[pipeline] = nil
         machine.attend()
     }
 
@@ -107,6 +128,15 @@ public struct ResumeLedger: Sendable {
     public mutating func forget(job: JobID) { expected[job] = nil }
 
     // MARK: Happening together
+
+    /// A process that starts again gets control back once, however many jobs of a pipeline it takes up. A job that it
+    /// takes up once more, or that another process does, is counted again: that is what damps a crash loop.
+    private func company(of request: ResumeRequest, restartedAt time: Timestamp) -> Batch? {
+        guard request.reason == .restart, let first = restarts[request.pipeline], first.job != request.job,
+            time - first.time < Restart.span, first.start <= request.mustBeginBy ?? first.start
+        else { return nil }
+        return Batch(moment: first.time, start: first.start)
+    }
 
     /// Resumes that this one can happen with: its own pipeline's, or while its budget imposes no delay those of another
     /// pipeline of the machine, the earliest of them.

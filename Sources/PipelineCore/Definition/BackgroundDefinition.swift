@@ -13,10 +13,13 @@ public struct BackgroundDefinition: Sendable {
     public let isDiscretionary: Setting<Bool>
     public let tolerance: Setting<Tolerance>
     public let budget: ResumeBudgetDefinition
+    /// Whether the document has the member; else all of this is what holds without it.
+    public let isStated: Bool
 
     /// What holds when the document has no `background`.
     public static let standard = BackgroundDefinition(
-        isDiscretionary: .constant(false), tolerance: .constant(.fraction(0.1)), budget: .limited(.standard))
+        isDiscretionary: .constant(false), tolerance: .constant(.fraction(0.1)), budget: .limited(.standard),
+        isStated: false)
 
     static let discretionaryField = Field(
         "discretionary", .flag(.known), default: false,
@@ -33,7 +36,7 @@ public struct BackgroundDefinition: Sendable {
             BackgroundDefinition(
                 isDiscretionary: reader.value(discretionaryField, default: standard.isDiscretionary),
                 tolerance: reader.value(toleranceField, default: standard.tolerance),
-                budget: reader.value(budgetField, default: standard.budget))
+                budget: reader.value(budgetField, default: standard.budget), isStated: true)
         }
     }
 }

@@ -1,14 +1,28 @@
 extension JobSnapshot {
     /// Where the job stands; `isOwned` says whether a living process has it.
     public func phase(isOwned: Bool) -> JobPhase {
-        let states = steps.values.map(\.state.name)
         if ended != nil { return outcome }
-        if isOwned {
-            if states.contains(.running) || !states.contains(.waiting) { return .running }
-            return .waiting
-        }
+        if isOwned { return isAtWork ? .running : .waiting }
+        let states = steps.values.map(\.state.name)
         let canGoOn = states.contains(.running) || states.contains(.waiting)
         return states.contains(.unknown) && !canGoOn ? .unknown : .suspended
+    }
+
+    /// Whether something is done for the job at this moment: a call of a stage runs, a cancellation, or nothing is left but
+    /// to end it. What the rules of the background hold back between two stages waits.
+    private var isAtWork: Bool {
+        if request == .cancel { return true }
+        // A repeated stage does nothing itself: its items do.
+        let repeated = Set(steps.keys.lazy.filter { $0.item != nil }.map(\.stage))
+        var isWaiting = false
+        for (key, step) in steps where key.item != nil || !repeated.contains(key.stage) {
+            switch step.state.name {
+            case .running: return true
+            case .waiting, .pending: isWaiting = true
+            case .unknown, .succeeded, .failed, .cancelled, .skipped: break
+            }
+        }
+        return !isWaiting
     }
 
     /// How the job has ended, or would if nothing more began.

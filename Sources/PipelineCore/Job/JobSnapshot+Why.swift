@@ -9,10 +9,23 @@ public struct Standstill: Sendable, Hashable {
     public let tried: String?
     /// What a person can do about it; nil when nothing is needed.
     public let advice: String?
+    /// Whether the rules for background work hold it back.
+    public private(set) var isHeldBack = false
+
+    init(step: StepKey, reason: String, until: Timestamp?, tried: String?, advice: String?) {
+        self.step = step
+        self.reason = reason
+        self.until = until
+        self.tried = tried
+        self.advice = advice
+    }
 
     /// The same step, held back by the rules for background work: by the resume budget, or for a good moment.
-    public func heldBack(until time: Timestamp, reason: String) -> Standstill {
-        Standstill(step: step, reason: "it is held back: \(reason)", until: time, tried: tried, advice: advice)
+    public func heldBack(until time: Timestamp, reason: String, advice: String) -> Standstill {
+        var held = Standstill(
+            step: step, reason: "it is held back: \(reason)", until: time, tried: tried, advice: self.advice ?? advice)
+        held.isHeldBack = true
+        return held
     }
 }
 

@@ -50,7 +50,13 @@ public actor LedgerGate: BackgroundGate {
 
     public func forget(_ job: JobID) { ledger.forget(job: job) }
 
-    public func attend(pipeline: String) { ledger.attend(pipeline: pipeline) }
+    public func attend(_ record: ResumeRecord) async -> Bool {
+        await readRows()
+        let wasDelayed = ledger.isDelayed(pipeline: record.pipeline, at: clock.now)
+        ledger.fold(record)
+        own.insert(record)
+        return wasDelayed
+    }
 
     /// The ledger with all that other processes have journaled.
     public func current() async -> ResumeLedger {

@@ -12,6 +12,10 @@ enum DriverMessage: Sendable {
     case authenticates(StepKey)
     /// What became of a notification that a sink was given, by its id.
     case told(String, Result<Void, NotificationFailure>)
+    /// A person began to watch the job on a terminal.
+    case watched
+    /// A person attends to a job of the pipeline: what its delays hold back may begin.
+    case fellBack(pipeline: String)
     /// The journal's inbox may hold a request.
     case inbox
     /// Everything is to stop.

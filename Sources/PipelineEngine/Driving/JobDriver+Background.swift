@@ -4,8 +4,10 @@ import PipelineCore
 /// The rules of work that no person waits for: resumes are entered, what follows may be deferred, discretionary steps
 /// wait for a good moment. What ended is journaled before any of it.
 extension JobDriver {
-    /// Whether the rules hold.
-    var backgroundGate: (any BackgroundGate)? { snapshot.mode == .background ? ports.gate : nil }
+    /// Where the job asks whether it may go on; nil while the rules don't hold.
+    var backgroundGate: (any BackgroundGate)? {
+        isUnattended && !ports.isWatched(snapshot.record.id) ? ports.gate : nil
+    }
 
     private var budget: ResumeBudget { ResumeBudget(plan.definition.background.budget, in: documentScope) }
 
@@ -24,9 +26,12 @@ extension JobDriver {
         return false
     }
 
-    /// The step by which a restart is counted: the first that was under way.
+    /// The step by which a restart is counted: the first that was under way, else what begins next of a job that stood
+    /// between two stages, held back for instance. Nil for a job that never began.
     var restartedStep: StepKey? {
-        snapshot.steps.filter { $0.value.state.name == .waiting }.map(\.key).min()
+        if let waiting = snapshot.steps.filter({ $0.value.state.name == .waiting }).map(\.key).min() { return waiting }
+        guard snapshot.steps.values.contains(where: { $0.started != nil }) else { return nil }
+        return JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: ports.clock.now).first?.step
     }
 
     func noteLaunch(of key: StepKey, _ stage: PlannedStage) {
@@ -179,6 +184,15 @@ extension JobDriver {
     private func momentQuestion(_ key: StepKey, _ stage: PlannedStage) -> MomentQuestion {
         snapshot.momentQuestion(
             for: key, stage, budget: budget, mustBeginBy: snapshot.mustBeginBy(key, in: plan))
+    }
+}
+
+extension JobMachine.Decision {
+    /// What it is about.
+    fileprivate var step: StepKey {
+        switch self {
+        case .begin(let key), .skip(let key), .wake(let key), .expand(let key), .gather(let key): key
+        }
     }
 }
 

@@ -22,14 +22,13 @@ extension JobDriver {
         if snapshot.ended != nil, again != .nothing { changes.append(.reopened) }
         // Taking a job up answers an earlier pause; a cancellation holds until it is done.
         if snapshot.request == .pause || again != .nothing { changes.append(.requested(nil)) }
-        if mode == .attached, snapshot.mode == .background {
-            let record = snapshot.record
-            changes.append(.resume(.attendance(of: record.id, pipeline: record.pipeline, at: now)))
-            await ports.gate?.attend(pipeline: record.pipeline)
+        if mode == .attached, attendance == .attended {
+            changes += await attend(isJournaled: snapshot.mode == .background)
         }
-        changes += [.taken(mode), event(.jobResumed)]
+        changes += [.taken(mode), event(.jobResumed, attendance.data(mode))]
         try await commit(changes)
-        if let key = restartedStep { gotControl(key, .restart) }
+        // Steps that a person wants tried afresh are no restart of what was under way.
+        if again == .nothing, let key = restartedStep { gotControl(key, .restart) }
     }
 
     /// A step that failed or was cancelled and is to be tried afresh: its deadline counts anew, and a submit that was

@@ -18,6 +18,8 @@ actor JobDriver {
     /// The lease that commits are made under: another one once the job has been let go and its last notifications are
     /// sent.
     var writing: Lease
+    /// Whether a person waits for the command that drives the job.
+    let attendance: Attendance
     /// What the job is taken up for.
     let duty: DriverDuty
     var telling = Telling()
@@ -66,8 +68,9 @@ actor JobDriver {
     init(
         snapshot: JobSnapshot, plan: Plan, lease: Lease, ports: EnginePorts, secretInputs: JSONObject, overwrites: Bool,
         resumes: ResumeWatch = ResumeWatch(), shelf: HistoryShelf? = nil, begun: [StepKey] = [],
-        secrets: [String: String] = [:], duty: DriverDuty = .drive
+        secrets: [String: String] = [:], duty: DriverDuty = .drive, attendance: Attendance = .attended
     ) {
+        self.attendance = attendance
         self.duty = duty
         self.secrets = secrets
         tellsExpectations = ports.sinks != nil && NotificationLaw.asksEstimate(plan.definition.notifications)
@@ -149,6 +152,7 @@ actor JobDriver {
         while true {
             // All that has come is taken in before anything new begins.
             while let message = mailbox.poll() { try await receive(message) }
+            if isHeldBack { try await noteWatching() }
             if stop == nil { try await keepDeadlines() }
             if stop == nil { try await enterResume() }
             if stop == nil { goOn(&group) }
@@ -183,6 +187,8 @@ actor JobDriver {
         case .authenticates(let key): try await countAuthentication(of: key)
         case .told(let id, let result): try await toldResult(id, result)
         case .tick(let time): armed.remove(time)
+        case .watched: try await noteWatching()
+        case .fellBack(let pipeline): if pipeline == snapshot.record.pipeline { resumes.heldUntil = nil }
         case .inbox: try await readInbox()
         case .stop(let stop): begin(stop)
         }

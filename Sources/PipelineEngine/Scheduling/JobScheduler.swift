@@ -28,6 +28,7 @@ public actor JobScheduler {
         case adopt(Engine.OwnedDrive)
         case take(JobID)
         case knock(JobID)
+        case attention(Attention)
         case opened(Engine.OwnedDrive)
         case notOpened
         case ended(JobID, Result<JobEnd?, JournalFailure>, ParkedJob?, again: Timestamp?)
@@ -36,16 +37,18 @@ public actor JobScheduler {
         case stop
     }
 
-    private struct Standing {
+    struct Standing {
         /// What to go on with; nil while this process does not own the job.
         var parked: ParkedJob?
         /// Nil while it is parked.
         var activity: Activity?
         /// Whether something came for it since it was opened.
         var isKnocked = false
+        /// Who attended while it was being opened.
+        var attentions: [Attention] = []
     }
 
-    private enum Activity {
+    enum Activity {
         case asking, queued, opening
         case driven(Engine.OwnedDrive)
     }
@@ -55,8 +58,8 @@ public actor JobScheduler {
     private let jobs: any BackgroundJobs
     private let clock: any WallClock
     private let limits: Limits
-    private var standings: [JobID: Standing] = [:]
-    private var queue = WakeQueue()
+    var standings: [JobID: Standing] = [:]
+    var queue = WakeQueue()
     private var ready: [JobID] = []
     private var drives = 0
     private var openings = 0
@@ -75,6 +78,8 @@ public actor JobScheduler {
     public nonisolated func take(_ job: JobID) { mailbox.post(.take(job)) }
     /// Something came for the job: a request or a push stands in the journal.
     public nonisolated func knock(_ job: JobID) { mailbox.post(.knock(job)) }
+    /// A person attends to jobs: what is held back of them goes on at once.
+    public nonisolated func take(_ attention: Attention) { mailbox.post(.attention(attention)) }
     /// Lets all jobs go, so that the next owner goes on; ``run()`` returns once their stages have stopped.
     public nonisolated func stop() { mailbox.post(.stop) }
 
@@ -114,6 +119,7 @@ public actor JobScheduler {
             standings[job] = Standing()
             ask(job, .start, &group)
         case .knock(let job): knocked(job, &group)
+        case .attention(let attention): attended(attention, &group)
         case .opened(let drive): opened(drive)
         case .notOpened: openings -= 1
         case .ended(let job, let result, let parked, let again): ended(job, result, parked, again, &group)
@@ -146,7 +152,7 @@ public actor JobScheduler {
         standings[job]?.isKnocked = true
     }
 
-    private func ask(_ job: JobID, _ occasion: ResumeOccasion, _ group: inout DiscardingTaskGroup) {
+    func ask(_ job: JobID, _ occasion: ResumeOccasion, _ group: inout DiscardingTaskGroup) {
         guard !isStopping, standings[job] != nil else { return }
         standings[job]?.activity = .asking
         let now = clock.now
@@ -220,6 +226,8 @@ public actor JobScheduler {
         openings -= 1
         standings[drive.job]?.activity = .driven(drive)
         if standings[drive.job]?.isKnocked == true { drive.checkInbox() }
+        for attention in standings[drive.job]?.attentions ?? [] { drive.take(attention) }
+        standings[drive.job]?.attentions = []
         if isStopping { drive.leave() }
     }
 

@@ -13,7 +13,7 @@ public final class ParkedJob: Sendable {
         /// Nothing holds the job back: only what the end of its waits will be measured by.
         case waiting([StepNotes])
         /// The rules of the background hold it.
-        indirect case held(ResumeWatch)
+        indirect case held(ResumeWatch, pipeline: String)
     }
 
     init(lease: Lease, resumes: ResumeWatch, of job: JobSnapshot, mustActBefore: Timestamp?) {
@@ -22,15 +22,31 @@ public final class ParkedJob: Sendable {
         if resumes.isAtRest {
             rest = .waiting(job.steps.filter { !$0.value.state.isEnded }.keys.sorted().compactMap(resumes.notes))
         } else {
-            rest = .held(resumes)
+            rest = .held(resumes, pipeline: job.record.pipeline)
         }
+    }
+
+    private init(_ job: ParkedJob, _ rest: Rest) {
+        lease = job.lease
+        mustActBefore = job.mustActBefore
+        self.rest = rest
+    }
+
+    /// Whether it is the rules of the background that it waits for.
+    var isHeld: Bool { if case .held = rest { true } else { false } }
+
+    /// The job without the delay that held it back, if it is one of the pipeline; nil for one that none holds back.
+    func fallenBack(_ pipeline: String) -> ParkedJob? {
+        guard case .held(var resumes, pipeline) = rest, resumes.heldUntil != nil else { return nil }
+        resumes.heldUntil = nil
+        return ParkedJob(self, .held(resumes, pipeline: pipeline))
     }
 
     /// What the ledger of background resumes must know when it goes on.
     var resumes: ResumeWatch {
         switch rest {
         case .waiting(let notes): ResumeWatch(notes: notes)
-        case .held(let watch): watch
+        case .held(let watch, _): watch
         }
     }
 }

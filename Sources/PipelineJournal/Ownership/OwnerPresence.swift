@@ -12,6 +12,7 @@ final class OwnerPresence: Sendable {
         var jobs: Set<JobID> = []
         var listeners: [Int: AsyncStream<JobID>.Continuation] = [:]
         var readers: [Int: AsyncStream<JobNews>.Continuation] = [:]
+        var hearers: [Int: AsyncStream<Attention>.Continuation] = [:]
         /// Reads the owner's jobs that have a request.
         var pending: @Sendable () -> [JobID] = { [] }
         var listenersMade = 0
@@ -25,17 +26,21 @@ final class OwnerPresence: Sendable {
     private let folder: String
     /// Takes a wish to watch a job, or any.
     private let watch: @Sendable (OwnerID, JobID?) -> Void
+    /// Takes that a person watches a job, or any; whether that is new.
+    private let attend: @Sendable (OwnerID, JobID?) -> Bool
     private let state = Mutex(State())
 
     init(
         _ owner: OwnerID, lock: consuming FileLock, socket: OwnerSocket, folder: String,
-        watch: @escaping @Sendable (OwnerID, JobID?) -> Void
+        watch: @escaping @Sendable (OwnerID, JobID?) -> Void,
+        attend: @escaping @Sendable (OwnerID, JobID?) -> Bool
     ) {
         self.owner = owner
         self.lock = lock
         self.socket = socket
         self.folder = folder
         self.watch = watch
+        self.attend = attend
     }
 
     var isCleared: Bool { state.withLock { $0.isCleared } }
@@ -83,16 +88,31 @@ final class OwnerPresence: Sendable {
         if !hear() { end() }
     }
 
+    /// Adds a hearer of who attends to this owner's jobs.
+    func listen(_ continuation: AsyncStream<Attention>.Continuation) {
+        let id = state.withLock { state -> Int? in
+            if state.isEnded { return nil }
+            state.listenersMade += 1
+            state.hearers[state.listenersMade] = continuation
+            return state.listenersMade
+        }
+        guard let id else { return continuation.finish() }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.hearers.removeValue(forKey: id) }
+        }
+        if !hear() { end() }
+    }
+
     /// Ends listening and removes the names; the lock goes with the object.
     func end() {
-        let (listeners, readers) = state.withLock { state in
-            state.isEnded = true
-            defer { (state.listeners, state.readers) = ([:], [:]) }
-            return (Array(state.listeners.values), Array(state.readers.values))
+        let ended = state.withLock { state in
+            defer { (state.isEnded, state.listeners, state.readers, state.hearers) = (true, [:], [:], [:]) }
+            return state
         }
         socket.shut()
-        for listener in listeners { listener.finish() }
-        for reader in readers { reader.finish() }
+        for listener in ended.listeners.values { listener.finish() }
+        for reader in ended.readers.values { reader.finish() }
+        for hearer in ended.hearers.values { hearer.finish() }
     }
 
     /// Begins to read the socket, once; false when there is no thread for it.
@@ -119,6 +139,8 @@ final class OwnerPresence: Sendable {
                 for job in jobs { listener.yield(job) }
             }
         case .watch(let other, let job): watch(other, job)
+        case .attend(let other, let job): if attend(other, job) { tell(Attention.watched(job)) }
+        case .fellBack(let pipeline): tell(Attention.fellBack(pipeline: pipeline))
         case .changed(let job): tell(.changed(job))
         case .event(let event): tell(.event(event))
         }
@@ -127,6 +149,11 @@ final class OwnerPresence: Sendable {
     private func tell(_ news: JobNews) {
         let readers = state.withLock { Array($0.readers.values) }
         for reader in readers { reader.yield(news) }
+    }
+
+    private func tell(_ attention: Attention) {
+        let hearers = state.withLock { Array($0.hearers.values) }
+        for hearer in hearers { hearer.yield(attention) }
     }
 
     static func lockName(_ owner: OwnerID) -> String { owner.text + ".lock" }

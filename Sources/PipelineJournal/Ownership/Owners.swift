@@ -22,6 +22,8 @@ final class Owners: Sendable {
     private let length: Int64
     private let state = Mutex(State())
     private let watchers = Watchers()
+    /// Those of them before which a person sits.
+    private let attendants = Watchers()
 
     init(folder: StateFolder, clock: any LeaseClock, length: Int64) {
         self.folder = folder
@@ -74,6 +76,16 @@ final class Owners: Sendable {
         for owner in watchers.owners(for: event.job, at: clock.now) where Self.isFileName(owner.text) {
             let message = event.kind.isJournaled ? OwnerMessage.changed(event.job) : .event(event)
             if !send(message, to: owner) { watchers.remove(owner) }
+        }
+    }
+
+    /// Whether a person watches the job on a terminal.
+    func isWatched(_ job: JobID) -> Bool { !attendants.owners(for: job, at: clock.now).isEmpty }
+
+    /// Sends a datagram to every owner of the state folder, those of this process too.
+    func tellAll(_ message: OwnerMessage) {
+        for name in folderEntries(folder.owners) where name.hasSuffix(".sock") {
+            _ = send(message, to: OwnerID(String(name.dropLast(5))))
         }
     }
 
@@ -140,6 +152,8 @@ extension Owners {
         }
         return OwnerPresence(owner, lock: lock, socket: socket, folder: folder.owners) { [watchers, clock] in
             watchers.add($0, $1, at: clock.now)
+        } attend: { [attendants, clock] in
+            attendants.add($0, $1, at: clock.now)
         }
     }
 

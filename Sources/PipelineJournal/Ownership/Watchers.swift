@@ -15,8 +15,10 @@ final class Watchers: Sendable {
     /// For how long a wish is good, in milliseconds; who watches says it again in good time.
     static let patience: Int64 = 5000
 
-    func add(_ owner: OwnerID, _ job: JobID?, at now: Int64) {
-        wishes.withLock { $0[Wish(owner: owner, job: job)] = now + Self.patience }
+    /// Whether the owner did not want it by now.
+    @discardableResult func add(_ owner: OwnerID, _ job: JobID?, at now: Int64) -> Bool {
+        let old = wishes.withLock { $0.updateValue(now + Self.patience, forKey: Wish(owner: owner, job: job)) }
+        return old.map { $0 <= now } ?? true
     }
 
     /// Whoever is to be told of the job now. What nobody watches costs a look at an empty list.

@@ -80,6 +80,7 @@ public final class Workspace: Sendable {
                 observe(event)
                 journal.show(event)
             })
+        ports.isWatched = { journal.isWatched($0) }
         ports.seal = key
         ports.sinks = sinks(showLine: showLine)
         if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }

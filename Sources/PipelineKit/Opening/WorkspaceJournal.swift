@@ -19,6 +19,13 @@ public protocol WorkspaceJournal: Journal, BackgroundHistory {
     /// Asks the owner of a job to show what happens to it, or to any of its jobs, here for the next five seconds; false
     /// when it does not listen.
     func watch(_ job: JobID?, of owner: OwnerID) -> Bool
+    /// Tells the owner of a job that a person watches it, or any of its jobs, on a terminal here for the next five
+    /// seconds; false when it does not listen.
+    func attend(_ job: JobID?, of owner: OwnerID) -> Bool
+    /// Whether a person watches the job of this process on a terminal of another one.
+    func isWatched(_ job: JobID) -> Bool
+    /// Who attends to jobs of this process, as it begins.
+    func attentions() -> AsyncStream<Attention>
     /// What the owners that were asked show.
     func news() -> AsyncStream<JobNews>
     /// Writes what was called for and lets all jobs' locks go; the journal is not used after.

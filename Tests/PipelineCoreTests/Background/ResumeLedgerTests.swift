@@ -71,6 +71,39 @@ import Testing
         #expect(!ledger.enter(.sample(.tight, pipeline: "b"), at: .at(10)).isDeferred)
     }
 
+    @Test("the jobs that a process takes up as it starts are one resume; each further start is one more")
+    func restarts() {
+        var rows: [ResumeRecord] = []
+        var delays: [[Double]] = []
+        for start in 0..<3 {
+            var ledger = ResumeLedger(records: rows)
+            var starts: [Double] = []
+            for job in 0..<5 {
+                let now = Timestamp.at(Double(start * 5 + job))
+                let decision = ledger.enter(
+                    ResumeRequest(
+                        pipeline: "selfie", job: JobID("j\(job)"), step: nil, reason: .restart,
+                        budget: ResumeBudget(
+                            allowance: 1, window: .seconds(3600), base: .seconds(60), factor: 2,
+                            maximum: .seconds(3600))), at: now)
+                rows.append(decision.record)
+                starts.append((decision.start - .at(Double(start * 5))).seconds)
+            }
+            delays.append(starts)
+        }
+        #expect(delays == [[0, 1, 2, 3, 4], [60, 60, 60, 60, 60], [120, 120, 120, 120, 120]])
+        #expect(rows.count { $0.charge == .counted } == 3)
+        // The same job once more in one process is another one.
+        var ledger = ResumeLedger()
+        let charges = [0, 1].map { second in
+            ledger.enter(
+                ResumeRequest(pipeline: "p", job: JobID("j"), step: nil, reason: .restart, budget: .unlimited),
+                at: .at(second)
+            ).record.charge
+        }
+        #expect(charges == [.counted, .counted])
+    }
+
     @Test("when a person attends the delay falls back to zero at once")
     func attendance() {
         var ledger = ResumeLedger()

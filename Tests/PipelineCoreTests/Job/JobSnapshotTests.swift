@@ -22,7 +22,9 @@ import Testing
     @Test("the phase is computed from the steps and the owner")
     func phase() {
         #expect(job(running, waiting).phase(isOwned: true) == .running)
-        #expect(job(.pending).phase(isOwned: true) == .running)
+        #expect(job(.pending).phase(isOwned: true) == .waiting)
+        #expect(job(.succeeded([:]), .pending).phase(isOwned: true) == .waiting)
+        #expect(job(.succeeded([:])).phase(isOwned: true) == .running)
         #expect(job(waiting, .succeeded([:])).phase(isOwned: true) == .waiting)
         #expect(job(waiting).phase(isOwned: false) == .suspended)
         #expect(job(running).phase(isOwned: false) == .suspended)

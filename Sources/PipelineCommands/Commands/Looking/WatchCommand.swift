@@ -8,7 +8,8 @@ struct WatchCommand: WorkspaceCommand {
         commandName: "watch",
         abstract: "Watch a job that another process runs, or all of them, until none runs any more.",
         discussion: """
-            Without a job it shows all that run now, and those that begin meanwhile; when none does, the newest.
+            Without a job it shows all that run now, and those that begin meanwhile; when none does, the newest. On a \
+            terminal the jobs that are watched are attended: nothing holds them back, whoever runs them.
 
             Example: pipeline watch last
             """)
@@ -25,7 +26,9 @@ struct WatchCommand: WorkspaceCommand {
         let journal = try workspace.journalWithJobs()
         let session = JobSession(
             workspace, journal, console,
-            options: JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: false))
+            options: JobSession.Options(
+                isJSON: json, isPlain: common.plain, overwrites: false,
+                attendance: Attendance(hasTerminal: console.hasTerminal, isAsserted: false)))
         let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
         if job == nil, driven.count > 1 {
             try await session.followAll()

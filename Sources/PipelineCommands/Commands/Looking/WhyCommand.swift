@@ -39,7 +39,7 @@ struct WhyCommand: WorkspaceCommand {
                     "background": background?.json ?? .null, "notifications": .array(untold.map(Self.json)),
                 ]).prettyText())
         } else {
-            let why = cause.map { ": \($0.explanation)" } ?? ""
+            let why = cause.map { ": \($0.explanation)" } ?? Self.holding(held)
             console.data("job \(found.snapshot.record.id) is \(phase.rawValue)\(why)")
             if let advice { console.data("  do: \(SafeText.line(advice))") }
             for step in held {
@@ -62,21 +62,30 @@ struct WhyCommand: WorkspaceCommand {
         guard job.owner != nil else { return held }
         let now = SystemClock().now
         let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 64))
-        let deferrals = events.filter { $0.kind == .resumeDeferred }
+        let advice = "'pipeline watch \(snapshot.record.id)' on a terminal lets it go on at once"
         return held.map { standstill in
-            guard let event = deferrals.last(where: { Self.holds($0, standstill.step, snapshot, plan) }),
-                let until = try? Timestamp.parse(event.data["until"]?.string ?? ""), until > now
-            else { return standstill }
-            return standstill.heldBack(until: until, reason: event.data["reason"]?.string ?? "")
+            let deferral =
+                events.deferral(of: standstill.step, at: now)
+                ?? events.last { Self.holds($0, standstill.step, snapshot, plan) }.flatMap { Deferral($0, at: now) }
+            guard let deferral else { return standstill }
+            return standstill.heldBack(until: deferral.until, reason: deferral.reason, advice: advice)
         }
     }
 
-    /// Whether what a deferral puts off is the step: its own going on, or its beginning after one that has ended.
+    /// Whether what a deferral puts off is the beginning of the step, after one that has ended.
     private static func holds(_ deferral: JobEvent, _ step: StepKey, _ job: JobSnapshot, _ plan: Plan) -> Bool {
-        guard let ended = deferral.step, ended != step else { return deferral.step == step }
-        guard job.steps[ended]?.state.isEnded == true, job.steps[step]?.state == .pending else { return false }
+        guard deferral.kind == .resumeDeferred, let ended = deferral.step, job.steps[ended]?.state.isEnded == true,
+            job.steps[step]?.state == .pending
+        else { return false }
         let needs = plan.stage(step.stage)?.needs ?? []
         return job.steps.allSatisfy { !needs.contains($0.key.stage) || $0.value.state.isEnded }
+    }
+
+    /// Of a job of which nothing goes on but what the rules of the background let go on: that, and when.
+    private static func holding(_ held: [Standstill]) -> String {
+        let times = held.filter(\.isHeldBack).compactMap(\.until)
+        guard let first = times.min(), held.allSatisfy({ $0.isHeldBack || $0.until == nil }) else { return "" }
+        return ", held back until \(first)"
     }
 
     /// What will have expired if the step does not go on in time.
@@ -88,12 +97,22 @@ struct WhyCommand: WorkspaceCommand {
     private func background(
         of job: JobSnapshot, _ plan: Plan?, _ journal: Workspace.Journal, _ workspace: Workspace
     ) async throws -> BackgroundStandstill? {
-        guard let plan, job.mode == .background, job.ended == nil else { return nil }
+        guard let plan, job.ended == nil, try await isUnattended(job, plan, journal) else { return nil }
         let events = try await journal.events(of: job.record.id, after: max(0, job.sequence - 50))
         let gate = workspace.gate(journal: journal)
         return await BackgroundStandstill(
             job, plan: plan, ledger: try await workspace.ledger(), events: events, at: SystemClock().now,
             judge: { await gate.judge($0) })
+    }
+
+    /// Whether the rules of the background hold for the job: it is one of the background, or its command said at its start
+    /// that nobody attends it.
+    private func isUnattended(_ job: JobSnapshot, _ plan: Plan, _ journal: Workspace.Journal) async throws -> Bool {
+        guard job.mode == .attached, plan.definition.background.isStated else { return job.mode == .background }
+        let begun = try await journal.events(of: job.record.id, after: 0).last {
+            $0.kind == .jobStarted || $0.kind == .jobResumed
+        }
+        return begun?.data["attended"]?.bool == false
     }
 
     /// What a person can do about the job as a whole.

@@ -13,7 +13,14 @@ struct DrivingOptions: ParsableArguments {
     @Flag(help: "Stay with the job, but let it behave, and go on after a crash, as in the background.")
     var background = false
 
-    @Flag(help: "Count as attended though no terminal is there.")
+    @Flag(
+        help: ArgumentHelp(
+            "Count as attended though no terminal is there.",
+            discussion: """
+                A job is attended when standard input, output or error is a terminal, or with this flag, and never with \
+                --background or --detach. What nobody attends to is held back as the document's 'background' says; a \
+                document without it is run as if attended.
+                """))
     var attended = false
 
     @Flag(help: "Write events as JSON Lines.")
@@ -21,8 +28,22 @@ struct DrivingOptions: ParsableArguments {
 
     var mode: JobMode { background || detach ? .background : .attached }
 
-    func session(_ common: CommonOptions) -> JobSession.Options {
-        JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite)
+    func validate() throws {
+        guard attended, mode == .background else { return }
+        throw ValidationError(
+            "--attended says that a person waits for the job, \(detach ? "--detach" : "--background") that nobody does: "
+                + "give one of them.")
+    }
+
+    /// Whether a person waits for the command; nobody does for a job in the background.
+    func attendance(_ console: Console) -> Attendance {
+        Attendance(hasTerminal: console.hasTerminal && mode == .attached, isAsserted: attended)
+    }
+
+    func session(_ common: CommonOptions, _ console: Console) -> JobSession.Options {
+        JobSession.Options(
+            isJSON: json, isPlain: common.plain, overwrites: overwrite, attendance: attendance(console),
+            mode: mode)
     }
 }
 

@@ -13,14 +13,23 @@ struct JobFollower {
 
     let workspace: Workspace
     let journal: Workspace.Journal
+    /// Whether a person looks on: then the jobs are attended.
+    private let attendance: Attendance
     /// How often it looks though nobody says anything: an owner that was killed says nothing more.
     private static let interval = Duration.seconds(1)
     /// So long at least lies between two looks: a job of many items has many events.
     private static let gathering = Duration.milliseconds(50)
 
-    init(_ workspace: Workspace, _ journal: Workspace.Journal) {
+    init(_ workspace: Workspace, _ journal: Workspace.Journal, attendance: Attendance = .unattended) {
         self.workspace = workspace
         self.journal = journal
+        self.attendance = attendance
+    }
+
+    /// Asks an owner to show what happens to the job, or to all of its jobs, and tells it whether a person looks on.
+    private func watch(_ job: JobID?, of owner: OwnerID) {
+        if attendance == .attended { _ = journal.attend(job, of: owner) }
+        _ = journal.watch(job, of: owner)
     }
 
     /// Shows the events of a job, from the first, and with its plan how long what is at work still takes, until nobody
@@ -34,7 +43,7 @@ struct JobFollower {
         try await repeatedly(show) { _ in
             // Looked at before the events, so that the last of them are shown too.
             let owner = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first?.owner
-            if let owner { _ = journal.watch(id, of: owner) }
+            if let owner { watch(id, of: owner) }
             for event in try await journal.events(of: id, after: last) {
                 last = event.sequence ?? last
                 show(event)
@@ -65,7 +74,7 @@ struct JobFollower {
             // Of thousands of jobs only those that the owners named are read, but for once a second.
             if let changed, try await !read(changed) { return true }
             let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
-            for owner in Set(driven.compactMap(\.owner)) { _ = journal.watch(nil, of: owner) }
+            for owner in Set(driven.compactMap(\.owner)) { watch(nil, of: owner) }
             _ = try await read(Set(shown.keys).union(driven.map(\.snapshot.record.id)))
             return !driven.isEmpty
         }

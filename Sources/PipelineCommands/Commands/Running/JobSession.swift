@@ -10,6 +10,9 @@ final class JobSession {
         let isJSON: Bool
         let isPlain: Bool
         let overwrites: Bool
+        /// Whether a person waits for the command.
+        var attendance = Attendance.attended
+        var mode = JobMode.attached
     }
 
     let workspace: Workspace
@@ -33,12 +36,13 @@ final class JobSession {
 
     /// Takes an existing job up and stays with it.
     func resume(
-        _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, again: Again, mode: JobMode = .attached
+        _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, again: Again
     ) async throws -> ExitStatus {
         let id = job.snapshot.record.id
         return try await drive(job: id, plan: plan) { [options] engine throws(JournalFailure) in
             try await engine.resume(
-                id, plan: plan, mode: mode, secretInputs: secretInputs, again: again,
+                id, plan: plan, mode: options.mode, attendance: options.attendance, secretInputs: secretInputs,
+                again: again,
                 overwrites: options.overwrites)
         }
     }
@@ -47,15 +51,17 @@ final class JobSession {
     func follow(_ job: OwnedJob, plan: Plan) async throws -> OwnedJob {
         let view = view(of: plan.definition.stages.map(\.id))
         defer { view.finish() }
-        return try await JobFollower(workspace, journal).follow(job, plan: plan) { view.show($0) }
+        return try await follower.follow(job, plan: plan) { view.show($0) }
     }
 
     /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
     func followAll() async throws {
         let view = view(of: [])
         defer { view.finish() }
-        try await JobFollower(workspace, journal).followAll { view.show(options.isJSON ? $0 : $0.named()) }
+        try await follower.followAll { view.show(options.isJSON ? $0 : $0.named()) }
     }
+
+    private var follower: JobFollower { JobFollower(workspace, journal, attendance: options.attendance) }
 
     /// Drives what `begin` gives until it ends, and shows it.
     func drive(
@@ -67,12 +73,17 @@ final class JobSession {
             showLine: { [console] line in
                 if console.isTerminal { view.note(line) }
                 return console.isTerminal
-            }, observe: { view.show($0) })
+            },
+            observe: { [adviser = HoldingAdviser(options)] event in
+                view.show(event)
+                if let advice = adviser.advice(on: event) { view.note(advice) }
+            })
         let drive = try await begin(engine)
         let signals = StopSignals { drive.suspend(.interrupted) }
         let inbox = journal.requests(for: journal.owner)
         let end = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for await asked in inbox where asked == job { drive.checkInbox() } }
+            group.addTask { [journal] in for await attention in journal.attentions() { drive.take(attention) } }
             defer { group.cancelAll() }
             return try await drive.run()
         }

@@ -34,7 +34,7 @@ struct ResumeCommand: WorkspaceCommand {
             statuses.append(try await hand(job, workspace, console))
         }
         for job in chosen where !driving.detach {
-            let session = JobSession(workspace, journal, console, options: driving.session(common))
+            let session = JobSession(workspace, journal, console, options: driving.session(common, console))
             statuses.append(try await resume(job, session, workspace))
             // A person who stops one job does not want the next to begin.
             if statuses.last == .suspended, session.wasStopped { break }
@@ -73,8 +73,7 @@ struct ResumeCommand: WorkspaceCommand {
         let secret = try SecretInputs(plan: plan, record: record, assignments: secrets.input).values()
         return try await session.resume(
             job, plan: plan, secretInputs: secret,
-            again: job.snapshot.ended != nil && !jobs.isEmpty ? .failed : .nothing,
-            mode: driving.mode)
+            again: job.snapshot.ended != nil && !jobs.isEmpty ? .failed : .nothing)
     }
 
     private func hand(_ job: OwnedJob, _ workspace: Workspace, _ console: Console) async throws -> ExitStatus {
@@ -85,7 +84,7 @@ struct ResumeCommand: WorkspaceCommand {
             return phase == .succeeded ? .succeeded : .failed
         }
         let session = JobSession(
-            workspace, try workspace.journalWithJobs(), console, options: driving.session(common))
+            workspace, try workspace.journalWithJobs(), console, options: driving.session(common, console))
         if phase == .unknown { return session.refuseUnknown(job.snapshot) }
         let plan = try await workspace.plan(of: record)
         try await session.checkSecrets(of: plan, for: record)

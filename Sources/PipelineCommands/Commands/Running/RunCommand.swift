@@ -43,7 +43,8 @@ struct RunCommand: WorkspaceCommand {
         let journal = try workspace.openJournal()
         if let key, let earlier = try await journal.jobs(JobQuery(key: key)).first {
             return try await join(
-                earlier, draft, JobSession(workspace, journal, console, options: driving.session(common)), console)
+                earlier, draft,
+                JobSession(workspace, journal, console, options: driving.session(common, console)), console)
         }
         return try await start(draft, workspace, journal, console)
     }
@@ -51,7 +52,7 @@ struct RunCommand: WorkspaceCommand {
     private func start(
         _ draft: JobDraft, _ workspace: Workspace, _ journal: Workspace.Journal, _ console: Console
     ) async throws -> ExitStatus {
-        let session = JobSession(workspace, journal, console, options: driving.session(common))
+        let session = JobSession(workspace, journal, console, options: driving.session(common, console))
         let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
         let record = draft.record(
             id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder,
@@ -70,7 +71,9 @@ struct RunCommand: WorkspaceCommand {
                 record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true)
         }
         return try await session.drive(job: record.id, plan: draft.plan) { engine throws(JournalFailure) in
-            try await engine.start(record, plan: draft.plan, mode: driving.mode, secretInputs: draft.secretInputs)
+            try await engine.start(
+                record, plan: draft.plan, mode: driving.mode, attendance: driving.attendance(console),
+                secretInputs: draft.secretInputs)
         }
     }
 
@@ -96,6 +99,10 @@ struct RunCommand: WorkspaceCommand {
                 hint: "it was \(old), now it is \(new); choose another --key")
         }
         if driving.detach {
+            if earlier.owner == nil, earlier.snapshot.phase(isOwned: false) == .suspended {
+                return try await Detachment(session.workspace, console).hand(
+                    record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true)
+            }
             console.data(record.id.text)
             return .succeeded
         }

@@ -56,7 +56,9 @@ struct CancelCommand: WorkspaceCommand {
             throw notTold(record.id, missing.failure.title, missing.failure.hint)
         }
         let inputs = try SecretInputs(plan: plan, record: record, assignments: secrets.input).given()
-        let drive = try await engine.resume(record.id, plan: plan, mode: .attached, secretInputs: inputs)
+        let drive = try await engine.resume(
+            record.id, plan: plan, mode: .attached,
+            attendance: Attendance(hasTerminal: console.hasTerminal, isAsserted: false), secretInputs: inputs)
         drive.cancel()
         guard case .suspended(let cause) = try await drive.run() else { return }
         throw notTold(record.id, cause.explanation, nil)

@@ -1,0 +1,23 @@
+import PipelineCore
+
+/// That the rules of the background put off what follows something, as the event of it says.
+struct Deferral {
+    let until: Timestamp
+    let reason: String
+
+    /// Nil for an event that puts nothing off any more.
+    init?(_ event: JobEvent, at now: Timestamp) {
+        guard event.kind == .resumeDeferred, let text = event.data["until"]?.string,
+            let until = try? Timestamp.parse(text), until > now
+        else { return nil }
+        self.until = until
+        reason = event.data["reason"]?.string ?? ""
+    }
+}
+
+extension [JobEvent] {
+    /// What puts off the step's own going on; nil when it has gone on since, as it does once a person attends.
+    func deferral(of step: StepKey, at now: Timestamp) -> Deferral? {
+        last { $0.step == step }.flatMap { Deferral($0, at: now) }
+    }
+}

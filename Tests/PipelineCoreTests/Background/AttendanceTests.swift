@@ -1,0 +1,36 @@
+import JSONPath
+import PipelineCore
+import Testing
+
+@Suite struct AttendanceTests {
+    @Test("a person is there with a terminal, or when it is said")
+    func attended() {
+        for (hasTerminal, isAsserted, expected) in [
+            (true, false, Attendance.attended), (false, true, .attended), (true, true, .attended),
+            (false, false, .unattended),
+        ] {
+            #expect(Attendance(hasTerminal: hasTerminal, isAsserted: isAsserted) == expected)
+        }
+    }
+
+    @Test("a job of the background is held back in any case, another one that nobody attends if its document says how")
+    func held() throws {
+        let (stated, silent) = (try Self.background(#""background": {},"#), try Self.background(""))
+        for (attendance, mode, document, expected) in [
+            (Attendance.attended, JobMode.attached, stated, false), (.attended, .attached, silent, false),
+            (.unattended, .attached, stated, true), (.unattended, .attached, silent, false),
+            (.unattended, .background, silent, true), (.attended, .background, silent, true),
+        ] {
+            #expect(attendance.isHeld(by: document, mode: mode) == expected)
+        }
+    }
+
+    private static func background(_ member: String) throws -> BackgroundDefinition {
+        let text = """
+            { "pipeline": 1, "name": "p", \(member)
+              "stages": [ { "id": "w", "kind": "wait", "for": "1s" } ] }
+            """
+        let planner = Planner(catalogue: SampleKinds.catalogue)
+        return try planner.plan(SourceText(name: "p.json", text: text)).definition.background
+    }
+}
