@@ -47,7 +47,7 @@ extension Engine {
             event = .resolved
         case .abandon:
             // It may be there all the same: a later try must settle it, not send it blindly.
-            event = .abandoned(StepFailure("the submit was given up by 'pipeline resolve --abandon'"))
+            event = .abandoned(.givenUp)
         }
         let now = ports.clock.now
         guard let (state, effects) = try? step.state.apply(event, at: now) else { throw .conflict(key) }
@@ -69,4 +69,14 @@ extension Engine {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
         try await ports.journal.commit([.released(.paused), .requested(nil)], under: lease)
     }
+}
+
+extension StepFailure {
+    /// What becomes of a step whose unknown submit a person gave up.
+    static let givenUp = StepFailure("the submit was given up by 'pipeline resolve --abandon'")
+}
+
+extension JobSnapshot {
+    /// Whether it has failed because a person gave a submit up: only a person's `retry` begins that again.
+    public var wasGivenUp: Bool { ended != nil && failure?.failure == .givenUp }
 }

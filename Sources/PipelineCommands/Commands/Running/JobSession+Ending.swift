@@ -77,7 +77,8 @@ extension JobSession {
                 console.note("stage '\(step)' failed")
                 for line in ErrorReport.lines(of: failure) { console.note(line) }
             }
-            console.note("once mended, go on with: pipeline resume \(snapshot.record.id)")
+            let verb = snapshot.wasGivenUp ? "retry" : "resume"
+            console.note("once mended, go on with: pipeline \(verb) \(snapshot.record.id)")
             return .failed
         }
     }

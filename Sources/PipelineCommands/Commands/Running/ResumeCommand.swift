@@ -67,6 +67,7 @@ struct ResumeCommand: WorkspaceCommand {
         switch job.snapshot.phase(isOwned: job.owner != nil) {
         case .succeeded, .cancelled: return try await session.showEnd(of: job)
         case .unknown: return session.refuseUnknown(job.snapshot)
+        case .failed where job.snapshot.wasGivenUp: return try await session.showEnd(of: job)
         case .running, .suspended, .waiting, .failed: break
         }
         let plan = try await workspace.plan(of: record)
