@@ -194,7 +194,7 @@ import Testing
             environment: token.merging(["PIPELINE_CRASH_AT": "submit.committed"]) { $1 })
         #expect(killed.cause == .killed(9), "\(killed)")
         let without = try await run(["cancel", "last"], in: bench)
-        #expect(without.cause == .exited(75) && without.errors.contains("is not cancelled: a secret is missing"))
+        #expect(without.cause == .exited(75) && without.errors.contains("and the secret TOKEN is not set"))
         #expect(!server.requests.contains { $0.method == "DELETE" })
         let with = try await run(["cancel", "last"], in: bench, environment: token)
         #expect(with.cause == .exited(0), "\(with)")
