@@ -76,7 +76,7 @@ public struct Engine: Sendable {
         }
         var snapshot = JobSnapshot(record: record, steps: Dictionary(uniqueKeysWithValues: steps), mode: mode)
         let isHeld = attendance.isHeld(by: plan.definition.background, mode: mode)
-        let begun = isHeld ? [] : begin(plan, in: &snapshot)
+        let begun = isHeld ? [] : await begin(plan, in: &snapshot, found, secretInputs)
         let events = ([nil] + begun).enumerated().map { number, step in
             JobEvent(
                 sequence: number + 1, time: ports.clock.now, kind: step == nil ? .jobStarted : .stageStarted,
@@ -111,7 +111,9 @@ public struct Engine: Sendable {
 
     /// Begins the steps that need nothing but the job itself, so that it is kept in one transaction with their start:
     /// those whose settings are constants and which no rule of the background holds back.
-    private func begin(_ plan: Plan, in snapshot: inout JobSnapshot) -> [StepKey] {
+    private func begin(
+        _ plan: Plan, in snapshot: inout JobSnapshot, _ secrets: [String: String], _ secretInputs: JSONObject
+    ) async -> [StepKey] {
         let now = ports.clock.now
         var begun: [StepKey] = []
         for case .begin(let key) in JobMachine(plan: plan).decisions(for: snapshot, at: now) {
@@ -122,6 +124,10 @@ public struct Engine: Sendable {
             snapshot.steps[key]?.started = now
             snapshot.steps[key]?.attempts = state.tries?.number ?? 1
             begun.append(key)
+            guard let first = stage.stage.first else { continue }
+            let scope = snapshot.scope(
+                for: key, in: plan, environment: snapshot.environment, secrets: secrets, secretInputs: secretInputs)
+            snapshot.steps[key]?.checkpoint = await StepRun.first(first, scope, snapshot.record.folders)
         }
         return begun
     }

@@ -124,6 +124,10 @@ extension SQLiteJournal {
         try await reader.read { (reader) throws(JournalFailure) in try reader.snapshot(job) }
     }
 
+    public func inbox(of job: JobID) async throws(JournalFailure) -> JobInbox? {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.inbox(job) }
+    }
+
     public func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] {
         try await reader.read { (reader) throws(JournalFailure) in try reader.jobs(query) }
     }

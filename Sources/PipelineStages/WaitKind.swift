@@ -56,7 +56,7 @@ struct WaitStage: Stage {
 
     private func end(in context: StageContext<Checkpoint>) async throws(StageFailure) -> Timestamp {
         if let length {
-            let duration = try await context.evaluate { scope throws(EvaluationFailure) in try length.value(in: scope) }
+            let duration = try await context.value(of: length)
             return context.facts.started + duration
         }
         let text = try await context.evaluate { scope throws(EvaluationFailure) in

@@ -33,6 +33,7 @@ import Testing
               "request": { "PUT": "/echo" } },
             { "id": "down", "kind": "download", "request": { "GET": "\(server.url)/down" }, "to": "plain.json" },
             { "id": "picture", "kind": "request", "request": { "GET": "\(server.url)/picture" }, "to": "picture.png" },
+            { "id": "tones", "kind": "request", "request": { "GET": "\(server.url)/tones" }, "to": "tones.bin" },
             { "id": "leak", "kind": "request", "request": { "GET": "\(server.url)/leak" }, "to": "leak.bin" },
             { "id": "hidden", "kind": "request", "request": { "GET": "\(server.url)/hidden" }, "to": "hidden.bin" },
             { "id": "long", "kind": "request", "request": { "GET": "\(server.url)/long" } },
@@ -59,6 +60,7 @@ import Testing
                     },
                 ])
             case "/picture": .status(200, headers: [("Content-Type", "image/png")], bytes: Self.picture)
+            case "/tones": .status(200, headers: [("Content-Type", "text/plain")], bytes: [7, 7, 9, 7])
             case "/leak":
                 .status(
                     200, headers: [("Content-Type", "image/png")],
@@ -113,6 +115,9 @@ import Testing
         let picture = entries.first { $0["comment"] == "picture" }?["response"]?["content"]
         #expect(picture?["encoding"] == "base64" && picture?["mimeType"] == "image/png")
         #expect(picture?["text"]?.string.flatMap { Data(base64Encoded: $0) } == Data(Self.picture))
+        // Valid UTF-8, and yet nothing that a person could read.
+        let tones = entries.first { $0["comment"] == "tones" }?["response"]?["content"]
+        #expect(tones?["encoding"] == "base64" && tones?["text"] == "BwcJBw==")
         for stage in ["leak", "hidden"] {
             let content = try #require(entries.first { $0["comment"]?.string == stage }?["response"]?["content"])
             #expect(content["text"] == nil && content["comment"] == "the body is not kept", "\(stage)")

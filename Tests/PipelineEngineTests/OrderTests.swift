@@ -98,6 +98,56 @@ import Testing
         #expect(bench.state("a") == .succeeded(["id": "7"]))
     }
 
+    @Test("a submit's intent is kept in one transaction with 'sending': nothing happens between them")
+    func intentAndSending() {
+        let bench = Mutexed<EngineBench?>(nil)
+        let commits = Mutexed<[Int]>([])
+        let note = { @Sendable in commits.change { $0.append(bench.value?.recorder.commits ?? 0) } }
+        let kind = StageKind.scripted("work", captures: ["id"]) { _, _, context async throws(StageFailure) in
+            note()
+            _ = try await context.submit(
+                body: [1],
+                send: { _ async throws(StageFailure) in
+                    note()
+                    return .accepted(["id": "7"])
+                }, settle: { _ async throws(StageFailure) in .unsettled(reason: "") })
+            note()
+            return .finished([:])
+        }
+        let made = EngineBench(#"{ "id": "a", "kind": "work" }"#, kinds: [kind])
+        bench.set(made)
+        #expect(made.end(of: made.live()) == .success(.ended(.succeeded)))
+        #expect(commits.value.map { $0 - (commits.value.first ?? 0) } == [0, 1, 2])
+        #expect(made.recorder.violations.isEmpty)
+    }
+
+    @Test("what a stage finds first is kept with its start, also when it begins with its job, and only then")
+    func firstCheckpoint() throws {
+        let called = Mutexed<[String?]>([])
+        let found = Mutexed(0)
+        let kind = StageKind(name: "send", summary: "", fields: []) { _ in
+            let stage = ScriptedStage { saved, context throws(StageFailure) in
+                called.change { $0.append(saved) }
+                guard saved == "later" else {
+                    return .waiting("later", until: .at(context.now + .seconds(5)), WaitReason(.time))
+                }
+                return .finished([:])
+            }
+            return AnyStage(
+                stage, coding: .text,
+                first: { scope, folders in
+                    found.change { $0 += 1 }
+                    return "\(scope.job?.key ?? "") \(folders.output)"
+                })
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "send" }, { "id": "b", "kind": "send" }"#, kinds: [kind])
+        #expect(bench.end(of: bench.live()) == .success(.ended(.succeeded)))
+        #expect(called.value == ["j1 /", "later", "j1 /", "later"])
+        #expect(found.value == 2)
+        // Job and first start, first wait, second call, end and second start, and so on: none for the checkpoints.
+        #expect(bench.recorder.commits == 6)
+    }
+
     @Test("when a commit fails nothing is done any more")
     func commitFails() {
         let acts = Mutexed(0)

@@ -72,6 +72,10 @@ struct JournalConformanceTests {
         #expect(try await journal.post(Push(id: "evt_3", time: .at(7)), to: .upload, of: id).isNew)
         counts = try await journal.snapshot(of: id)?.pushes
         #expect(counts?[.upload] == PushCount(waiting: 1, taken: 2))
+        #expect(try await journal.inbox(of: id) == JobInbox(request: nil, pushes: counts ?? [:]))
+        _ = try await journal.post(.cancel, to: id)
+        #expect(try await journal.inbox(of: id) == JobInbox(request: .cancel, pushes: counts ?? [:]))
+        #expect(try await journal.inbox(of: JobID("x")) == nil)
         try await journal.commit([.pushesVoided(.upload)], under: lease)
         #expect(try await journal.snapshot(of: id)?.pushes[.upload] == nil)
         #expect(try await !journal.post(push, to: .upload, of: id).isNew, "a repetition stays one")

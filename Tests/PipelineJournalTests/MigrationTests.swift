@@ -9,7 +9,7 @@ import Testing
 /// are there are never written again: they are what users have on their disks.
 @Suite("Every older version of the database")
 struct MigrationTests {
-    static let versions = [1, 3, 4, 5, 6, 7]
+    static let versions = [1, 3, 4, 5, 6, 7, 8]
     static let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 
     @Test("is migrated and read", arguments: versions)
@@ -36,6 +36,23 @@ struct MigrationTests {
         try await fresh.openSQLite().close()
         let schema = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
         #expect(try world.execute(schema) == fresh.execute(schema))
+    }
+
+    @Test(
+        "ends in tables that take no state or phase which does not exist, and none without its detail",
+        arguments: [
+            "UPDATE steps SET state = 'done'", "UPDATE steps SET state = 'waiting', detail = NULL",
+            "UPDATE submits SET phase = 'sent'",
+        ])
+    func refuses(change: String) async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let fixture = Self.source.appending(path: "journal-v7.sqlite")
+        mkdir(world.state, 0o700)
+        try FileManager.default.copyItem(atPath: fixture.path, toPath: world.database)
+        try await world.openSQLite().close()
+        #expect(try world.execute("SELECT count(*) FROM submits") != ["0"])
+        #expect(throws: DatabaseError.self) { try world.execute(change) }
     }
 
     private func record(_ fixture: URL) async throws {

@@ -7,6 +7,8 @@ public protocol Journal: Sendable {
     func create(_ job: JobSnapshot, events: [JobEvent], owner: OwnerID) async throws(JournalFailure) -> Lease
     /// The job as it was last committed; nil when there is none of that id.
     func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot?
+    /// What others asked of the job, as it stands; nil when there is no job of that id.
+    func inbox(of job: JobID) async throws(JournalFailure) -> JobInbox?
     /// Jobs that the query selects, newest first, with who owns each.
     func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob]
     /// Takes the job for an owner: at once when its last owner has let it go or is gone, else `.owned`.
@@ -29,6 +31,24 @@ public protocol Journal: Sendable {
     func requests(for owner: OwnerID) -> AsyncStream<JobID>
     /// Forgets a job that has ended.
     func remove(_ job: JobID) async throws(JournalFailure)
+}
+
+extension Journal {
+    public func inbox(of job: JobID) async throws(JournalFailure) -> JobInbox? {
+        try await snapshot(of: job).map { JobInbox(request: $0.request, pushes: $0.pushes) }
+    }
+}
+
+/// All of a job that others than its owner write.
+public struct JobInbox: Sendable, Hashable {
+    /// What a person asked for and is not yet done.
+    public let request: JobRequest?
+    public let pushes: [StepKey: PushCount]
+
+    public init(request: JobRequest?, pushes: [StepKey: PushCount]) {
+        self.request = request
+        self.pushes = pushes
+    }
 }
 
 /// A process that owns jobs, by a name of its own.

@@ -11,15 +11,23 @@ public struct AnyStage: Sendable {
     /// Calls ``Stage/objection(at:)``.
     public let objection: @Sendable (JobStart) async -> StepFailure?
 
+    /// Finds the checkpoint that is kept in the transaction which starts the step, before the first call of ``resume``;
+    /// nil for a stage that has none.
+    public let first: (@Sendable (Scope, JobFolders) -> [UInt8]?)?
+
     /// What it leaves to the outside.
     public let work: BackgroundWork
     /// How pushes for it are verified; nil for one that none wakes.
     public let callback: CallbackDefinition?
 
     /// Wraps a stage; `coding` turns its checkpoint into bytes and back.
+    ///
+    /// - Parameter first: what the stage would commit before anything else, as far as it can be found from what expressions
+    ///   may read and from local files: kept with the step's start, it costs no commit of its own. Nothing is sent for
+    ///   it. Where it gives nil, ``Stage/resume(from:in:)`` begins without a checkpoint, and meets what is in the way.
     public init<Wrapped: Stage>(
         _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local,
-        callback: CallbackDefinition? = nil
+        callback: CallbackDefinition? = nil, first: (@Sendable (Scope, JobFolders) -> Wrapped.Checkpoint?)? = nil
     ) {
         self.work = work
         self.callback = callback
@@ -28,6 +36,9 @@ public struct AnyStage: Sendable {
         cancel = { bytes, host in await call.cancel(bytes, host) }
         preview = { scope in await stage.preview(in: scope) }
         objection = { start in await stage.objection(at: start) }
+        self.first = first.map { first in
+            { @Sendable scope, folders in first(scope, folders).flatMap { try? coding.encode($0) } }
+        }
     }
 
     /// The same stage, with something done before each call that goes on with it: for checks of who is called when.
@@ -46,6 +57,7 @@ public struct AnyStage: Sendable {
         cancel = other.cancel
         preview = other.preview
         objection = other.objection
+        first = other.first
         work = other.work
         callback = other.callback
     }

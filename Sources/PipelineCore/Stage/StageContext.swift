@@ -40,6 +40,12 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
         try await evaluate { scope throws(EvaluationFailure) in try template.evaluate(in: scope) }
     }
 
+    /// The value of a setting; one that the document says outright costs no look at what expressions may read.
+    public func value<Value: Sendable>(of setting: Setting<Value>) async throws(StageFailure) -> Value {
+        if let constant = setting.constant { return constant }
+        return try await evaluate { scope throws(EvaluationFailure) in try setting.value(in: scope) }
+    }
+
     /// Keeps the checkpoint, and captures where given; returns when they are durable.
     public func commit(
         _ checkpoint: Checkpoint, captures: JSONObject? = nil, moved: BytesMoved = BytesMoved()

@@ -18,6 +18,8 @@ public protocol StageHost: Sendable {
     func submitRecord() async -> SubmitRecord?
     /// Keeps the entry, and captures with it in one transaction; returns when they are durable.
     func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure)
+    /// Keeps the entry with the next commit, at the latest with the step's end: for one that nothing was sent for.
+    func stage(submit: SubmitRecord) async throws(StageFailure)
     /// Keeps that a file has its final name; durable with the next commit, at the latest with the step's end.
     func commit(file: WrittenFile) async throws(StageFailure)
     /// The same of many, together.
@@ -63,6 +65,10 @@ extension StageHost {
 extension StageHost {
     public func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
         try await commit(checkpoint: checkpoint, captures: captures, moved: moved)
+    }
+
+    public func stage(submit: SubmitRecord) async throws(StageFailure) {
+        try await commit(submit: submit, captures: nil)
     }
 
     public func commit(files: [WrittenFile]) async throws(StageFailure) {

@@ -41,8 +41,11 @@ public enum SubmitOutcome: Sendable {
 }
 
 extension StageContext {
-    /// Sends something that must not be sent twice, in the order that makes the promise: `intent` is durable before
-    /// `sending`, `sending` before the first byte, `submitted` together with the captures.
+    /// Sends something that must not be sent twice, in the order that makes the promise: `intent` is durable with or
+    /// before `sending`, `sending` before the first byte, `submitted` together with the captures.
+    ///
+    /// Nothing happens between the first two, so that they share a transaction: a crash that finds neither has sent
+    /// nothing, as one that finds an intent, and the key is made anew from the same parts.
     ///
     /// - Parameters:
     ///   - body: what is sent, for the digest that is kept.
@@ -59,7 +62,7 @@ extension StageContext {
         case .refused:
             throw .definite(StepFailure("the submit was refused before", place: facts.place))
         case .intent:
-            try await host.commit(submit: record, captures: nil)
+            try await host.stage(submit: record)
             pass(.submitIntent)
         case .sending, .unknown:
             if let outcome = try await settled(&record, settle) { return outcome }

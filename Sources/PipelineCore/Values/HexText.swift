@@ -1,6 +1,12 @@
 extension Sequence<UInt8> {
     /// Two lower-case digits for each byte.
     public var hex: String {
-        String(decoding: flatMap { PercentEncoding.hex($0) }, as: UTF8.self)
+        var digits: [UInt8] = []
+        digits.reserveCapacity(underestimatedCount * 2)
+        for byte in self {
+            digits.append(PercentEncoding.digit(byte >> 4))
+            digits.append(PercentEncoding.digit(byte & 15))
+        }
+        return String(decoding: digits, as: UTF8.self)
     }
 }

@@ -20,8 +20,12 @@ enum PercentEncoding {
 
     /// Both hex digits of a byte.
     static func hex(_ byte: UInt8, upper: Bool = false) -> [UInt8] {
-        let digits = Array((upper ? "0123456789ABCDEF" : "0123456789abcdef").utf8)
-        return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        [digit(byte >> 4, upper: upper), digit(byte & 15, upper: upper)]
+    }
+
+    /// The hex digit of a number below 16.
+    static func digit(_ value: UInt8, upper: Bool = false) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: upper ? "A" : "a") + value - 10
     }
 
     static func hexValue(_ digit: UInt8) -> UInt8? {

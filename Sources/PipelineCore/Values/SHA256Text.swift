@@ -13,10 +13,7 @@ enum SHA256Text {
             expand(message[start..<start + 64], into: &schedule)
             compress(schedule, into: &state)
         }
-        return String(
-            decoding: state.flatMap { word in
-                [24, 16, 8, 0].flatMap { PercentEncoding.hex(UInt8(truncatingIfNeeded: word >> UInt32($0))) }
-            }, as: UTF8.self)
+        return state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } }.hex
     }
 
     private static func padded(_ text: [UInt8]) -> [UInt8] {

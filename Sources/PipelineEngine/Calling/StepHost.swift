@@ -80,6 +80,12 @@ final class StepHost: StageHost {
         }
     }
 
+    func stage(submit: SubmitRecord) async throws(StageFailure) {
+        try await journaled { () async throws(JournalFailure) in
+            try await self.driver.stage([.submit(self.facts.step, submit)], mayWait: true)
+        }
+    }
+
     func pushes() async -> Int { await driver.snapshot.pushes[facts.step]?.all ?? 0 }
 
     func commit(file: WrittenFile) async throws(StageFailure) {

@@ -48,6 +48,13 @@ final class StepRun: Sendable {
         }
     }
 
+    /// Asks a stage for the checkpoint that is kept with its start, likewise.
+    @concurrent static func first(
+        _ find: @Sendable (Scope, JobFolders) -> [UInt8]?, _ scope: Scope, _ folders: JobFolders
+    ) async -> [UInt8]? {
+        find(scope, folders)
+    }
+
     /// Calls a stage's cancellation, likewise.
     @concurrent static func cancel(
         _ stage: AnyStage, _ checkpoint: [UInt8]?, _ host: any StageHost

@@ -74,12 +74,20 @@ extension JobDriver {
             return try await fail(key, stage, error)
         }
         if try await renewExpired(key, stage) { return }
+        let first = await firstCheckpoint(of: key, stage)
         let now = ports.clock.now
         try await change(key, .started) { step in
             step.started = step.started ?? now
             step.toleratesFailure = tolerates
+            step.checkpoint = step.checkpoint ?? first
         }
         if stage.forEach != nil, key.item == nil { try await expand(key) } else { launch(key, &group) }
+    }
+
+    /// What the stage wants to be kept with its start.
+    private func firstCheckpoint(of key: StepKey, _ stage: PlannedStage) async -> [UInt8]? {
+        guard let first = stage.stage.first, stage.forEach == nil || key.item != nil else { return nil }
+        return await StepRun.first(first, scope(for: key), snapshot.record.folders)
     }
 
     /// Evaluates what the document says around the stage's own work, so that a value that is wrong fails it at once;

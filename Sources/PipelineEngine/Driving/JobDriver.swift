@@ -242,7 +242,7 @@ actor JobDriver {
     }
 
     private func readInbox() async throws(JournalFailure) {
-        guard let latest = try await ports.journal.snapshot(of: snapshot.record.id) else { return }
+        guard let latest = try await ports.journal.inbox(of: snapshot.record.id) else { return }
         snapshot.pushes = latest.pushes
         switch latest.request {
         case .cancel: begin(.cancel)

@@ -4,27 +4,28 @@ import Synchronization
 final class Mailbox<Letter: Sendable>: Sendable {
     private struct State: Sendable {
         var letters: [Letter] = []
-        var bell: (@Sendable () -> Void)?
         var isClosed = false
     }
 
     private let state = Mutex(State())
+    /// Rung under a lock of its own, so that after ``close()`` nothing touches what it rings, and whoever posts or reads
+    /// meanwhile does not wait for the system call.
+    private let bell = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// Puts a letter in from any thread; false when the box is closed and nobody will read it.
-    ///
-    /// The bell is rung under the lock, so that after ``close()`` nothing touches what it rings.
     func post(_ letter: Letter) -> Bool {
-        state.withLock { state in
-            guard !state.isClosed else { return false }
+        let (isTaken, isFirst) = state.withLock { state in
+            guard !state.isClosed else { return (false, false) }
             state.letters.append(letter)
-            if state.letters.count == 1 { state.bell?() }
-            return true
+            return (true, state.letters.count == 1)
         }
+        if isFirst { bell.withLock { $0?() } }
+        return isTaken
     }
 
-    /// Sets what wakes the reader.
+    /// Sets what wakes the reader, who looks into the box after that.
     func attach(bell: @escaping @Sendable () -> Void) {
-        state.withLock { $0.bell = bell }
+        self.bell.withLock { $0 = bell }
     }
 
     /// All letters so far, in their order.
@@ -37,9 +38,9 @@ final class Mailbox<Letter: Sendable>: Sendable {
 
     /// Accepts no more letters and returns those left.
     func close() -> [Letter] {
-        state.withLock { state in
+        bell.withLock { $0 = nil }
+        return state.withLock { state in
             state.isClosed = true
-            state.bell = nil
             defer { state.letters = [] }
             return state.letters
         }

@@ -88,6 +88,8 @@ extension JournalDatabase {
             }
             try database.execute(sql: "PRAGMA synchronous = FULL")
             try database.execute(sql: "PRAGMA journal_size_limit = 4194304")
+            // In KiB. Pages that fall out still stand in the system's cache; one look over all jobs fills what it is given.
+            try database.execute(sql: "PRAGMA cache_size = \(isReading ? -512 : -1024)")
             if isReading { try database.execute(sql: "PRAGMA query_only = 1") }
         }
         return configuration

@@ -16,6 +16,7 @@ enum JournalMigrations {
     private static let all: [(String, String)] = [
         ("v1", version1), ("background", background), ("pushes", pushes), ("notifications", notifications),
         ("expiries", expiries), ("file-steps", fileSteps), ("found-secrets", foundSecrets),
+        ("comparisons", comparisons),
     ]
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -207,5 +208,55 @@ enum JournalMigrations {
     /// of before, of which nobody knows.
     private static let foundSecrets = """
         ALTER TABLE jobs ADD COLUMN found_secrets TEXT;
+        """
+
+    /// The same tables with the same promises. For `IN` with more than two values SQLite builds a tree in memory each time a
+    /// row is checked, which cost as much as all else about the row.
+    private static let comparisons = """
+        CREATE TABLE new_steps (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            stage TEXT NOT NULL CHECK (stage <> ''),
+            item INTEGER NOT NULL CHECK (item >= -1),
+            state TEXT NOT NULL CHECK (state = 'pending' OR state = 'running' OR state = 'waiting' OR state = 'succeeded'
+                OR state = 'unknown' OR state = 'failed' OR state = 'cancelled' OR state = 'skipped'),
+            detail TEXT,
+            checkpoint BLOB,
+            captures TEXT NOT NULL,
+            started INTEGER,
+            ended INTEGER,
+            attempts INTEGER NOT NULL CHECK (attempts >= 0),
+            resumes INTEGER NOT NULL CHECK (resumes >= 0),
+            bytes_sent INTEGER NOT NULL CHECK (bytes_sent >= 0),
+            bytes_received INTEGER NOT NULL CHECK (bytes_received >= 0),
+            tolerates_failure INTEGER NOT NULL CHECK (tolerates_failure IN (0, 1)),
+            value TEXT,
+            version INTEGER NOT NULL CHECK (version >= 0),
+            expires INTEGER,
+            PRIMARY KEY (job, stage, item),
+            CHECK ((detail IS NULL) = (state = 'pending' OR state = 'cancelled' OR state = 'skipped'))
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO new_steps SELECT job, stage, item, state, detail, checkpoint, captures, started, ended, attempts,
+            resumes, bytes_sent, bytes_received, tolerates_failure, value, version, expires FROM steps;
+        DROP TABLE steps;
+        ALTER TABLE new_steps RENAME TO steps;
+        CREATE TABLE new_submits (
+            job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            stage TEXT NOT NULL CHECK (stage <> ''),
+            item INTEGER NOT NULL CHECK (item >= -1),
+            key TEXT NOT NULL,
+            generation INTEGER NOT NULL CHECK (generation >= 0),
+            digest TEXT NOT NULL,
+            phase TEXT NOT NULL CHECK (phase = 'intent' OR phase = 'sending' OR phase = 'submitted' OR phase = 'refused'
+                OR phase = 'unknown'),
+            sends INTEGER NOT NULL CHECK (sends >= 0),
+            first_sent INTEGER,
+            last_sent INTEGER,
+            misses INTEGER NOT NULL CHECK (misses >= 0),
+            PRIMARY KEY (job, stage, item)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO new_submits SELECT job, stage, item, key, generation, digest, phase, sends, first_sent, last_sent,
+            misses FROM submits;
+        DROP TABLE submits;
+        ALTER TABLE new_submits RENAME TO submits;
         """
 }

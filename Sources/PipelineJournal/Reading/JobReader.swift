@@ -31,6 +31,16 @@ struct JobReader {
         return snapshot
     }
 
+    /// What others asked of the job: two rows where ``snapshot(_:)`` reads them all.
+    func inbox(_ job: JobID) throws(JournalFailure) -> JobInbox? {
+        let query = try statement(.readRequest)
+        query.bind(1, job.text)
+        defer { query.reset() }
+        guard try query.step() else { return nil }
+        let request = query.optionalText(1).flatMap { JobRequest(rawValue: $0) }
+        return JobInbox(request: request, pushes: try pushes(query.integer(0)))
+    }
+
     /// What a list shows of the job.
     mutating func brief(_ job: JobID) throws(JournalFailure) -> JobSnapshot? {
         guard let (number, head) = try head(job, isBrief: true) else { return nil }

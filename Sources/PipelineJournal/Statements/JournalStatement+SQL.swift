@@ -2,6 +2,7 @@ extension JournalStatement {
     var jobSQL: String {
         switch self {
         case .findJob: "SELECT number FROM jobs WHERE id = ?1"
+        case .readRequest: "SELECT number, request FROM jobs WHERE id = ?1"
         case .findKey: "SELECT id FROM jobs WHERE key = ?1"
         case .findDocument: "SELECT number FROM documents WHERE digest = ?1 AND source = ?2"
         case .insertDocument: "INSERT INTO documents (digest, source) VALUES (?1, ?2) RETURNING number"

@@ -3,7 +3,7 @@
 /// The raw value is the place in a connection's table, so that finding a statement costs an array access.
 enum JournalStatement: Int, CaseIterable {
     case begin, beginReading, commit, rollback, openSavepoint, keepSavepoint, dropSavepoint
-    case findJob, findKey, findDocument, insertDocument, removeUnusedDocument, insertJob, removeJob
+    case findJob, readRequest, findKey, findDocument, insertDocument, removeUnusedDocument, insertJob, removeJob
     case takeMode, setRequest, setCause, setEnded, reopen
     case findLease, findOwner, takeJob, releaseJob, releaseAll, keepOwner, removeIdleOwner, listOwners, listOwned
     case listRequests, listBackground, listUntold
@@ -23,7 +23,8 @@ enum JournalStatement: Int, CaseIterable {
         case .openSavepoint: "SAVEPOINT call"
         case .keepSavepoint: "RELEASE call"
         case .dropSavepoint: "ROLLBACK TO call"
-        case .findJob, .findKey, .findDocument, .insertDocument, .removeUnusedDocument, .insertJob, .removeJob,
+        case .findJob, .readRequest, .findKey, .findDocument, .insertDocument, .removeUnusedDocument, .insertJob,
+            .removeJob,
             .takeMode, .setRequest, .setCause, .setEnded, .reopen:
             jobSQL
         case .findLease, .findOwner, .takeJob, .releaseJob, .releaseAll, .keepOwner, .removeIdleOwner, .listOwners,

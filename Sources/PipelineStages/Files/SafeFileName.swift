@@ -6,11 +6,19 @@ enum SafeFileName {
     /// The last component of a path, without control characters, leading dots and surrounding spaces; nil when nothing
     /// is left. `\` separates components too, as names come from any system.
     static func make(_ text: String) -> String? {
+        if isPlain(text) { return text }
         let component = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
         let visible = component.unicodeScalars.filter { isHarmless($0) }
         let name = String(String.UnicodeScalarView(visible)).drop { $0 == "." || $0.isWhitespace }
         let trimmed = name.reversed().drop(while: \.isWhitespace).reversed()
         return trimmed.isEmpty ? nil : shortened(String(trimmed))
+    }
+
+    /// Whether there is nothing to change, as with most: letters, digits and signs of ASCII, no space, no dot before them.
+    private static func isPlain(_ text: String) -> Bool {
+        let bytes = text.utf8
+        guard let first = bytes.first, first != UInt8(ascii: "."), bytes.count <= longest else { return false }
+        return bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
     }
 
     /// Control characters would reach terminals; format characters can turn `fdp.exe` into `exe.pdf` on a screen.

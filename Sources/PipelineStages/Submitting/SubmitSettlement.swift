@@ -15,9 +15,9 @@ struct SubmitSettlement: Sendable {
         guard let once = definition.once else {
             return .unsettled(reason: "\(cause), and the request has no \"once\" to settle it by")
         }
-        if try await value(of: once.resends, in: context) { return .resend }
+        if try await context.value(of: once.resends) { return .resend }
         if let key = once.key {
-            let validity = try await value(of: key.validity, in: context)
+            let validity = try await context.value(of: key.validity)
             let age = context.now - (record.firstSent ?? context.now)
             if age <= validity { return .resend }
             if once.lookUp == nil {
@@ -26,7 +26,7 @@ struct SubmitSettlement: Sendable {
                         + DurationText.describe(validity))
             }
         }
-        let look = Look(record: record, pause: try await value(of: once.settle, in: context))
+        let look = Look(record: record, pause: try await context.value(of: once.settle))
         switch once.lookUp {
         case .name(let request, let ours, let missing):
             return try await found(by: request, ours: ours, missing: missing, look, in: context, accept: accept)
@@ -43,12 +43,6 @@ struct SubmitSettlement: Sendable {
         let pause: Duration
 
         var nothing: Settlement { record.misses == 0 ? .lookAgain(after: pause) : .resend }
-    }
-
-    private func value<Value, Checkpoint>(
-        of setting: Setting<Value>, in context: StageContext<Checkpoint>
-    ) async throws(StageFailure) -> Value {
-        try await context.evaluate { scope throws(EvaluationFailure) in try setting.value(in: scope) }
     }
 
     // MARK: By name

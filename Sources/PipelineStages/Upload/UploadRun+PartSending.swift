@@ -10,9 +10,7 @@ extension UploadRun {
     ) async throws(StageFailure) -> (HTTPExchangeResponse, RenderedRequest)? {
         guard let state = checkpoint.parts else { return nil }
         let table = PartTable(total: source.size, size: state.partSize)
-        let most = try await context.evaluate { scope throws(EvaluationFailure) in
-            try parts.definition.parallel.value(in: scope)
-        }
+        let most = try await context.value(of: parts.definition.parallel)
         var flight = PartFlight(parts, table, state, most: most, requests: requests, context: context)
         var last: (HTTPExchangeResponse, RenderedRequest)?
         // A failure of one part lets the others end: what they sent need not be sent again.

@@ -13,7 +13,7 @@ struct UploadRun {
     var session: UploadSession
     /// Of what is sent; nil for protocols that begin again, or send parts in any order.
     let digest: UploadDigest?
-    /// What the journal has; nil when nothing of this try.
+    /// What the journal has; nil when nothing that this try could go on from.
     private(set) var committed: UploadCheckpoint?
     private var committedAt: Timestamp
     private var hasPassedCreation: Bool
@@ -22,13 +22,14 @@ struct UploadRun {
 
     init(
         stage: UploadStage, context: StageContext<UploadCheckpoint>, source: SourceFile, partSize: Int64,
-        checkpoint: UploadCheckpoint, session: UploadSession
+        checkpoint: UploadCheckpoint, committed: UploadCheckpoint? = nil, session: UploadSession
     ) {
         self.stage = stage
         self.context = context
         self.source = source
         self.partSize = partSize
         self.checkpoint = checkpoint
+        self.committed = committed
         self.session = session
         digest = stage.mode.goesOnAtOffset ? UploadDigest(source, checkpoint.digest) : nil
         committedAt = context.now

@@ -19,11 +19,17 @@ struct UploadStage: Stage {
     /// Takes the digests of files that were sent whole.
     var digests = KnownDigests()
 
+    /// The file as it is when the step begins, which is on disk before any byte of it is sent.
+    func firstCheckpoint(in scope: Scope, _ folders: JobFolders) -> UploadCheckpoint? {
+        guard let text = try? file.evaluateText(in: scope), let source = try? inspect(text, folders) else { return nil }
+        return UploadCheckpoint(source: source.fingerprint)
+    }
+
     func resume(
-        from checkpoint: UploadCheckpoint?, in context: StageContext<UploadCheckpoint>
+        from saved: UploadCheckpoint?, in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         let source = try await inspect(in: context)
-        var checkpoint = checkpoint ?? UploadCheckpoint()
+        var checkpoint = saved ?? UploadCheckpoint()
         let known = checkpoint.source
         checkpoint.source = source.fingerprint
         if mode == .auto {
@@ -34,9 +40,9 @@ struct UploadStage: Stage {
                 try await context.commit(checkpoint)
             }
             guard let chosen = checkpoint.chosen else { throw .definite(StepFailure("no protocol was chosen")) }
-            return try await speaking(chosen).perform(known, source, checkpoint, in: context)
+            return try await speaking(chosen).perform(known, source, checkpoint, saved, in: context)
         }
-        return try await perform(known, source, checkpoint, in: context)
+        return try await perform(known, source, checkpoint, saved, in: context)
     }
 
     private func speaking(_ chosen: UploadProtocol) -> UploadStage {
@@ -46,12 +52,13 @@ struct UploadStage: Stage {
     }
 
     private func perform(
-        _ known: SourceFingerprint?, _ source: SourceFile, _ checkpoint: UploadCheckpoint,
+        _ known: SourceFingerprint?, _ source: SourceFile, _ checkpoint: UploadCheckpoint, _ saved: UploadCheckpoint?,
         in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         var run = UploadRun(
             stage: self, context: context, source: source, partSize: try await partSize(in: context),
-            checkpoint: checkpoint, session: try await session(for: source, from: checkpoint, in: context))
+            checkpoint: checkpoint, committed: saved == checkpoint ? saved : nil,
+            session: try await session(for: source, from: checkpoint, in: context))
         if let known, known != source.fingerprint {
             guard let parts else { throw await run.endAsChanged() }
             let all = PartsRequests(upload: requests, definition: parts, source: source, context: context)
@@ -144,10 +151,7 @@ struct UploadStage: Stage {
     private func inspect(in context: StageContext<UploadCheckpoint>) async throws(StageFailure) -> SourceFile {
         let text = try await context.evaluate { scope throws(EvaluationFailure) in try file.evaluateText(in: scope) }
         do throws(StepFailure) {
-            guard !text.isEmpty, !text.utf8.contains(0) else {
-                throw StepFailure("\"file\" is empty", hint: "give the path of the file to send")
-            }
-            return try SourceFile.inspect(LocalSource.absolute(text, in: context.facts.folders.document))
+            return try inspect(text, context.facts.folders)
         } catch {
             var failure = error
             failure.place = context.facts.place
@@ -155,7 +159,14 @@ struct UploadStage: Stage {
         }
     }
 
+    private func inspect(_ text: String, _ folders: JobFolders) throws(StepFailure) -> SourceFile {
+        guard !text.isEmpty, !text.utf8.contains(0) else {
+            throw StepFailure("\"file\" is empty", hint: "give the path of the file to send")
+        }
+        return try SourceFile.inspect(LocalSource.absolute(text, in: folders.document))
+    }
+
     private func partSize(in context: StageContext<UploadCheckpoint>) async throws(StageFailure) -> Int64 {
-        try await context.evaluate { scope throws(EvaluationFailure) in max(1, try partSize.value(in: scope)) }
+        max(1, try await context.value(of: partSize))
     }
 }

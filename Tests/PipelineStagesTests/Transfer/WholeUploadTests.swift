@@ -43,6 +43,25 @@ struct WholeUploadTests {
         #expect(sent == 2_000_000)
     }
 
+    @Test("that began with a fingerprint commits nothing before it sends, and notices a file that changed since")
+    func fingerprintFromTheStart() async throws {
+        let server = try LoopbackServer { _ in .json(#"{"id": "v1"}"#, status: 201) }
+        defer { server.stop() }
+        let bench = try bench(server.url)
+        let first = try #require(bench.stage.first)
+        let scope = try await bench.host(nil).scope()
+        let folders = JobFolders(document: folder.path, output: folder.path)
+        bench.state.checkpoint = first(scope, folders)
+        #expect(await bench.resume().finished?["video"] == "v1")
+        #expect(bench.state.commits == 1)
+
+        bench.state.checkpoint = first(scope, folders)
+        folder.write("a.bin", TransferFolder.bytes(2_000_001))
+        #expect(await bench.resume().refusal?.hasPrefix("the file changed while it was being uploaded") == true)
+        #expect(server.requests.count == 1)
+        #expect(first(scope, JobFolders(document: "/nowhere", output: folder.path)) == nil)
+    }
+
     @Test("is repeated whole after an interruption, and only what stayed counts as progress")
     func interruption() async throws {
         let tries = Mutex(0)

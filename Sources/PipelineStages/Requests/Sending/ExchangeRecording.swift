@@ -120,15 +120,16 @@ final class ExchangeRecording: Sendable {
     /// The first of a text, redacted before it is cut, so that no half of a secret remains.
     private static func text<Checkpoint>(_ bytes: [UInt8], _ context: StageContext<Checkpoint>) -> String? {
         let first = bytes.prefix(sampled)
-        guard
-            let whole = String(
-                validating: first.dropLast(incomplete(first)), as: UTF8.self),
-            !whole.unicodeScalars.contains("\0")
+        guard first.allSatisfy(mayStandInText),
+            let whole = String(validating: first.dropLast(incomplete(first)), as: UTF8.self)
         else { return nil }
         let redacted = context.redact(whole)
         guard redacted.utf8.count > RecordedBody.limit else { return redacted }
         return String(decoding: redacted.utf8.prefix(RecordedBody.limit), as: UTF8.self)
     }
+
+    /// Control characters make a body binary, but for those that lay out texts: backspace to carriage return, and escape.
+    private static func mayStandInText(_ byte: UInt8) -> Bool { byte >= 0x20 || (8...13).contains(byte) || byte == 27 }
 
     /// How many bytes at the end begin a character that goes on behind it.
     private static func incomplete(_ bytes: ArraySlice<UInt8>) -> Int {
