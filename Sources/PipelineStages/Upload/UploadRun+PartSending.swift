@@ -13,7 +13,9 @@ extension UploadRun {
         let most = try await context.evaluate { scope throws(EvaluationFailure) in
             try parts.definition.parallel.value(in: scope)
         }
-        var flight = PartFlight(parts, table, state, most: most, requests: requests, context: context)
+        var flight = PartFlight(
+            parts, table, state, most: most, window: StreamPace.window(over: roundTrip), requests: requests,
+            context: context)
         var last: (HTTPExchangeResponse, RenderedRequest)?
         // A failure of one part lets the others end: what they sent need not be sent again.
         await withTaskGroup(of: PartFlight.Event.self) { group in
