@@ -6,9 +6,14 @@ public struct CurlConfiguration: Sendable {
     public var maximumConnections: Int
     /// Exchanges at a time with one origin; 0 for no limit of its own.
     public var maximumConnectionsPerOrigin: Int
-    /// Size of one read from the network for bodies that go to a file: larger than curl's own, for less CPU time.
+    /// Size of one read from the network for bodies that go to a file: larger than curl's own, for less CPU time. More than
+    /// four such exchanges at a time share what four would have, down to 128 KiB each.
     public var receiveBufferBytes: Int
-    /// Size of one write to the network for large bodies, up to 2 MiB.
+    /// Size of one write to the network for large bodies, up to 2 MiB; shared likewise.
+    ///
+    /// It saves system calls (two thirds of curl's), and little time: four fifths of what sending a file costs are the
+    /// kernel's two copies of each byte, out of the file and into the socket. Only sendfile(2) spares one of them, and
+    /// libcurl has no use for it.
     public var sendBufferBytes: Int
 
     public init(

@@ -37,6 +37,7 @@ extension CurlExchange {
         if let rate = options.maximumSendRate { easy.set(CURLOPT_MAX_SEND_SPEED_LARGE, offset: rate) }
         if let rate = options.maximumReceiveRate { easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, offset: rate) }
         if case .file = options.receive {
+            receiver.mostGathered = share(of: BodyWriter.mostBytes)
             easy.set(CURLOPT_BUFFERSIZE, receiveBuffer(configuration.receiveBufferBytes))
         }
         ccurl_set_close_on_exec(easy.pointer)
@@ -44,10 +45,15 @@ extension CurlExchange {
     }
 
     /// A piece that has come is taken whole: with a rate it is small, so that the rate is even.
-    private func receiveBuffer(_ usual: Int) -> Int {
+    private func receiveBuffer(_ most: Int) -> Int {
+        let usual = share(of: most)
         guard let rate = options.limits?.receiveRate else { return usual }
         return max(1024, min(usual, Int(min(rate / 10, 1 << 20))))
     }
+
+    /// Of buffers that would be so large for one: four have theirs whole, more share what these have. Where many bring
+    /// more than few none of them is fast.
+    private func share(of most: Int) -> Int { max(min(most, 128 << 10), min(most, most * 4 / sharers)) }
 
     private func setTimeouts(_ easy: EasyHandle) {
         if let total = options.totalTimeout {
@@ -87,7 +93,7 @@ extension CurlExchange {
 
     private func setStreamedBody(_ easy: EasyHandle, _ configuration: CurlConfiguration) {
         let length = request.body.length
-        let fitting = max(64 << 10, Int(min(length, Int64(configuration.sendBufferBytes))))
+        let fitting = max(64 << 10, Int(min(length, Int64(share(of: configuration.sendBufferBytes)))))
         easy.set(CURLOPT_UPLOAD, 1)
         easy.set(CURLOPT_INFILESIZE_LARGE, offset: length)
         easy.set(CURLOPT_UPLOAD_BUFFERSIZE, min(fitting, 2 << 20))

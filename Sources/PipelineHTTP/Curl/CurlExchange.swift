@@ -11,6 +11,8 @@ final class CurlExchange: @unchecked Sendable {
     let options: ExchangeOptions
     let completion: NetworkTaskCompletion<HTTPExchangeResponse, ExchangeFailure>
     let rule: RedirectRule
+    /// Whether it moves so much that it needs large buffers.
+    let isBulk: Bool
     /// The request of the current hop.
     var request: RequestDescription
     var easy: EasyHandle?
@@ -41,6 +43,8 @@ final class CurlExchange: @unchecked Sendable {
     var progress = TransferProgress()
     /// Where it stands when something that it received waits to be written.
     var backlog: WriteBacklog?
+    /// How many exchanges with large buffers there were when it began, itself among them.
+    var sharers = 1
     /// What the service's rates leave it; nil without any.
     var throttle: ServiceThrottle?
     /// The directions in which a rate of the service holds it back.
@@ -57,6 +61,7 @@ final class CurlExchange: @unchecked Sendable {
         self.options = options
         self.completion = completion
         self.rule = RedirectRule(options, method: request.method)
+        isBulk = if case .file = options.receive { true } else { request.body.length >= 60 << 10 }
         self.receiver = ResponseReceiver(
             options.receive, maximumBodyBytes: options.maximumBodyBytes, sampleBytes: options.sampleBytes)
         self.reader = BodyReader(request.body.segments)

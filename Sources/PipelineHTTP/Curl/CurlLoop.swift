@@ -17,6 +17,8 @@ final class CurlLoop {
     private var idleWatch = IdleWatch()
     private var throttles: [String: ServiceThrottle] = [:]
     private let backlog = WriteBacklog()
+    /// How many exchanges with large buffers are with libcurl.
+    private var bulkCount = 0
     private var isStopping = false
 
     private static let maximumSpareHandles = 64
@@ -116,6 +118,8 @@ final class CurlLoop {
             return release(exchange, .failure(exchange.failure(.other(code: 27, text: "out of memory"))))
         }
         exchange.easy = easy
+        if exchange.isBulk { bulkCount += 1 }
+        exchange.sharers = max(1, bulkCount)
         exchange.backlog = backlog
         // Waiting for a turn uses up no time of the exchange's own.
         exchange.startedAt = MachineClock.monotonic()
@@ -186,6 +190,7 @@ final class CurlLoop {
     private func release(_ exchange: CurlExchange, _ result: Result<HTTPExchangeResponse, ExchangeFailure>) {
         exchanges[exchange.id] = nil
         if let easy = exchange.easy {
+            if exchange.isBulk { bulkCount -= 1 }
             easy.reset()
             if spareHandles.count < Self.maximumSpareHandles { spareHandles.append(easy) }
         }

@@ -33,13 +33,17 @@ final class BodyWriter {
     /// - Parameters:
     ///   - path: empty for a descriptor of the caller's, who closes it.
     ///   - length: how long the body is, where that is known: no more than that is gathered.
-    init(_ descriptor: Int32, offset: Int64, path: String = "", isOwned: Bool = false, file: FileSink, length: Int64?) {
+    ///   - most: the most that is gathered of a longer one.
+    init(
+        _ descriptor: Int32, offset: Int64, path: String = "", isOwned: Bool = false, file: FileSink, length: Int64?,
+        most: Int = BodyWriter.mostBytes
+    ) {
         self.descriptor = descriptor
         self.offset = offset
         self.path = path
         self.isOwned = isOwned
         self.file = file
-        capacity = Int(min(Int64(Self.mostBytes), max(1, length ?? .max)))
+        capacity = Int(min(Int64(most), max(1, length ?? .max)))
     }
 
     deinit { finish() }

@@ -19,6 +19,8 @@ package final class ResponseReceiver {
     package private(set) var body: [UInt8] = []
     /// The first of a body that goes to a file.
     package private(set) var sample: [UInt8] = []
+    /// How much of a body is gathered before it goes to its file.
+    package var mostGathered = BodyWriter.mostBytes
     /// Set when receiving had to stop.
     package private(set) var failure: ExchangeFailure.Reason?
     /// True when the sink chose to end the exchange with the head.
@@ -49,7 +51,8 @@ package final class ResponseReceiver {
         case .discard: target = .discard
         case .stop: isStopped = true
         case .writeToDescriptor(let descriptor, let offset):
-            target = .file(BodyWriter(descriptor, offset: offset, file: file, length: Self.length(headers)))
+            target = .file(
+                BodyWriter(descriptor, offset: offset, file: file, length: Self.length(headers), most: mostGathered))
         case .writeToFile(let path, let offset):
             openFile(path, at: offset, file, length: Self.length(headers))
         }
@@ -110,7 +113,9 @@ package final class ResponseReceiver {
             return
         }
         target = .file(
-            BodyWriter(descriptor, offset: offset, path: path, isOwned: true, file: file, length: length))
+            BodyWriter(
+                descriptor, offset: offset, path: path, isOwned: true, file: file, length: length,
+                most: mostGathered))
         // A file that is cut off at nothing is written to the disk when it is closed, by ext4: not without need.
         var status = stat()
         if fstat(descriptor, &status) == 0, Int64(status.st_size) == offset { return }

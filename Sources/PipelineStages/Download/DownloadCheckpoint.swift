@@ -43,6 +43,9 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// Set once all has been unpacked; what is left is its name.
     var unpacked: Unpacked?
 
+    /// How many bytes of the file are on the disk in all.
+    var covered: Int64 { held + (ranges?.covered ?? 0) }
+
     var partPath: String? { target.map { $0 + ".part" } }
 
     /// The same without a byte of the file.

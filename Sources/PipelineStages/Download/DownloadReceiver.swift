@@ -35,6 +35,9 @@ final class DownloadReceiver: Sendable {
 
     private struct State: Sendable {
         var part: PartFile?
+        var notes: PartNotes?
+        /// Up to where they go.
+        var noted: Int64 = 0
         var path: String?
         var digests: RunningDigests
         var start: Int64 = 0
@@ -47,16 +50,27 @@ final class DownloadReceiver: Sendable {
         var toldAt: Timestamp
 
         /// Observers are told of each quarter of a mebibyte, of the last byte, and of what came slowly.
-        mutating func take(
-            _ bytes: UnsafeRawBufferPointer, at now: Timestamp
-        ) -> (position: Int64, total: Int64?, isWorthTelling: Bool) {
+        mutating func take(_ bytes: UnsafeRawBufferPointer, at now: Timestamp) -> Taken {
             digests.update(bytes)
             position += Int64(bytes.count)
             let isWorthTelling =
                 position - told >= 256 << 10 || position == total || told < 0 || now - toldAt >= .milliseconds(100)
             if isWorthTelling { (told, toldAt) = (position, now) }
-            return (position, total, isWorthTelling)
+            note()
+            return Taken(position: position, total: total, isWorthTelling: isWorthTelling)
         }
+
+        private mutating func note() {
+            guard let notes, position - noted >= notes.unit else { return }
+            noted = position
+            notes.add(PartNote(start: 0, end: position, sha256: digests.sha256))
+        }
+    }
+
+    private struct Taken {
+        let position: Int64
+        let total: Int64?
+        let isWorthTelling: Bool
     }
 
     /// A consistent view: the digests are those of exactly the bytes before the position.
@@ -81,6 +95,7 @@ final class DownloadReceiver: Sendable {
     /// Whether a file that has the name already may spare the download.
     private let comparesExisting: Bool
     private let wanted: VerifyDefinition.Values
+    private let owner: @Sendable (Validator?) -> String
     private let now: @Sendable () -> Timestamp
     private let state: Mutex<State>
 
@@ -88,10 +103,11 @@ final class DownloadReceiver: Sendable {
     ///   - comparesExisting: whether a file that has the name already may spare the download.
     ///   - wanted: what the author wants the whole to be.
     ///   - part: the file with the bytes held, if there are any; `digests` have seen them.
+    ///   - owner: whose the notes are, by the version of the resource, see ``PartNotes``.
     init(
         _ session: DownloadSession, marks: TransferMarks, place: OutputPath, url: String, comparesExisting: Bool,
         wanted: VerifyDefinition.Values, checkpoint: DownloadCheckpoint, part: PartFile?, digests: RunningDigests,
-        now: @escaping @Sendable () -> Timestamp
+        owner: @escaping @Sendable (Validator?) -> String, now: @escaping @Sendable () -> Timestamp
     ) {
         self.session = session
         self.marks = marks
@@ -99,6 +115,7 @@ final class DownloadReceiver: Sendable {
         self.url = url
         self.comparesExisting = comparesExisting
         self.wanted = wanted
+        self.owner = owner
         self.now = now
         state = Mutex(
             State(
@@ -111,9 +128,9 @@ final class DownloadReceiver: Sendable {
         .file(
             FileSink(
                 onBytes: { bytes in
-                    let (position, total, isWorthTelling) = self.state.withLock { $0.take(bytes, at: self.now()) }
-                    self.marks.move(to: position)
-                    if isWorthTelling { report(position, total) }
+                    let taken = self.state.withLock { $0.take(bytes, at: self.now()) }
+                    self.marks.move(to: taken.position)
+                    if taken.isWorthTelling { report(taken.position, taken.total) }
                 }, decide: { head in self.state.withLock { self.decide(head, &$0) } }))
     }
 
@@ -193,7 +210,11 @@ final class DownloadReceiver: Sendable {
             return .stop
         }
         do throws(PartFile.LackOfRoom) {
-            if let total = state.total { try part.reserve(total) }
+            // Where there is no room yet, to write behind it would fill the file with zeros on some file systems.
+            if let total = state.total, try part.reserve(total) {
+                state.notes = PartNotes(part, behind: total, of: owner(state.validator))
+                state.noted = offset
+            }
         } catch {
             state.outcome = .lackOfRoom(error, path: path)
             return .stop

@@ -15,6 +15,10 @@ extension DownloadRun {
 
     /// Checks a whole file against everything that is known of it, then gives it its name.
     mutating func verify(_ arrival: Arrival) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
+        // Notes, and what a service sent beyond the end.
+        try reading(arrival.part.path) { () throws(FileFailure) in
+            if arrival.part.size != arrival.bytes { try arrival.part.truncate(to: arrival.bytes) }
+        }
         if let complaint = try complaint(about: arrival) { throw try await reject(arrival, complaint) }
         try checkHeader()
         let verified = DownloadCheckpoint.Verified(bytes: arrival.bytes, sha256: arrival.digests.sha256)
@@ -22,10 +26,7 @@ extension DownloadRun {
             stage.definition.capture, from: arrival.answer, of: arrival.rendered, in: context)
         var captures = standardCaptures(arrival.path, verified)
         for member in own { captures[member.name] = member.value }
-        try reading(arrival.part.path) { () throws(FileFailure) in
-            if arrival.part.size != arrival.bytes { try arrival.part.truncate(to: arrival.bytes) }
-            try arrival.part.sync()
-        }
+        try reading(arrival.part.path) { () throws(FileFailure) in try arrival.part.sync() }
         checkpoint.verified = verified
         if stage.unpack != nil {
             checkpoint.name = DownloadName.make(arrival.answer)

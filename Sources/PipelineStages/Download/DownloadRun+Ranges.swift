@@ -1,4 +1,3 @@
-import Crypto
 import HTTPTypes
 import PipelineCore
 import PipelineHTTP
@@ -30,23 +29,28 @@ extension DownloadRun {
         guard let part, let path = checkpoint.target, let total = checkpoint.total else {
             throw definite("the download has no part")
         }
-        try reading(part.path) { () throws(FileFailure) in if part.size != total { try part.truncate(to: total) } }
+        let known = checkpoint.covered
         let (map, hashers) = try takeUpRanges(part, total)
         let now = context
         let progress = RangeProgress(
-            map, front: RangeProgress.Front(position: checkpoint.held, digests: digests), hashers: hashers)
-        // A new connection needs some round trips to become fast; on the same machine time is short for other reasons.
-        let window = max(.milliseconds(100), roundTrip * 4)
+            map, front: RangeProgress.Front(position: checkpoint.held, digests: digests), hashers: hashers,
+            unit: PartNotes.unit(for: total))
         let gauge = StreamGauge(
-            StreamPace(most: streams, width: checkpoint.streams ?? 1, window: window, now: context.now)
+            StreamPace(
+                most: streams, width: checkpoint.streams ?? 1, window: StreamPace.window(over: roundTrip),
+                now: context.now)
         ) { now.now }
+        var counted = min(known, progress.covered)
+        if progress.covered > counted { try await keep(progress, gauge, part, &counted) }
+        notes = []
+        try reading(part.path) { () throws(FileFailure) in if part.size < total { try part.truncate(to: total) } }
         gauge.begin(at: progress.covered)
         let marks = TransferMarks(from: progress.covered, part: Self.partSize) { now.now }
         let crew = RangeCrew(
             stream: RangeStream(
-                run: self, part: part, progress: progress, marks: marks, gauge: gauge, session: session()),
+                run: self, part: part, notes: PartNotes(part, behind: total, of: owner(of: checkpoint.validator)),
+                progress: progress, marks: marks, gauge: gauge, session: session()),
             progress: progress, gauge: gauge)
-        var counted = progress.covered
         let end = try await marks.during {
             await crew.receive()
         } onWakeUp: { () async throws(StageFailure) in
@@ -64,25 +68,29 @@ extension DownloadRun {
         }
     }
 
-    /// The map of an earlier try, of which only what is provably still there counts; a new one otherwise.
-    private func takeUpRanges(_ part: PartFile, _ total: Int64) throws(StageFailure) -> (RangeMap, [Int64: SHA256]) {
+    /// The map of an earlier try, of which only what is provably still there counts, with what the part itself has noted;
+    /// a new one otherwise.
+    private func takeUpRanges(
+        _ part: PartFile, _ total: Int64
+    ) throws(StageFailure) -> (RangeMap, [Int64: RunningDigests]) {
         var map = RangeMap(from: checkpoint.held, to: total)
         if let known = checkpoint.ranges, known.pieces.first?.start == checkpoint.held, known.pieces.last?.end == total
         {
             map = known
         }
-        var hashers: [Int64: SHA256] = [:]
-        for (index, piece) in map.pieces.enumerated() where piece.done > 0 {
-            var hasher = SHA256()
-            let isThere = try reading(part.path) { () throws(FileFailure) in
-                try part.read(piece.start..<piece.position) { hasher.update(bufferPointer: $0) }
+        for note in notes { map.split(at: note.start) }
+        var hashers: [Int64: RunningDigests] = [:]
+        for (index, piece) in map.pieces.enumerated() {
+            var claims = notes.filter { $0.start == piece.start && $0.end <= piece.end }
+            if let digest = piece.digest {
+                claims.insert(PartNote(start: piece.start, end: piece.position, sha256: digest), at: 0)
             }
-            if isThere, hasher.finalize().hex == piece.digest {
-                hashers[piece.start] = hasher
-            } else {
-                map.pieces[index].done = 0
-                map.pieces[index].digest = nil
+            let (end, digests) = try reading(part.path) { () throws(FileFailure) in
+                try part.proven(claims, from: piece.start, RunningDigests())
             }
+            map.pieces[index].done = end - piece.start
+            map.pieces[index].digest = end > piece.start ? digests.sha256 : nil
+            if end > piece.start { hashers[piece.start] = digests }
         }
         return (map, hashers)
     }

@@ -12,24 +12,33 @@ struct RangeCrew: Sendable {
     /// The end of the last stream, or of the first that did not succeed; nil when there was nothing to receive.
     func receive() async -> RangeStream.End? {
         await withTaskGroup(of: Event.self) { group in
-            var running = 0
+            /// By their pieces, in the order in which they began.
+            var running: [Int64] = []
             var last: RangeStream.End?
             group.addTask { await changed() }
             while true {
-                while running < gauge.width, let piece = progress.begin(length(running), streams: gauge.width) {
+                while running.count < gauge.width,
+                    let piece = progress.begin(length(running.count), streams: gauge.width)
+                {
                     group.addTask { .ended(start: piece.start, await stream.receive(piece.start)) }
-                    running += 1
+                    running.append(piece.start)
                 }
-                guard running > 0, let event = await group.next() else { break }
+                guard !running.isEmpty, let event = await group.next() else { break }
                 switch event {
                 case .changed:
                     // What one stream had for itself is shared once others are worth it, from its front on: so the
                     // digest of the whole can run behind them.
                     if gauge.proven > 1, let reach = gauge.reach { progress.shorten(to: reach) }
+                    if running.count > gauge.width {
+                        let idle = progress.giveBack(running[gauge.width...])
+                        running.removeAll(where: idle.contains)
+                    }
                     if !Task.isCancelled { group.addTask { await changed() } }
                 case .ended(let start, let end):
                     progress.leave(start)
-                    running -= 1
+                    // How one ends that gave its piece back is of no interest.
+                    guard let index = running.firstIndex(of: start) else { continue }
+                    running.remove(at: index)
                     last = end
                     guard case .whole = end else {
                         // What the others say after this is only that they were stopped.

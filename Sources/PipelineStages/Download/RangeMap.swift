@@ -49,7 +49,7 @@ struct RangeMap: Codable, Sendable, Equatable {
     mutating func next(_ length: Int64?, besides running: Set<Int64>, streams: Int) -> Piece? {
         if let index = pieces.firstIndex(where: { !$0.isWhole && !running.contains($0.start) }) {
             let fair = free(besides: running) / Int64(max(1, streams))
-            if let length { cut(index, after: max(Self.smallest, min(length, fair))) }
+            if let length { cut(index, after: max(Self.smallest, min(length, fair)), besides: running) }
             return pieces[index]
         }
         guard let longest = pieces.indices.max(by: { pieces[$0].rest < pieces[$1].rest }) else { return nil }
@@ -57,15 +57,26 @@ struct RangeMap: Codable, Sendable, Equatable {
         let half = piece.rest / 2
         guard half >= Self.smallest, pieces.count < Self.mostPieces else { return nil }
         let taken = min(half, max(Self.smallest, length ?? half))
-        cut(longest, after: piece.rest - taken)
+        cut(longest, after: piece.rest - taken, besides: running)
         return pieces[longest + 1]
     }
 
     /// Leaves to running streams what they receive soon, so that others can take the rest from its front.
     mutating func shorten(_ running: Set<Int64>, to length: Int64) {
         for start in running {
-            if let index = index(of: start) { cut(index, after: max(Self.smallest, length)) }
+            if let index = index(of: start) { cut(index, after: max(Self.smallest, length), besides: running) }
         }
+    }
+
+    /// Gives a piece of which most is missing back to the one before it, whose stream then receives it whole; how many
+    /// bytes come once more by that, or nil when it stays.
+    mutating func giveBack(_ start: Int64, besides running: Set<Int64>) -> Int64? {
+        guard let index = index(of: start), index > 0 else { return nil }
+        let (piece, before) = (pieces[index], pieces[index - 1])
+        guard piece.done < piece.rest, !before.isWhole, running.contains(before.start) else { return nil }
+        pieces[index - 1].end = piece.end
+        pieces.remove(at: index)
+        return piece.done
     }
 
     /// Up to where the file has no gap.
@@ -86,15 +97,25 @@ struct RangeMap: Codable, Sendable, Equatable {
         pieces.filter { $0.end > place }.map { $0.start < place ? Piece(start: place, end: $0.end) : $0 }
     }
 
+    /// Cuts the piece in two in which a place lies that nobody has come to.
+    mutating func split(at place: Int64) {
+        guard let index = pieces.firstIndex(where: { $0.position < place && place < $0.end }) else { return }
+        let end = pieces[index].end
+        pieces[index].end = place
+        pieces.insert(Piece(start: place, end: end), at: index + 1)
+    }
+
     private func free(besides running: Set<Int64>) -> Int64 {
         pieces.reduce(0) { $0 + (running.contains($1.start) ? 0 : $1.rest) }
     }
 
-    /// Cuts a piece behind so many missing bytes, unless what is left of it would be too small.
-    private mutating func cut(_ index: Int, after missing: Int64) {
+    /// Cuts a piece behind so many missing bytes, unless what is left of it would be too small. A stream that gave its piece
+    /// back and has not ended must not meet another one that begins there.
+    private mutating func cut(_ index: Int, after missing: Int64, besides running: Set<Int64>) {
         let piece = pieces[index]
         guard piece.rest >= missing + Self.smallest, pieces.count < Self.mostPieces else { return }
-        let place = piece.position + missing
+        var place = piece.position + missing
+        while running.contains(place) { place -= 1 }
         pieces[index].end = place
         pieces.insert(Piece(start: place, end: piece.end), at: index + 1)
     }

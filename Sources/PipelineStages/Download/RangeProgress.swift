@@ -1,4 +1,3 @@
-import Crypto
 import PipelineCore
 import Synchronization
 
@@ -16,6 +15,16 @@ final class RangeProgress: Sendable {
         var digests: RunningDigests
     }
 
+    /// What a piece of the body has led to.
+    struct Taken: Sendable {
+        /// How many bytes of the file are there.
+        let covered: Int64
+        /// Whether that is worth telling observers.
+        let isWorthTelling: Bool
+        /// What is worth noting with the file.
+        var note: PartNote?
+    }
+
     /// A consistent view: all digests are those of exactly the bytes counted.
     struct Snapshot: Sendable {
         var map: RangeMap
@@ -29,43 +38,65 @@ final class RangeProgress: Sendable {
         var front: Front
         /// The start of the piece that the front goes along with.
         var leading: Int64?
-        var hashers: [Int64: SHA256]
+        var hashers: [Int64: RunningDigests]
+        /// Up to where there are notes, by the start of what they are about.
+        var noted: [Int64: Int64] = [:]
         var running: Set<Int64> = []
         var covered: Int64
         var told: Int64
 
-        mutating func digest(_ bytes: UnsafeRawBufferPointer, of piece: RangeMap.Piece) {
+        /// The place from which on the digest runs that took the bytes in.
+        mutating func digest(_ bytes: UnsafeRawBufferPointer, of piece: RangeMap.Piece) -> Int64 {
             guard piece.position == front.position, piece.done == 0 || piece.start == leading else {
-                return hashers[piece.start, default: SHA256()].update(bufferPointer: bytes)
+                hashers[piece.start, default: RunningDigests()].update(bytes)
+                return piece.start
             }
             leading = piece.start
             front.digests.update(bytes)
             front.position += Int64(bytes.count)
+            return 0
+        }
+
+        /// A note on what runs from a place on, once enough has come or the piece is whole.
+        mutating func note(from start: Int64, to end: Int64, isWhole: Bool, unit: Int64) -> PartNote? {
+            guard isWhole || end - noted[start, default: start] >= unit else { return nil }
+            noted[start] = end
+            let digests = start == 0 ? front.digests : hashers[start]
+            return digests.map { PartNote(start: start, end: end, sha256: $0.sha256) }
         }
     }
 
     private let state: Mutex<State>
+    /// How many bytes of a stretch are worth a note.
+    private let unit: Int64
 
     /// - Parameters:
     ///   - front: what lies before the pieces.
     ///   - hashers: for each piece that has bytes, by its start, one that has seen them.
-    init(_ map: RangeMap, front: Front, hashers: [Int64: SHA256]) {
+    ///   - unit: how many bytes of a stretch are worth a note.
+    init(_ map: RangeMap, front: Front, hashers: [Int64: RunningDigests], unit: Int64 = .max) {
         let covered = front.position + map.covered
         state = Mutex(State(map: map, front: front, hashers: hashers, covered: covered, told: covered))
+        self.unit = unit
     }
 
-    /// Bytes of a piece that were written behind those before; how many bytes of the file are there, and whether that
-    /// is worth telling.
-    func take(_ bytes: UnsafeRawBufferPointer, of start: Int64) -> (covered: Int64, isWorthTelling: Bool) {
+    /// Takes in bytes of a piece that were written behind those before.
+    func take(_ bytes: UnsafeRawBufferPointer, of start: Int64) -> Taken {
         state.withLock { state in
-            guard let index = state.map.index(of: start) else { return (state.covered, false) }
+            guard let index = state.map.index(of: start) else {
+                return Taken(covered: state.covered, isWorthTelling: false)
+            }
             let count = min(Int64(bytes.count), state.map.pieces[index].rest)
-            state.digest(UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)]), of: state.map.pieces[index])
+            let from = state.digest(
+                UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)]), of: state.map.pieces[index])
             state.map.pieces[index].done += count
             state.covered += count
-            guard state.covered - state.told >= 256 << 10 else { return (state.covered, false) }
-            state.told = state.covered
-            return (state.covered, true)
+            let isWorthTelling = state.covered - state.told >= 256 << 10
+            if isWorthTelling { state.told = state.covered }
+            let piece = state.map.pieces[index]
+            return Taken(
+                covered: state.covered, isWorthTelling: isWorthTelling,
+                note: state.note(from: from, to: piece.position, isWhole: piece.isWhole, unit: unit))
         }
     }
 
@@ -83,6 +114,19 @@ final class RangeProgress: Sendable {
 
     /// Leaves to the running streams what they receive soon.
     func shorten(to length: Int64) { state.withLock { $0.map.shorten($0.running, to: length) } }
+
+    /// Leaves what streams that did not pay were to receive to those before them, who need no new request for it; tells
+    /// which have nothing to do any more.
+    func giveBack(_ starts: some Sequence<Int64>) -> [Int64] {
+        state.withLock { state in
+            starts.filter { start in
+                let others = state.running.subtracting([start])
+                guard let lost = state.map.giveBack(start, besides: others) else { return false }
+                state.covered -= lost
+                return true
+            }
+        }
+    }
 
     /// Where the next byte of a piece goes, and where it ends; nil for one that is whole and was taken off.
     func bounds(of start: Int64) -> (position: Int64, end: Int64)? {
@@ -103,6 +147,7 @@ final class RangeProgress: Sendable {
         _ = state.map.absorb(from: 0, to: state.front.position, besides: state.running)
         let starts = Set(state.map.pieces.map(\.start))
         state.hashers = state.hashers.filter { starts.contains($0.key) }
+        state.noted = state.noted.filter { starts.contains($0.key) || $0.key == 0 }
     }
 
     /// How many bytes of the file are there.
@@ -115,7 +160,7 @@ final class RangeProgress: Sendable {
         }
         var snapshot = seen
         for index in seen.map.pieces.indices where seen.map.pieces[index].done > 0 {
-            snapshot.map.pieces[index].digest = hashers[seen.map.pieces[index].start]?.finalize().hex
+            snapshot.map.pieces[index].digest = hashers[seen.map.pieces[index].start]?.sha256
         }
         return snapshot
     }

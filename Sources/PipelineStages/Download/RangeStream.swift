@@ -16,6 +16,7 @@ struct RangeStream: Sendable {
 
     let run: DownloadRun
     let part: PartFile
+    let notes: PartNotes
     let progress: RangeProgress
     let marks: TransferMarks
     let gauge: StreamGauge
@@ -25,9 +26,7 @@ struct RangeStream: Sendable {
     /// Receives the piece that begins there, up to where it then ends: other streams may take over what lies behind.
     func receive(_ start: Int64) async -> End {
         while true {
-            guard let (position, end) = progress.bounds(of: start) else {
-                return .restart("a piece was lost")
-            }
+            guard let (position, end) = progress.bounds(of: start) else { return .restart("another stream has it") }
             var session = session
             session.held = position
             session.limit = end
@@ -39,17 +38,20 @@ struct RangeStream: Sendable {
             } catch {
                 return .failed(error)
             }
-            let verdict = Mutex(DownloadSession.Verdict?.none)
-            let sink = sink(session, start) { seen in verdict.withLock { $0 = seen } }
+            let seen = Mutex(Seen())
+            let sink = sink(session, start) { change in seen.withLock { change(&$0) } }
             switch await run.requests.send(rendered, in: run.context, adjust: { $0.receive = sink }) {
             case .failure(let failure): return .failed(run.end(failure, rendered, at: part.path))
             case .success(let response):
-                switch verdict.withLock({ $0 }) {
+                let seen = seen.withLock { $0 }
+                switch seen.verdict {
                 case .rest(let promised, _):
                     guard let (reached, end) = progress.bounds(of: start), reached < end else {
                         return .whole(response, rendered)
                     }
-                    guard reached == promised else { return .restart("the service sent another range than it said") }
+                    guard reached == promised || reached == seen.end else {
+                        return .restart("the service sent another range than it said")
+                    }
                     guard reached > position else {
                         return .failed(run.definite("the service sends ranges without a byte in them"))
                     }
@@ -62,20 +64,35 @@ struct RangeStream: Sendable {
         }
     }
 
+    /// What one exchange has met with.
+    private struct Seen: Sendable {
+        var verdict: DownloadSession.Verdict?
+        /// Where the piece ended when something was written last: the end may have moved on meanwhile.
+        var end: Int64?
+    }
+
     private func sink(
-        _ session: DownloadSession, _ start: Int64, judged: @escaping @Sendable (DownloadSession.Verdict) -> Void
+        _ session: DownloadSession, _ start: Int64,
+        note: @escaping @Sendable (@Sendable (inout Seen) -> Void) -> Void
     ) -> ResponseSink {
-        let (progress, marks, gauge) = (progress, marks, gauge)
+        let (progress, marks, gauge, notes) = (progress, marks, gauge, notes)
         let (descriptor, report, total) = (part.descriptor, run.context, session.total)
         return .file(
             FileSink(
                 onBytes: { bytes in
-                    let (covered, isWorthTelling) = progress.take(bytes, of: start)
-                    marks.move(to: covered)
-                    gauge.note(covered)
-                    if isWorthTelling { report.report(.transfer(sent: 0, received: covered, total: total)) }
+                    let taken = progress.take(bytes, of: start)
+                    if let note = taken.note { notes.add(note) }
+                    marks.move(to: taken.covered)
+                    gauge.note(taken.covered)
+                    if taken.isWorthTelling {
+                        report.report(.transfer(sent: 0, received: taken.covered, total: total))
+                    }
                 },
-                end: { progress.bounds(of: start)?.end ?? 0 },
+                end: {
+                    let end = progress.bounds(of: start)?.end ?? 0
+                    note { $0.end = end }
+                    return end
+                },
                 decide: { head in
                     var verdict = session.verdict(on: head)
                     if case .rest(let end, _) = verdict {
@@ -84,7 +101,7 @@ struct RangeStream: Sendable {
                             verdict = .restart("the service sent another range than was asked for")
                         }
                     }
-                    judged(verdict)
+                    note { [verdict] in $0.verdict = verdict }
                     return switch verdict {
                     case .rest: .writeToDescriptor(descriptor, offset: session.held)
                     case .answer: .memory

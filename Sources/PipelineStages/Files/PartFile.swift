@@ -102,12 +102,18 @@ final class PartFile: Sendable {
 
     /// Sees to it that the disk has room for the file to grow to `size`, so that a full disk is known before the
     /// transfer and not in its middle, and nobody else takes the room meanwhile. The length stays that of what is there.
-    func reserve(_ size: Int64) throws(LackOfRoom) {
+    ///
+    /// - Returns: whether the room is taken; false where the file system can't do so.
+    @discardableResult func reserve(_ size: Int64) throws(LackOfRoom) -> Bool {
         let held = self.size
-        guard size > held else { return }
+        guard size > held else { return true }
         let free = Folder.freeSpace(Folder.containing(path))
         if let free, free < size - held { throw LackOfRoom(needed: size - held, free: free) }
-        guard !DiskSpace.reserve(descriptor, held..<size) else { return }
+        switch DiskSpace.reserve(descriptor, held..<size) {
+        case .reserved: return true
+        case .notOffered: return false
+        case .lacking: break
+        }
         // What was reserved before the disk was full is given back.
         _ = ftruncate(descriptor, off_t(held))
         throw LackOfRoom(needed: size - held, free: free ?? 0)

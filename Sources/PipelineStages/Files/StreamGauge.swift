@@ -37,7 +37,7 @@ final class StreamGauge: Sendable {
     var reach: Int64? { reach(windows: Self.windows) }
 
     /// The same for a stream of which it is not known whether it is worth it: enough to find that out.
-    var trialReach: Int64? { reach(windows: Self.trialWindows) }
+    var trialReach: Int64? { reach(windows: Self.trialWindows).map { max($0, Self.leastTrial) } }
 
     private func reach(windows: Double) -> Int64? {
         pace.withLock { pace in
@@ -48,6 +48,8 @@ final class StreamGauge: Sendable {
     /// A request costs a round trip in which nothing moves: with so many windows it costs a few hundredths.
     private static let windows = 8.0
     private static let trialWindows = 1.0
+    /// More than many services give to each request at once before they limit it (nginx: two mebibytes).
+    private static let leastTrial: Int64 = 4 << 20
 
     /// Returns when the number has changed since the last call, or the task is cancelled.
     func change() async {

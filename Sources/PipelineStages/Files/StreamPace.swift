@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineHTTP
 
 /// Finds, while a transfer runs, how many streams at a time are worth it: more where each connection alone is slow, as
 /// on a lossy path or at a service that limits each, and one where they would only take from each other.
@@ -58,6 +59,10 @@ struct StreamPace: Sendable {
         began = now
     }
 
+    /// What is looked at as one over connections whose round trips take so long. A new connection needs some of them to
+    /// become fast; on the same machine time is short for other reasons.
+    static func window(over roundTrip: Duration) -> Duration { max(.milliseconds(100), roundTrip * 4) }
+
     /// Begins to look, with so many bytes that were there before.
     mutating func begin(at total: Int64, now: Timestamp) { (began, moved) = (now, total) }
 
@@ -101,9 +106,11 @@ struct StreamPace: Sendable {
         rest = min(rest * 2, Self.longestRest)
     }
 
+    /// A stream more brings no more than one of those before: what comes faster at first is what a service that limits
+    /// each has saved up for it.
     private mutating func accept(_ found: Double) {
+        rate = min(found, (rate ?? found) * Double(width) / Double(proven))
         proven = width
-        rate = found
         rest = Self.shortestRest
         widen()
     }
@@ -116,6 +123,11 @@ struct StreamPace: Sendable {
         width = min(most, width * 2)
         phase = .trying([])
     }
+}
+
+extension ExchangeTimings {
+    /// How long an answer takes to begin, as far as a connection that was made has shown it; zero for one that was there.
+    var roundTrip: Duration { .seconds(max(0, connect - nameLookup)) }
 }
 
 extension Duration {

@@ -11,7 +11,9 @@ extension UploadRun {
         guard let state = checkpoint.parts else { return nil }
         let table = PartTable(total: source.size, size: state.partSize)
         let most = try await context.value(of: parts.definition.parallel)
-        var flight = PartFlight(parts, table, state, most: most, requests: requests, context: context)
+        var flight = PartFlight(
+            parts, table, state, most: most, window: StreamPace.window(over: roundTrip), requests: requests,
+            context: context)
         var last: (HTTPExchangeResponse, RenderedRequest)?
         // A failure of one part lets the others end: what they sent need not be sent again.
         await withTaskGroup(of: PartFlight.Event.self) { group in

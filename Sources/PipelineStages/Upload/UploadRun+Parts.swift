@@ -194,7 +194,9 @@ extension UploadRun {
     /// One exchange whose bytes are not of the file.
     mutating func answer(to rendered: RenderedRequest) async throws(StageFailure) -> HTTPExchangeResponse {
         switch await requests.send(rendered, in: context) {
-        case .success(let response): return response
+        case .success(let response):
+            roundTrip = max(roundTrip, response.timings.roundTrip)
+            return response
         case .failure(let failure): throw await end(failure, rendered)
         }
     }

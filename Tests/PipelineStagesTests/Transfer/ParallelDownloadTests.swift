@@ -65,7 +65,8 @@ struct ParallelDownloadTests {
         let bench = try bench(service)
         #expect(await bench.resume().failedTry?.kind == .silent)
         #expect(folder.read("m.obj") == nil)
-        #expect(folder.read("m.obj.part")?.count == 10 << 20)
+        // Its notes stand behind the end.
+        #expect(try #require(folder.read("m.obj.part")).count > 10 << 20)
         #expect(await bench.run().finished != nil)
         #expect(folder.read("m.obj") == content)
         #expect(bench.state.moved.received == 10 << 20)

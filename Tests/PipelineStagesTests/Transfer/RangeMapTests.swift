@@ -40,6 +40,23 @@ struct RangeMapTests {
         #expect(tiny.next(.max, besides: [0], streams: 64) == nil)
     }
 
+    @Test(
+        "a piece of which most is missing goes back to the stream before it, and nobody begins at its place meanwhile")
+    func giveBack() {
+        var map = RangeMap(from: 0, to: 100 * mebibyte)
+        map.pieces[0].done = 20 * mebibyte
+        let start = 92 * mebibyte
+        _ = map.next(8 * mebibyte, besides: [0], streams: 2)
+        map.pieces[1].done = 5 * mebibyte
+        #expect(map.giveBack(start, besides: [0]) == nil)
+        map.pieces[1].done = 3 * mebibyte
+        #expect(map.giveBack(start, besides: []) == nil)
+        #expect(map.giveBack(start, besides: [0]) == 3 * mebibyte)
+        #expect(map.pieces.map(\.end) == [100 * mebibyte])
+        #expect(map.giveBack(start, besides: [0]) == nil)
+        #expect(map.next(8 * mebibyte, besides: [0, start], streams: 2)?.start == start - 1)
+    }
+
     @Test("whole pieces at the front become part of the prefix, unless somebody still looks at them")
     func absorb() {
         var map = RangeMap(from: 5, to: 3 * mebibyte)

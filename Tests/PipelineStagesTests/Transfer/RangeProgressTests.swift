@@ -68,4 +68,21 @@ struct RangeProgressTests {
         #expect(progress.snapshot.map.pieces.isEmpty)
         #expect(progress.snapshot.front.digests.sha256 == digest(0..<4 * mebibyte))
     }
+
+    @Test("what a stream received that gave its piece back does not count, nor what still comes to it")
+    func giveBack() {
+        let (first, second) = (mebibyte, 3 * mebibyte)
+        let progress = progress(
+            RangeMap(pieces: [.init(start: first, end: second), .init(start: second, end: 4 * mebibyte)]))
+        for _ in 0..<2 { _ = progress.begin(nil, streams: 2) }
+        receive(second..<second + 1000, of: second, progress)
+        #expect(progress.covered == mebibyte + 1000)
+        #expect(progress.giveBack([second]) == [second])
+        #expect(progress.covered == mebibyte)
+        receive(second + 1000..<second + 2000, of: second, progress)
+        #expect(progress.covered == mebibyte)
+        #expect(progress.bounds(of: second) == nil)
+        receive(first..<4 * mebibyte, of: first, progress)
+        #expect(progress.snapshot.front.digests.sha256 == digest(0..<4 * mebibyte))
+    }
 }

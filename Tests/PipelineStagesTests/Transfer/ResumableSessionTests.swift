@@ -55,6 +55,16 @@ struct ResumableSessionTests {
         #expect(second?.body == .file(offset: 0, count: 100))
     }
 
+    /// The offset in the answer to a creation was not compared with the file's length.
+    @Test("a service that says it has more than there is contradicts itself")
+    func tooMuch() {
+        var session = ResumableSession(total: 100)
+        let wrong = UploadStep.fail(.wrong("the service says it has 101 bytes of a file that has 100"))
+        #expect(created(&session, ["Upload-Offset": "101"]) == wrong)
+        var other = resumed()
+        #expect(other.next(after: answer(204, ["Upload-Offset": "101"], from: Self.upload)) == wrong)
+    }
+
     /// A late append of an owner that was killed ended the upload between our question and our append; its conflict
     /// was taken for the target's refusal.
     @Test("asks for the last answer again when a conflict says that the upload is complete")

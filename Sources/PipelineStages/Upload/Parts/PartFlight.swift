@@ -28,8 +28,8 @@ struct PartFlight {
     private var running = 0
 
     init(
-        _ parts: PartsRequests, _ table: PartTable, _ state: PartsCheckpoint, most: Int, requests: StageRequests,
-        context: StageContext<UploadCheckpoint>
+        _ parts: PartsRequests, _ table: PartTable, _ state: PartsCheckpoint, most: Int, window: Duration,
+        requests: StageRequests, context: StageContext<UploadCheckpoint>
     ) {
         self.parts = parts
         self.table = table
@@ -37,9 +37,10 @@ struct PartFlight {
         self.requests = requests
         self.context = context
         missing = (1...table.count).filter { state.receipts[$0] == nil }[...]
-        // What is sent first only fills the buffers of a new connection.
+        // What is sent first only fills the buffers of a new connection. One stream alone is silent behind each part, until
+        // its answer is there.
         pace = StreamGauge(
-            StreamPace(most: most, width: state.streams ?? 1, skipsFirst: true, now: context.now)
+            StreamPace(most: most, width: state.streams ?? 2, window: window, skipsFirst: true, now: context.now)
         ) { context.now }
         gauge = PartGauge(table, present: Set(state.receipts.keys), pace, context)
     }

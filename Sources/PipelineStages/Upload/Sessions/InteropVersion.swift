@@ -34,26 +34,36 @@ enum InteropVersion: Int, Codable, Sendable, CaseIterable, Comparable {
     var field: HTTPField { HTTPField(name: .uploadDraftInteropVersion, value: String(rawValue)) }
 }
 
-/// What a service accepts, from `Upload-Limit`; nil for no limit. Sizes in bytes.
-struct UploadLimit: Codable, Sendable, Hashable {
-    var maximumSize: Int64?
-    var minimumSize: Int64?
-    var maximumAppend: Int64?
-    /// Holds for all appends but the one that ends the upload.
-    var minimumAppend: Int64?
-    /// How long the service keeps the upload from the answer on, in seconds: `max-age`, in versions before 7 `expires`.
-    var maximumAge: Int64?
+/// The requests in a version.
+extension InteropVersion {
+    /// Makes an upload of a file of that length; empty, or with all its bytes.
+    func creation(at url: String?, of total: Int64, bringsAll: Bool) -> UploadRequest {
+        var request = request(
+            .create, nil, url, completeness(bringsAll), HTTPField(name: .uploadLength, value: String(total)))
+        request.body = bringsAll && total > 0 ? .file(offset: 0, count: total) : .empty
+        request.note = .disposition
+        return request
+    }
 
-    init() {}
+    /// Sends a stretch of the file, which may be empty.
+    func append(
+        _ stretch: Range<Int64>, to url: String?, isLast: Bool, _ purpose: UploadRequest.Purpose = .append
+    ) -> UploadRequest {
+        var request = request(
+            purpose, .patch, url, completeness(isLast),
+            HTTPField(name: .uploadOffset, value: String(stretch.lowerBound)),
+            appendType.map { HTTPField(name: .contentType, value: $0) })
+        let count = stretch.upperBound - stretch.lowerBound
+        request.body = count > 0 ? .file(offset: stretch.lowerBound, count: count) : .empty
+        return request
+    }
 
-    /// Reads the field; unknown keys are skipped, and a field with a value of the wrong type counts as absent.
-    init?(_ text: String) {
-        guard let entries = StructuredField.integers(text) else { return nil }
-        maximumSize = entries["max-size"]
-        minimumSize = entries["min-size"]
-        maximumAppend = entries["max-append-size"].flatMap { $0 > 0 ? $0 : nil }
-        minimumAppend = entries["min-append-size"]
-        maximumAge = (entries["max-age"] ?? entries["expires"]).flatMap { $0 >= 0 ? $0 : nil }
+    /// One without a body.
+    func request(
+        _ purpose: UploadRequest.Purpose, _ method: HTTPRequest.Method?, _ url: String?, _ more: HTTPField?...
+    ) -> UploadRequest {
+        UploadRequest(
+            purpose: purpose, method: method, url: url, headers: HTTPFields([field] + more.compactMap { $0 }))
     }
 }
 

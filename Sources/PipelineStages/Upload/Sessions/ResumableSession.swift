@@ -7,8 +7,9 @@ import PipelineHTTP
 ///
 /// Uploads are created empty and filled by appends, so that the URL is known, and can be kept, before the first byte of
 /// the file goes out. Only where it does no harm to send all of it again, all goes along with the creation: one request,
-/// whose answer is that of its target (draft, section 4.2.2); a 104 on the way tells the URL. Where a try begins with an upload that exists, the service is asked for its offset first:
-/// there are services that destroy an upload for an append at a wrong one.
+/// whose answer is that of its target (draft, section 4.2.2); a 104 on the way tells the URL. Where a try begins with an
+/// upload that exists, the service is asked for its offset first: there are services that destroy an upload for an append
+/// at a wrong one.
 struct ResumableSession: Sendable, Equatable {
     private enum State: Sendable, Equatable {
         case creating
@@ -103,33 +104,28 @@ struct ResumableSession: Sendable, Equatable {
 
     /// The request that ends the upload without a result; nil when there is none.
     var cancellation: UploadRequest? {
-        url.map { UploadRequest(purpose: .cancel, method: .delete, url: $0, headers: fields()) }
+        url.map { version.request(.cancel, .delete, $0) }
     }
 
     // MARK: Requests
-
-    private func fields(_ more: HTTPField?...) -> HTTPFields {
-        HTTPFields([version.field] + more.compactMap { $0 })
-    }
 
     private mutating func create() -> UploadStep {
         state = .creating
         // Its answer may be the one that ends the upload.
         mayBeComplete = isOptimistic
-        let length = HTTPField(name: .uploadLength, value: String(total))
-        return .send(
-            UploadRequest(
-                purpose: .create, url: creationURL, headers: fields(version.completeness(isOptimistic), length),
-                body: isOptimistic && total > 0 ? .file(offset: 0, count: total) : .empty, note: .disposition))
+        return .send(version.creation(at: creationURL, of: total, bringsAll: isOptimistic))
     }
 
     private mutating func ask() -> UploadStep {
         state = .asking
-        return .send(UploadRequest(purpose: .ask, method: .head, url: url, headers: fields()))
+        return .send(version.request(.ask, .head, url))
     }
 
     /// The rest in one request, or as much of it as the service takes at a time.
     private mutating func append(from offset: Int64) -> UploadStep {
+        guard offset <= total else {
+            return .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
+        }
         if let maximum = limit?.maximumSize, total > maximum { return .fail(.tooLarge(maximum)) }
         if let minimum = limit?.minimumSize, total < minimum { return .fail(.tooSmall(minimum)) }
         confirmed = offset
@@ -138,7 +134,7 @@ struct ResumableSession: Sendable, Equatable {
         let isLast = offset + count == total
         if isLast { mayBeComplete = true }
         state = .appending(from: offset, count: count)
-        return .send(appendRequest(.append, offset, count == 0 ? .empty : .file(offset: offset, count: count), isLast))
+        return .send(version.append(offset..<offset + count, to: url, isLast: isLast))
     }
 
     /// An empty append to a complete upload: a service can give its last answer again (section 4.4.2).
@@ -146,17 +142,7 @@ struct ResumableSession: Sendable, Equatable {
         state = .replaying
         mayBeComplete = true
         confirmed = total
-        return .send(appendRequest(.replay, total, .empty, true))
-    }
-
-    private func appendRequest(
-        _ purpose: UploadRequest.Purpose, _ offset: Int64, _ body: UploadRequest.Body, _ isLast: Bool
-    ) -> UploadRequest {
-        let type = version.appendType.map { HTTPField(name: .contentType, value: $0) }
-        let start = HTTPField(name: .uploadOffset, value: String(offset))
-        return UploadRequest(
-            purpose: purpose, method: .patch, url: url, headers: fields(version.completeness(isLast), start, type),
-            body: body)
+        return .send(version.append(total..<total, to: url, isLast: true, .replay))
     }
 
     // MARK: Answers
@@ -249,9 +235,6 @@ struct ResumableSession: Sendable, Equatable {
 
     private mutating func afterPart(_ response: HTTPExchangeResponse, _ start: Int64, _ count: Int64) -> UploadStep {
         let offset = offset(in: response.headers) ?? start + count
-        guard offset <= total else {
-            return .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
-        }
         if offset > start {
             detours = 0
             return append(from: offset)

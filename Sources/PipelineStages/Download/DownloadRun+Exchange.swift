@@ -1,0 +1,120 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+extension DownloadRun {
+    /// Asks for the file, or for what is missing of it, in one request.
+    mutating func exchange() async throws(StageFailure) -> Step {
+        var session = session()
+        if probes, session.held == 0 { session.limit = Self.probeLength }
+        var rendered = try await requests.render(stage.definition, in: context)
+        for field in session.fields { rendered.description.headers[field.name] = field.value }
+        let (context, requests) = (context, requests)
+        let receiver = DownloadReceiver(
+            session, marks: TransferMarks(from: session.held, part: Self.partSize) { context.now }, place: place,
+            url: rendered.description.url, comparesExisting: !replaces && !isTaken && stage.unpack == nil,
+            wanted: wanted, checkpoint: checkpoint, part: part, digests: digests,
+            owner: owner(of:)
+        ) { context.now }
+        let sink = receiver.sink { received, total in
+            context.report(.transfer(sent: 0, received: received, total: total))
+        }
+        var passage = Passage()
+        let result = try await receiver.marks.during { [rendered] in
+            await requests.send(rendered, in: context) { $0.receive = sink }
+        } onWakeUp: { () async throws(StageFailure) in
+            try await keep(receiver.snapshot, &passage)
+        }
+        let snapshot = receiver.snapshot
+        part = snapshot.part ?? part
+        switch result {
+        case .failure(let failure):
+            try await keep(snapshot, &passage)
+            throw end(failure, rendered, at: snapshot.path)
+        case .success(let response): return try await step(after: response, snapshot, rendered, &passage)
+        }
+    }
+
+    private mutating func step(
+        after response: HTTPExchangeResponse, _ snapshot: DownloadReceiver.Snapshot, _ rendered: RenderedRequest,
+        _ passage: inout Passage
+    ) async throws(StageFailure) -> Step {
+        switch snapshot.outcome {
+        case .none: throw definite("the answer had no head")
+        case .restart(let reason): return .restart(reason)
+        case .answer: throw await refusal(response, rendered)
+        case .busy(let path): throw busy(path)
+        case .failed(let failure): throw local(failure)
+        case .lackOfRoom(let lack, let path): throw noRoom(lack, path)
+        case .exists(let path):
+            return try await identical(path, by: wanted.stated + snapshot.stated).map { .identical($0) } ?? .taken
+        case .received, .nothingMore:
+            guard let part = snapshot.part, let path = snapshot.path else { throw definite("the answer had no file") }
+            let trailing = StatedDigest.stated(in: response.trailers, isWhole: response.status != 206)
+            try await keep(snapshot, &passage, isEnd: true)
+            checkpoint.stated += trailing.filter { !checkpoint.stated.contains($0) }
+            roundTrip = max(roundTrip, response.timings.roundTrip)
+            if let total = snapshot.total, snapshot.position < total {
+                // A server may send less than the range that was asked for.
+                digests = snapshot.digests
+                return .more
+            }
+            let answer = Answer(
+                status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) },
+                url: response.url, body: try smallBody(part, snapshot.position))
+            return .whole(
+                Arrival(
+                    part: part, path: path, bytes: snapshot.position, digests: snapshot.digests, answer: answer,
+                    rendered: rendered))
+        }
+    }
+
+    /// The body for the author's captures, if there are any and it is not large.
+    func smallBody(_ part: PartFile, _ size: Int64) throws(StageFailure) -> [UInt8] {
+        guard !stage.definition.capture.isEmpty, (1...1 << 20).contains(size) else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+            count = max(0, pread(part.descriptor, buffer.baseAddress, Int(size), 0))
+        }
+    }
+
+    /// Makes what has arrived durable, counts it, and passes the marks behind it.
+    private mutating func keep(
+        _ snapshot: DownloadReceiver.Snapshot, _ passage: inout Passage, isEnd: Bool = false
+    ) async throws(StageFailure) {
+        guard let part = snapshot.part, case .received = snapshot.outcome else { return }
+        try reading(part.path) { () throws(FileFailure) in try part.syncData() }
+        checkpoint.target = snapshot.path
+        checkpoint.held = snapshot.position
+        checkpoint.heldDigest = snapshot.digests.sha256
+        checkpoint.validator = snapshot.validator
+        checkpoint.total = snapshot.total
+        checkpoint.stated = snapshot.stated
+        checkpoint.uncounted += snapshot.position - max(snapshot.start, passage.counted)
+        passage.counted = snapshot.position
+        // The end is committed with the verdict on it.
+        if !isEnd { try await commit(countsBytes: session().asksForRest) }
+        passage.parts = max(passage.parts, snapshot.start)
+        while passage.parts + Self.partSize <= snapshot.position {
+            passage.parts += Self.partSize
+            context.pass(.downloadPart)
+        }
+        if isEnd, passage.parts < snapshot.position { context.pass(.downloadPart) }
+    }
+
+    /// How far one exchange has come.
+    private struct Passage {
+        /// Up to where its bytes are in the checkpoint.
+        var counted: Int64 = 0
+        /// Up to where its marks are passed.
+        var parts: Int64 = 0
+    }
+}

@@ -1,0 +1,139 @@
+import JSONPath
+import PipelineCore
+import PipelineTestKit
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+@testable import PipelineStages
+
+@Suite("The place that a download writes to")
+struct DownloadPlaceTests {
+    private let folder = TransferFolder()
+    private let content = TransferFolder.bytes(10 << 20)
+
+    private func bench(_ service: FileService, _ more: String = "", to: String = "out/mesh.obj") throws -> TransferBench
+    {
+        try .download(from: service, more, to: to, in: folder)
+    }
+
+    @Test("leaves a different file of that name alone and waits as a part, and takes the same one as done")
+    func existing() async throws {
+        let small: [UInt8] = Array("hello".utf8)
+        let service = try FileService(small)
+        folder.write("a", small)
+        folder.write("b", [1])
+        let same = try bench(service, TransferBench.verifying(small), to: "a")
+        #expect(await same.resume().finished != nil)
+        #expect(service.requests.isEmpty)
+        for verify in [TransferBench.verifying(small), ""] {
+            let bench = try bench(service, verify, to: "b")
+            let different = await bench.resume()
+            #expect(different.refusal?.contains("a different file is at") == true)
+            #expect(folder.read("b") == [1])
+            #expect(folder.read("b.part") == small)
+            unlink(folder.path + "/b.part")
+        }
+        #expect(service.requests.count == 2)
+        #expect(await (try bench(service, to: "a")).resume().finished != nil)
+        let stated = TransferBench.digestField(small)
+        service.change { $0.fields = [stated] }
+        #expect(await (try bench(service, to: "a")).resume().finished != nil)
+        let stays = try bench(service, to: "b")
+        #expect(await stays.resume().refusal?.contains("a different file is at") == true)
+        #expect(folder.read("b.part") == small)
+        let count = service.requests.count
+        stays.state.overwrites = true
+        #expect(await stays.resume().finished != nil)
+        #expect(service.requests.count == count)
+        #expect(folder.read("b") == small)
+        #expect(folder.names == ["a", "b"])
+    }
+
+    @Test("whose name is taken meanwhile waits as a part until overwriting is allowed")
+    func takenMeanwhile() async throws {
+        let small: [UInt8] = Array("hello".utf8)
+        let service = try FileService(small)
+        let bench = try bench(service, to: "a")
+        let path = folder.path
+        bench.onPass = { point, _ in
+            guard point == .downloadVerified else { return }
+            close(open(path + "/a", O_CREAT | O_WRONLY, 0o644))
+        }
+        #expect(await bench.resume().refusal?.contains("a different file is at") == true)
+        #expect(folder.read("a.part") == small)
+        bench.onPass = { _, _ in }
+        bench.state.overwrites = true
+        #expect(await bench.resume().finished != nil)
+        #expect(folder.read("a") == small)
+        #expect(service.requests.count == 1)
+    }
+
+    @Test("into a folder takes the name that the service proposes, made safe")
+    func folderName() async throws {
+        let small: [UInt8] = Array("hello".utf8)
+        let service = try FileService(small) {
+            $0.fields = [("Content-Disposition", "attachment; filename=\"../../.evil/.mesh.obj\"")]
+        }
+        #expect(
+            await (try bench(service, to: "out/")).resume().finished?["path"]?.string == folder.path + "/out/mesh.obj")
+        service.change { $0.fields = [] }
+        #expect(
+            await (try bench(service, to: "other/")).resume().finished?["path"]?.string == folder.path
+                + "/other/mesh.obj")
+    }
+
+    @Test("into a folder resumes too")
+    func folderResume() async throws {
+        let service = try FileService(content) { $0.cuts = [9 << 20] }
+        let bench = try bench(service, to: "out/")
+        #expect(await bench.run().finished != nil)
+        #expect(folder.read("out/mesh.obj") == content)
+        #expect(service.sent == 10 << 20)
+    }
+
+    @Test("to a name from an answer stays in its folder")
+    func capturedName() async throws {
+        let small: [UInt8] = Array("hello".utf8)
+        let service = try FileService(small)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "download", "service": "api", "request": { "GET": "/x" },
+              "to": "sub/${{ stages.model.name }}" }
+            """, url: service.url, folder: folder.path, captured: ["model": ["name"]])
+        bench.captures = ["model": ["name": "../../../tmp/.evil.obj"]]
+        #expect(await bench.resume().finished?["path"]?.string == folder.path + "/sub/evil.obj")
+    }
+
+    @Test("that finds another one writing to the same place leaves it alone")
+    func locked() async throws {
+        let (reached, goOn) = (Gate(), Gate())
+        let service = try FileService(content) { $0.half = (reached, goOn) }
+        let first = try bench(service)
+        let host = first.host(nil)
+        let stage = first.stage
+        let task = Task { await stage.resume(nil, host) }
+        await reached.wait()
+        let second = await (try bench(service)).resume()
+        #expect(second.failedTry?.failure.title.contains("another download is writing") == true)
+        goOn.open()
+        let result = await task.value
+        #expect(result.finished != nil)
+        #expect(folder.read("out/mesh.obj") == content)
+    }
+
+    @Test("never follows a symbolic link at the part's place")
+    func link() async throws {
+        let service = try FileService([1, 2, 3])
+        folder.write("victim", [9])
+        symlink(folder.path + "/victim", folder.path + "/a.part")
+        #expect(await (try bench(service, to: "a")).resume().refusal?.contains("can't write") == true)
+        #expect(folder.read("victim") == [9])
+    }
+}

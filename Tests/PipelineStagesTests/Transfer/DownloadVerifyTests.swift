@@ -1,0 +1,72 @@
+import PipelineCore
+import Testing
+
+@testable import PipelineStages
+
+@Suite("What a download is checked against")
+struct DownloadVerifyTests {
+    private let folder = TransferFolder()
+    private let content = TransferFolder.bytes(10 << 20)
+
+    private func bench(_ service: FileService, _ more: String = "", to: String = "out/mesh.obj") throws -> TransferBench
+    {
+        try .download(from: service, more, to: to, in: folder)
+    }
+
+    @Test("of a file that comes damaged is fetched once more, then fails with both digests")
+    func damaged() async throws {
+        let small = Array(content.prefix(100_000))
+        let once = try FileService(small) { $0.damages = 1 }
+        let mended = try bench(once, TransferBench.verifying(small))
+        let first = await mended.resume()
+        #expect(first.failedTry?.kind == .answered)
+        #expect(await mended.resume().finished != nil)
+        #expect(folder.read("out/mesh.obj") == small)
+        let always = try FileService(small) { $0.damages = 1000 }
+        let broken = try bench(always, TransferBench.verifying(small), to: "b.obj")
+        let refusal = await broken.run().refusal
+        #expect(refusal?.contains(TransferFolder.sha256(small)) == true)
+        #expect(refusal?.contains("its SHA-256 is") == true)
+        #expect(always.requests.count == 2)
+        #expect(!folder.names.contains("b.obj"))
+        #expect(!folder.names.contains("b.obj.part"))
+    }
+
+    @Test("checks the service's own digest unasked, also after a resume")
+    func ownDigest() async throws {
+        let wrong = TransferBench.digestField([1])
+        let service = try FileService(content) { state in
+            state.fields = [wrong]
+            state.cuts = [9 << 20]
+        }
+        let bench = try bench(service)
+        #expect(await bench.run().refusal?.contains("Repr-Digest says") == true)
+        let right = TransferBench.digestField(content)
+        service.change { $0.fields = [right] }
+        #expect(await bench.run().finished != nil)
+    }
+
+    @Test("with a wrong checksum of the store's names both values, and keeps nothing")
+    func storeChecksum() async throws {
+        let small = Array("123456789".utf8)
+        let service = try FileService(small) { $0.fields = [("x-goog-hash", "crc32c=4waSgg==")] }
+        let bench = try bench(service, to: "a")
+        let failure = await bench.run().failedTry?.failure
+        #expect(failure?.title.contains("its CRC-32C is e3069283, and x-goog-hash says e3069282") == true)
+        #expect(failure?.hint?.contains("neither was kept") == true)
+        #expect(folder.names.isEmpty)
+        service.change { $0.fields = [("x-goog-hash", "crc32c=4waSgw==")] }
+        #expect(await bench.run().finished != nil)
+    }
+
+    @Test("checks size and a header of the service's when told to")
+    func verifyOthers() async throws {
+        let small: [UInt8] = Array("hello".utf8)
+        let service = try FileService(small) { $0.fields = [("X-Sum", TransferFolder.sha256(small))] }
+        #expect(try await bench(service, #", "verify": { "size": 5, "header": "X-Sum" }"#).run().finished != nil)
+        let size = await (try bench(service, #", "verify": { "size": 6 }"#, to: "b")).run()
+        #expect(size.refusal?.contains("it has 5 bytes, and \"verify\" says 6") == true)
+        let header = await (try bench(service, #", "verify": { "header": "X-Other" }"#, to: "c")).run()
+        #expect(header.refusal?.contains("no digest in the header X-Other") == true)
+    }
+}
