@@ -68,7 +68,13 @@ final class JobSession {
                 if console.isTerminal { view.note(line) }
                 return console.isTerminal
             }, observe: { view.show($0) })
-        let drive = try await begin(engine)
+        let drive: Engine.OwnedDrive
+        do {
+            drive = try await begin(engine)
+        } catch {
+            view.finish()
+            throw error
+        }
         let signals = StopSignals { drive.suspend(.interrupted) }
         let inbox = journal.requests(for: journal.owner)
         let end = try await withThrowingTaskGroup(of: Void.self) { group in
