@@ -47,6 +47,23 @@ import Testing
         #expect(version.lines.last?.wholeMatch(of: libraries) != nil, "\(version)")
     }
 
+    @Test("of several runs with one key that begin in the same moment one starts the job, and the others join it")
+    func joinedAtOnce() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        try """
+        { "pipeline": 1, "name": "one", "stages": [
+          { "id": "pause", "kind": "wait", "for": "100ms" },
+          { "id": "only", "kind": "write", "to": "a.txt", "text": "a" } ] }
+        """.write(toFile: bench.folder + "/one.json", atomically: true, encoding: .utf8)
+        let ends = try await withThrowingTaskGroup(of: ProgramEnd.self) { group in
+            for _ in 1...5 { group.addTask { try await run(["run", "one.json", "--key", "mine"], in: bench) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        for end in ends { #expect(end.cause == .exited(0) && end.output.hasSuffix("/a.txt\n"), "\(end)") }
+        #expect(try await run(["list"], in: bench).lines.count == 1)
+    }
+
     @Test("what joins or resumes a job that has ended gives a program its events again, and a person its files")
     func endedAgain() async throws {
         let bench = try ExampleBench()
@@ -194,7 +211,7 @@ import Testing
             environment: token.merging(["PIPELINE_CRASH_AT": "submit.committed"]) { $1 })
         #expect(killed.cause == .killed(9), "\(killed)")
         let without = try await run(["cancel", "last"], in: bench)
-        #expect(without.cause == .exited(75) && without.errors.contains("and the secret TOKEN is not set"))
+        #expect(without.cause == .exited(75) && without.errors.contains("the secret TOKEN is not set"))
         #expect(!server.requests.contains { $0.method == "DELETE" })
         let with = try await run(["cancel", "last"], in: bench, environment: token)
         #expect(with.cause == .exited(0), "\(with)")

@@ -25,32 +25,41 @@ public struct JobMachine: Sendable {
 
     /// What can be done at the time; empty when only something from outside moves the job on.
     public func decisions(for job: JobSnapshot, at time: Timestamp) -> [Decision] {
-        let main = plan.stages.flatMap { decisions(stage: $0, job, mayBegin: job.isWanted, at: time) }
+        let will = Will(isWanted: job.isWanted, begins: !job.isBeingSuspended)
+        let main = plan.stages.flatMap { decisions(stage: $0, job, will, at: time) }
         if !main.isEmpty || plan.finally.isEmpty || !isAtRest(plan.stages, of: job) { return main }
-        return finalDecisions(job, at: time)
+        return finalDecisions(job, Will(isWanted: true, begins: will.begins), at: time)
     }
 
-    private func finalDecisions(_ job: JobSnapshot, at time: Timestamp) -> [Decision] {
+    /// What holds for all stages: found out once, for each answer is a look at every step.
+    private struct Will {
+        /// Whether stages are still to run.
+        let isWanted: Bool
+        /// Whether nothing is waited for that lets the job go.
+        let begins: Bool
+    }
+
+    private func finalDecisions(_ job: JobSnapshot, _ will: Will, at time: Timestamp) -> [Decision] {
         // One after the other: the first that has not ended is the only one that may move.
         let next = plan.finally.first { job.steps[StepKey(stage: $0.id)]?.state.isEnded == false }
-        return next.map { decisions(stage: $0, job, mayBegin: true, at: time) } ?? []
+        return next.map { decisions(stage: $0, job, will, at: time) } ?? []
     }
 
     private func decisions(
-        stage: PlannedStage, _ job: JobSnapshot, mayBegin: Bool, at time: Timestamp
+        stage: PlannedStage, _ job: JobSnapshot, _ will: Will, at time: Timestamp
     ) -> [Decision] {
         let key = StepKey(stage: stage.id)
         guard let step = job.steps[key] else { return [] }
         let items = stage.forEach == nil ? [:] : job.items(of: stage.id)
-        let isHeld = isHeld(stage, job, mayBegin: mayBegin)
+        let isHeld = isHeld(stage, job, mayBegin: will.isWanted)
         let wakes = isHeld ? [] : items.compactMap { wake($0.key, $0.value, isPushed: job.hasPush($0.key), at: time) }
         switch step.state {
-        case .pending: return mayBegin && !job.isBeingSuspended ? beginning(stage, key, job).map { [$0] } ?? [] : []
+        case .pending: return will.isWanted && will.begins ? beginning(stage, key, job).map { [$0] } ?? [] : []
         case .waiting where isHeld: return wakes
         case .waiting: return (wake(key, step, isPushed: job.hasPush(key), at: time).map { [$0] } ?? []) + wakes
         case .running where stage.forEach != nil:
             // Without fresh captures no item begins.
-            return wakes + (isHeld && mayBegin ? [] : next(of: items, stage, key, job, mayBegin))
+            return wakes + (isHeld && will.isWanted ? [] : next(of: items, stage, key, job, will))
         case .running, .unknown, .succeeded, .failed, .cancelled, .skipped: return wakes
         }
     }
@@ -85,17 +94,16 @@ public struct JobMachine: Sendable {
 
     /// The next of a repeated stage's items.
     private func next(
-        of items: [StepKey: StepRecord], _ stage: PlannedStage, _ key: StepKey, _ job: JobSnapshot, _ mayBegin: Bool
+        of items: [StepKey: StepRecord], _ stage: PlannedStage, _ key: StepKey, _ job: JobSnapshot, _ will: Will
     ) -> [Decision] {
-        let begins = !job.isBeingSuspended
-        if mayBegin, hasNewItems(stage, items, job) { return begins ? [.expand(key)] : [] }
+        if will.isWanted, hasNewItems(stage, items, job) { return will.begins ? [.expand(key)] : [] }
         let active = items.count { $0.value.state.isActive }
         let pending = inOrder(items.filter { $0.value.state.name == .pending }.map(\.key), of: stage, job)
         let room = max(0, (rooms[stage.id] ?? stage.concurrency?.constant ?? 4) - active)
-        if mayBegin, !pending.isEmpty { return begins ? pending.prefix(room).map(Decision.begin) : [] }
+        if will.isWanted, !pending.isEmpty { return will.begins ? pending.prefix(room).map(Decision.begin) : [] }
         let isUnknown = items.contains { $0.value.state.name == .unknown }
         let isComplete = stage.forEach?.followed.map { job.steps[StepKey(stage: $0)]?.state.isEnded == true } ?? true
-        return active == 0 && !isUnknown && (isComplete || !mayBegin) ? [.gather(key)] : []
+        return active == 0 && !isUnknown && (isComplete || !will.isWanted) ? [.gather(key)] : []
     }
 
     /// Items in the order in which they begin where not all may at once: what expires first comes first.
@@ -117,9 +125,10 @@ public struct JobMachine: Sendable {
 
     /// When the next wait ends by itself.
     public func nextWake(of job: JobSnapshot) -> Timestamp? {
-        job.steps.compactMap { key, step -> Timestamp? in
+        let isWanted = job.isWanted
+        return job.steps.compactMap { key, step -> Timestamp? in
             guard case .waiting(_, let wake, _) = step.state else { return nil }
-            let isHeld = plan.stage(key.stage).map { self.isHeld($0, job, mayBegin: job.isWanted) } ?? false
+            let isHeld = plan.stage(key.stage).map { self.isHeld($0, job, mayBegin: isWanted) } ?? false
             return isHeld ? nil : wake.time
         }.min()
     }
@@ -135,11 +144,12 @@ public struct JobMachine: Sendable {
 
     /// How the job stands when nothing runs and nothing can be decided; nil while something is still to come.
     public func rest(of job: JobSnapshot) -> Rest? {
+        let (isWanted, isBeingSuspended) = (job.isWanted, job.isBeingSuspended)
         let states = job.steps.compactMap { key, step -> StepState? in
             // What waits for another stage is as far as that one.
             if step.state.name == .waiting, let stage = plan.stage(key.stage),
-                isHeld(stage, job, mayBegin: job.isWanted),
-                job.isBeingSuspended || job.steps[StepKey(stage: stage.renews ?? "")]?.state.name != .pending
+                isHeld(stage, job, mayBegin: isWanted),
+                isBeingSuspended || job.steps[StepKey(stage: stage.renews ?? "")]?.state.name != .pending
             {
                 return nil
             }

@@ -66,18 +66,21 @@ public struct PreviewScope: Sendable {
     ///   - known: inputs and environment.
     ///   - secrets: the names of the document's secrets.
     ///   - captures: the names of captures, by stage.
-    ///   - own: the stage that is shown.
-    public init(known: Scope, secrets: [String], captures: [String: [String]], own: String) {
+    public init(known: Scope, secrets: [String], captures: [String: [String]]) {
         self.known = known
         filled = known
         filled.secrets = Dictionary(uniqueKeysWithValues: secrets.map { ($0, "‹secret:\($0)›") })
         for (stage, names) in captures {
             filled.stages[stage] = .object(JSONObject(names.map { ($0, .string("‹stages.\(stage).\($0)›")) }))
         }
-        filled.own = JSONObject((captures[own] ?? []).map { ($0, .string("‹self.\($0)›")) })
         filled.ownKey = "‹self.key›"
         filled.item = "‹item›"
         filled.index = 0
         filled.job = Scope.Job(id: "‹job.id›", key: "‹job.key›", started: .epoch)
+    }
+
+    /// Turns to a stage of the document, whose own captures have these names.
+    public mutating func show(_ own: [String]) {
+        filled.own = JSONObject(own.map { ($0, .string("‹self.\($0)›")) })
     }
 }

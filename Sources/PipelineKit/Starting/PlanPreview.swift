@@ -29,8 +29,9 @@ public struct PlanPreview: Sendable {
             inputs: draft.shownInputs, env: Dictionary(uniqueKeysWithValues: environment),
             baseFolder: AbsolutePath.folder(of: draft.path))
         var stages: [Stage] = []
+        var scope = PreviewScope(known: known, secrets: plan.secrets, captures: captures)
         for stage in all {
-            let scope = PreviewScope(known: known, secrets: plan.secrets, captures: captures, own: stage.id)
+            scope.show(captures[stage.id] ?? [])
             stages.append(
                 Stage(
                     planned: stage, preview: await stage.stage.preview(scope),

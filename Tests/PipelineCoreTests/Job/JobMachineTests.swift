@@ -45,6 +45,19 @@ import Testing
     private let fan = #"{ "id": "a", "kind": "step", "needs": [] }, { "id": "b", "kind": "step", "needs": [] }"#
     private let done = StepState.succeeded([:])
 
+    /// Every stage asked of every step whether the job had failed: 300 stages in a row took half a minute, 3000 hours.
+    @Test("of thousands of stages each is looked at once for a decision", .timeLimit(.minutes(1)))
+    func thousands() throws {
+        let ids = (0..<3000).map { "s\($0)" }
+        let stages = ids.map { #"{ "id": "\#($0)", "kind": "step" }"# }.joined(separator: ",")
+        let machine = JobMachine(plan: try plan(stages))
+        let job = snapshot(Dictionary(uniqueKeysWithValues: ids.map { ($0, .pending) }))
+        for _ in 1...100 {
+            #expect(machine.decisions(for: job, at: Samples.now) == [.begin(StepKey(stage: "s0"))])
+            #expect(machine.nextWake(of: job) == nil)
+        }
+    }
+
     @Test("a stage begins when the one before it has ended")
     func inARow() throws {
         #expect(try decisions(row, ["a": .pending, "b": .pending]) == [.begin(StepKey(stage: "a"))])

@@ -78,7 +78,13 @@ final class JobSession {
                 view.show(event)
                 if let advice = adviser.advice(on: event) { view.note(advice) }
             })
-        let drive = try await begin(engine)
+        let drive: Engine.OwnedDrive
+        do {
+            drive = try await begin(engine)
+        } catch {
+            view.finish()
+            throw error
+        }
         let signals = StopSignals { drive.suspend(.interrupted) }
         let inbox = journal.requests(for: journal.owner)
         let end = try await withThrowingTaskGroup(of: Void.self) { group in

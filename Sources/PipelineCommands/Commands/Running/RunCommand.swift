@@ -41,18 +41,25 @@ struct RunCommand: WorkspaceCommand {
             given: try given.values(),
             environment: workspace.settings.environment, standardInput: StandardInput.text)
         let journal = try workspace.openJournal()
-        if let key, let earlier = try await journal.jobs(JobQuery(key: key)).first {
-            return try await join(
-                earlier, draft,
-                JobSession(workspace, journal, console, options: driving.session(common, console)), console)
+        let session = JobSession(workspace, journal, console, options: driving.session(common, console))
+        if let earlier = try await earlier(in: journal) { return try await join(earlier, draft, session) }
+        do {
+            return try await start(draft, session)
+        } catch JournalFailure.keyTaken {
+            // Another run with the key was faster by a moment.
+            guard let earlier = try await earlier(in: journal) else { throw JournalFailure.busy }
+            return try await join(earlier, draft, session)
         }
-        return try await start(draft, workspace, journal, console)
     }
 
-    private func start(
-        _ draft: JobDraft, _ workspace: Workspace, _ journal: Workspace.Journal, _ console: Console
-    ) async throws -> ExitStatus {
-        let session = JobSession(workspace, journal, console, options: driving.session(common, console))
+    /// The job that has the key.
+    private func earlier(in journal: Workspace.Journal) async throws -> OwnedJob? {
+        guard let key else { return nil }
+        return try await journal.jobs(JobQuery(key: key)).first
+    }
+
+    private func start(_ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
+        let (workspace, journal, console) = (session.workspace, session.journal, session.console)
         let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
         let record = draft.record(
             id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder,
@@ -78,9 +85,7 @@ struct RunCommand: WorkspaceCommand {
     }
 
     /// The second run with a key: the same document and inputs join the first job, others are an error.
-    private func join(
-        _ earlier: OwnedJob, _ draft: JobDraft, _ session: JobSession, _ console: Console
-    ) async throws -> ExitStatus {
+    private func join(_ earlier: OwnedJob, _ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
         let record = earlier.snapshot.record
         let fresh = draft.record(
             id: record.id, key: key, started: record.started, outputFolder: record.folders.output,
@@ -100,16 +105,33 @@ struct RunCommand: WorkspaceCommand {
         }
         if driving.detach {
             if earlier.owner == nil, earlier.snapshot.phase(isOwned: false) == .suspended {
-                return try await Detachment(session.workspace, console).hand(
+                return try await Detachment(session.workspace, session.console).hand(
                     record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true)
             }
-            console.data(record.id.text)
+            session.console.data(record.id.text)
             return .succeeded
         }
-        if earlier.owner == nil, earlier.snapshot.ended != nil { return try await session.showEnd(of: earlier) }
-        let latest = earlier.owner == nil ? earlier : try await session.follow(earlier, plan: draft.plan)
+        var found: OwnedJob? = earlier
+        while let job = found {
+            do {
+                return try await stay(with: job, draft, session)
+            } catch JournalFailure.owned {
+                // Another process took it up in the same moment.
+                found = try await self.earlier(in: session.journal)
+            }
+        }
+        throw JournalFailure.noSuchJob(record.id)
+    }
+
+    private func stay(with job: OwnedJob, _ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
+        if job.owner == nil, job.snapshot.ended != nil { return try await session.showEnd(of: job) }
+        let latest = job.owner == nil ? job : try await session.follow(job, plan: draft.plan)
         if latest.snapshot.ended != nil { return session.summarize(latest.snapshot, isOwned: false) }
         if latest.snapshot.phase(isOwned: false) == .unknown { return session.refuseUnknown(latest.snapshot) }
+        // Somebody paused it while this process looked on: it is not for this one to go on with it.
+        if job.owner != nil, latest.snapshot.cause == .paused {
+            return try await session.report(.suspended(.paused), of: latest.snapshot.record.id, draft.plan)
+        }
         return try await session.resume(latest, plan: draft.plan, secretInputs: draft.secretInputs, again: .nothing)
     }
 }
