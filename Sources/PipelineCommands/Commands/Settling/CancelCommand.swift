@@ -43,7 +43,7 @@ struct CancelCommand: WorkspaceCommand {
         }
         let drive = try await engine.resume(
             record.id, plan: plan, mode: .attached,
-            attendance: Attendance(hasTerminal: console.hasTerminal, isAsserted: false))
+            attendance: console.attendance)
         drive.cancel()
         guard case .suspended(let cause) = try await drive.run() else { return }
         throw CommandError(
