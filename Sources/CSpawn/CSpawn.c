@@ -9,6 +9,7 @@
 #ifdef __linux__
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 #include <unistd.h>
 
@@ -64,6 +65,15 @@ int spawn_enter_network(pid_t process) {
     return failure;
 #else
     return ENOSYS;
+#endif
+}
+
+int spawn_watch_process(pid_t process) {
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, process, 0);
+#else
+    errno = ENOSYS;
+    return -1;
 #endif
 }
 

@@ -42,8 +42,7 @@ import Testing
 
         /// The command in a real terminal, from its start to its end.
         func inTerminal(_ command: String) async throws -> [String] {
-            let own = environment.filter { ["PIPELINE_STATE_DIR", "SERVER"].contains($0.key) }
-            let terminal = try await Terminal("cd '\(folder)' && \(command)", environment: own)
+            let terminal = try await Terminal("cd '\(folder)' && \(command)", environment: shared)
             do {
                 let screen = try await terminal.screen { $0.contains { $0.hasPrefix("ended with") } }
                 await terminal.close()
@@ -53,6 +52,9 @@ import Testing
                 throw error
             }
         }
+
+        /// The environment of a terminal's shell.
+        var shared: [String: String] { environment.filter { ["PIPELINE_STATE_DIR", "SERVER"].contains($0.key) } }
 
         /// How many rows of the ledger say so.
         func entries(_ charge: String) async throws -> Int {
@@ -138,6 +140,30 @@ import Testing
         let screen = try await place.inTerminal("pipeline run held.json \(redirection)")
         #expect(screen.last == "ended with 0", "\(screen)")
         #expect(try await place.entries("counted") == 0)
+    }
+
+    @Test(
+        "on a terminal --background is held back all the same; the live view says so, and Ctrl-C stops it",
+        .disabled(if: Terminal.isMissing, "tmux is not installed"))
+    func background() async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let place = try Place(server)
+        defer { place.remove() }
+        let terminal = try await Terminal(
+            "cd '\(place.folder)' && pipeline run held.json --background", environment: place.shared)
+        do {
+            let held = try await terminal.screen { $0.contains { $0.contains("held back until") } }
+            #expect(held.contains { $0.hasPrefix("… d") } && held.count { $0.hasPrefix("✓") } == 3, "\(held)")
+            try await terminal.type("C-c")
+            let ended = try await terminal.screen { $0.contains { $0.hasPrefix("ended with") } }
+            #expect(ended.last == "ended with 75", "\(ended)")
+        } catch {
+            await terminal.close()
+            throw error
+        }
+        await terminal.close()
+        #expect(try await place.entries("attended") == 0)
     }
 
     @Test(

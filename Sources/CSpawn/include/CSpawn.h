@@ -17,6 +17,10 @@ int spawn_program(
 /// or the number of the error.
 int spawn_adopt_orphans(void);
 
+/// A descriptor that can be read once a process has ended, whoever started it (pidfd_open(2)); -1 with errno for one that
+/// is gone, or where there is no such call.
+int spawn_watch_process(pid_t process);
+
 /// Goes over into the network of a process (setns(2)). Gives 0, or the number of the error.
 int spawn_enter_network(pid_t process);
 

@@ -1,4 +1,5 @@
 import Glibc
+import PipelineCore
 import PipelineKit
 import Synchronization
 
@@ -18,6 +19,9 @@ struct Console: Sendable {
         let isWanted = isTerminal && environment["NO_COLOR"].map(\.isEmpty) ?? true
         usesColor = color == .always || color == .auto && isWanted
     }
+
+    /// Whether a person waits for what a command does, as far as the terminal tells.
+    var attendance: Attendance { Attendance(hasTerminal: hasTerminal, isAsserted: false) }
 
     /// Writes a line of data; what can't be written is told by ``lostOutput``.
     func data(_ line: String) {

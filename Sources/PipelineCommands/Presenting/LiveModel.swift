@@ -41,6 +41,15 @@ struct LiveModel: Sendable {
             places[name] = place
         }
         lines[place].apply(event)
+        if event.kind == .resumeDeferred { hold(place, event) }
+    }
+
+    /// Shows what the rules of the background hold back: the step itself, or after its end the first that is to begin.
+    private mutating func hold(_ place: Int, _ event: JobEvent) {
+        let following = lines[place].ended == nil ? place : lines.firstIndex { $0.mark == .pending }
+        guard let following else { return }
+        lines[following].mark = .waiting
+        lines[following].note = "held back until \(event.data["until"]?.string ?? "?")"
     }
 }
 

@@ -80,9 +80,10 @@ public struct ResumeLedger: Sendable {
             record.charge = .joined
             record.delay = .zero
             record.start = max(time, batch.start)
+            let delay = record.start > time ? " and is put off until \(record.start)" : ""
             return ResumeDecision(
-                record: record, asked: time, rationale: "it happens together with another resume, which counts for both"
-            )
+                record: record, asked: time,
+                rationale: "it happens together with another resume, which counts for both\(delay)")
         }
         record.machineDelay = record.isUnlimited ? .zero : machine.delay(at: time, under: machineBudget)
         let delayed = time + max(record.delay, record.machineDelay)

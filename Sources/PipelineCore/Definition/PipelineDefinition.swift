@@ -53,7 +53,8 @@ extension PipelineDefinition {
     static let concurrencyField = Field(
         "concurrency", .count(1...1024, roots: .service), default: 4, "Items of a forEach that run at a time.")
     static let backgroundField = Field(
-        "background", BackgroundDefinition.type, "How a job behaves when no person waits for it.")
+        "background", BackgroundDefinition.type,
+        "How a job behaves when no person waits for it: in the background, and where it is stated in a script too.")
     static let notifyField = Field("notify", .array(of: NotifyDefinition.type), "Who is told of what.")
 
     static let fields: [any AnyField] = [

@@ -22,7 +22,8 @@ extension JobDriver {
         if snapshot.ended != nil, again != .nothing { changes.append(.reopened) }
         // Taking a job up answers an earlier pause; a cancellation holds until it is done.
         if snapshot.request == .pause || again != .nothing { changes.append(.requested(nil)) }
-        if mode == .attached, attendance == .attended {
+        let wasHeld = Attendance.unattended.isHeld(by: plan.definition.background, mode: snapshot.mode)
+        if mode == .attached, attendance == .attended, wasHeld {
             changes += await attend(isJournaled: snapshot.mode == .background)
         }
         changes += [.taken(mode), event(.jobResumed, attendance.data(mode))]

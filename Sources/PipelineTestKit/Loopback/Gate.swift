@@ -24,10 +24,16 @@ public final class Gate: Sendable {
         for waiter in waiters { waiter() }
     }
 
-    /// Returns when the gate is open.
+    /// Returns when the gate is open, or the task is cancelled.
     public func wait() async {
-        await withCheckedContinuation { continuation in
-            whenOpen { continuation.resume() }
+        let waiter = Waiter()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiter.keep(continuation)
+                whenOpen { waiter.resume() }
+            }
+        } onCancel: {
+            waiter.resume()
         }
     }
 
@@ -52,5 +58,26 @@ public final class Gate: Sendable {
             return state.isOpen
         }
         if isOpen { action() }
+    }
+}
+
+/// One who waits, and is let go once.
+private final class Waiter: Sendable {
+    private let state = Mutex<(continuation: CheckedContinuation<Void, Never>?, isLetGo: Bool)>((nil, false))
+
+    func keep(_ continuation: CheckedContinuation<Void, Never>) {
+        let isLetGo = state.withLock { state in
+            if !state.isLetGo { state.continuation = continuation }
+            return state.isLetGo
+        }
+        if isLetGo { continuation.resume() }
+    }
+
+    func resume() {
+        let continuation = state.withLock { state in
+            defer { state = (nil, true) }
+            return state.continuation
+        }
+        continuation?.resume()
     }
 }

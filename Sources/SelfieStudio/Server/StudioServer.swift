@@ -19,6 +19,8 @@ public struct StudioServer: Sendable {
     public var url: String { "http://127.0.0.1:\(port)" }
     /// What it has done so far; also `GET /stats`.
     public var counters: Counters { studio.statistics.counters }
+    /// The same, and again after each change.
+    public var changes: AsyncStream<Counters> { studio.statistics.changes }
 
     /// Serves while `body` runs, then stops: connections are closed, computations are left for the next start.
     ///

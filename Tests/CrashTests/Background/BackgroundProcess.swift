@@ -18,21 +18,17 @@ struct BackgroundProcess: Sendable {
         }
     }
 
-    var isRunning: Bool { processes.last.map { kill($0, 0) == 0 } ?? false }
+    var isRunning: Bool { processes.last.map { ForeignProcess($0).isRunning } ?? false }
 
     /// Sends the last owner a signal and returns when it has ended.
     func end(by signal: Int32) async throws {
         let process = try #require(processes.last, "\(log)")
-        kill(process, signal)
-        await until { kill(process, 0) != 0 }
+        await ForeignProcess(process).end(by: signal)
     }
 
     /// Ends it in any case.
     func remove() async {
-        for process in processes where kill(process, 0) == 0 {
-            kill(process, SIGKILL)
-            await until { kill(process, 0) != 0 }
-        }
+        for process in processes.map(ForeignProcess.init) where process.isRunning { await process.end(by: SIGKILL) }
     }
 }
 

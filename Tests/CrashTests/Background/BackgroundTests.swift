@@ -67,7 +67,7 @@ struct BackgroundTests {
         try await withBackground({ $0.seconds = 60 }) { workplace, service, _ in
             let end = try await workplace.runSelfie(service, document: Self.slow(), "--detach")
             let id = try #require(end.lines.first)
-            await until { service.counters.modelsSubmitted == 1 }
+            await service.counts { $0.modelsSubmitted == 1 }
             _ = try await workplace.waitFor(["waiting"], of: id)
             let pause = try await workplace.run("pause", id)
             #expect(pause.errors.contains("its process was told to pause"), "\(pause)")
@@ -90,7 +90,7 @@ struct BackgroundTests {
             try await withBackground({ $0.seconds = 2 }) { workplace, service, background in
                 let end = try await workplace.runSelfie(service, "--detach")
                 let id = try #require(end.lines.first)
-                await until { service.counters.modelsSubmitted == 1 }
+                await service.counts { $0.modelsSubmitted == 1 }
                 let start = ContinuousClock.now
                 try await background.end(by: signal)
                 #expect(ContinuousClock.now - start < .seconds(5))
@@ -110,7 +110,7 @@ struct BackgroundTests {
     func leavesAlone() async throws {
         try await withBackground({ $0.seconds = 30 }) { workplace, service, background in
             let owner = try workplace.startSelfie(service, document: Self.slow(), ["--background"])
-            await until { service.counters.modelsSubmitted == 1 }
+            await service.counts { $0.modelsSubmitted == 1 }
             owner.signal(SIGINT)
             #expect(await owner.end.cause == .exited(75))
             let daemon = try workplace.start("daemon")
@@ -194,7 +194,7 @@ struct BackgroundTests {
         let given = ["PIPELINE_SECRET_SELFIE_TOKEN": Self.token]
         let begun = try await workplace.runSelfie(service, environment: given, "--detach")
         let id = try #require(begun.lines.first, "\(begun)")
-        await until { service.counters.modelsSubmitted == 1 }
+        await service.counts { $0.modelsSubmitted == 1 }
         try await background.end(by: SIGKILL)
         let daemon = try workplace.start("daemon", environment: service.environment)
         #expect(await daemon.hasWritten("waits: the secret SELFIE_TOKEN is not set; give it with 'pipeline resume"))

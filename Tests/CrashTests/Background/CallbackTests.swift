@@ -14,7 +14,7 @@ struct CallbackTests {
     func wakes() async throws {
         try await withPushedJob { workplace, service, port, path in
             let body = Array(#"{"id":"7","state":"done"}"#.utf8)
-            let before = service.polls
+            let (before, asked) = (service.polls, service.server.requests.count)
             #expect(RawPost.send(to: path, port: port, body: body) == 401)
             #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, at: -600), body: body) == 401)
             #expect(RawPost.send(to: path, port: port, headers: Self.signed(body), body: body + [32]) == 401)
@@ -28,13 +28,13 @@ struct CallbackTests {
             #expect(try await workplace.show()["state"] == "waiting" && service.polls == before)
             // A push that lies costs one poll: the poll says that the job goes on.
             #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "lie"), body: body) == 204)
-            await until { service.polls == before + 1 }
+            _ = await service.server.requests(atLeast: asked + 1)
             _ = try await workplace.waitFor(["waiting"])
             #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "lie"), body: body) == 204)
             service.remote.finish()
             let start = ContinuousClock.now
             #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "end"), body: body) == 204)
-            await until { service.polls >= before + 2 }
+            _ = await service.server.requests(atLeast: asked + 2)
             #expect(ContinuousClock.now - start < .seconds(2))
             #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
             #expect(service.polls == before + 2, "the repetition woke nothing")
@@ -90,10 +90,10 @@ struct CallbackTests {
             let end = try await workplace.run(
                 "run", file, "--detach", environment: ["PIPELINE_SECRET_HOOK": Self.secret])
             #expect(end.cause == .exited(0), "\(end)")
-            await until { service.remote.address != nil }
+            _ = await service.server.requests(atLeast: 1)
+            _ = try await workplace.waitFor(["waiting"])
             let address = try #require(service.remote.address)
             #expect(address.hasPrefix("https://push.example/hooks/callbacks/"))
-            _ = try await workplace.waitFor(["waiting"])
             let result = await Swift.Result {
                 try await body(workplace, service, port, String(address.dropFirst("https://push.example".count)))
             }

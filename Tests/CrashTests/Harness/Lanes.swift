@@ -22,8 +22,3 @@ actor Lanes {
         if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
     }
 }
-
-/// Returns when it is so: for what happens in another process and is told to nobody.
-func until(_ isSo: () -> Bool) async {
-    while !isSo() { try? await Task.sleep(for: .milliseconds(5)) }
-}

@@ -15,6 +15,18 @@ struct Service: Sendable {
 
     var counters: Counters { studio.counters }
 
+    /// Returns once the studio has counted so much, or the program that is to bring it there has ended.
+    func counts(unless program: RunningProgram? = nil, _ isSo: @escaping @Sendable (Counters) -> Bool) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [changes = studio.changes] in
+                for await counters in changes where isSo(counters) { return }
+            }
+            if let program { group.addTask { _ = await program.end } }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     /// The models that were submitted, as the studio keeps them, in the order of submission.
     var models: [JSON] {
         let folder = dataFolder + "/models"

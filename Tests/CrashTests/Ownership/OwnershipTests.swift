@@ -185,9 +185,9 @@ struct OwnershipTests {
                 let owner = try workplace.startSelfie(service, document: document)
                 #expect(await owner.hasWritten("model: started"))
                 // The first question after the submit: its answer is committed by then.
-                await until { service.counters.modelsSubmitted > 0 || !owner.isRunning }
+                await service.counts(unless: owner) { $0.modelsSubmitted > 0 }
                 let requests = service.counters.requests
-                await until { service.counters.requests > requests || !owner.isRunning }
+                await service.counts(unless: owner) { $0.requests > requests }
                 try await body(workplace, service, owner)
                 owner.signal(SIGKILL)
             }

@@ -134,16 +134,17 @@ struct PluginCrashTests {
     func killed() async throws {
         try await withWorkplace { workplace in
             let document = try prepare(workplace, hang: true)
+            let watch = try FolderWatch(workplace.output)
             let program = try workplace.start(
                 "run", document, "--output", workplace.output, environment: environment(workplace))
-            await until { lines("hanging", workplace).count == 1 }
+            #expect(await watch.until { lines("hanging", workplace).count == 1 })
             program.signal(SIGKILL)
             #expect(await program.end.cause == .killed(9))
             let steps = lines("steps", workplace).count
             #expect(steps == 20)
             // The program's pipes are closed: it ends by itself. The document that the job started with still hangs.
             let resumed = try workplace.start("resume", environment: environment(workplace))
-            await until { lines("hanging", workplace).count == 2 }
+            #expect(await watch.until { lines("hanging", workplace).count == 2 })
             #expect(lines("steps", workplace).count == steps)
             resumed.signal(SIGTERM)
             #expect(await resumed.end.cause == .exited(75))
@@ -155,9 +156,10 @@ struct PluginCrashTests {
     func cancelled() async throws {
         try await withWorkplace { workplace in
             let document = try prepare(workplace, hang: true)
+            let watch = try FolderWatch(workplace.output)
             let program = try workplace.start(
                 "run", document, "--output", workplace.output, environment: environment(workplace))
-            await until { lines("hanging", workplace).count == 1 }
+            #expect(await watch.until { lines("hanging", workplace).count == 1 })
             let told = try await workplace.run("cancel", "last", environment: environment(workplace))
             #expect(told.cause == .exited(0), "\(told)")
             #expect(await program.end.cause == .exited(1))

@@ -7,6 +7,7 @@ struct ServiceRestartTests {
     @Test("a job that waits for its model goes on when the service is back")
     func whileComputing() async throws {
         try await withWorkplace { workplace in
+            let watch = try FolderWatch(workplace.path("studio/models"))
             let port = try LoopbackServer.unusedPort()
             let first = try startStudio(workplace, port)
             #expect(await first.hasWritten("selfie-studio listening on http://127.0.0.1:\(port)\n"))
@@ -15,7 +16,7 @@ struct ServiceRestartTests {
                 "run", file, "-i", "video=\(Documents.video)", "--output", workplace.output,
                 environment: ["SELFIE_URL": "http://127.0.0.1:\(port)"])
             #expect(await job.hasWritten("model: started"))
-            await until { modelCount(workplace) > 0 || !job.isRunning }
+            #expect(await watch.until { modelCount(workplace) > 0 })
             first.signal(SIGKILL)
             #expect(await first.end.cause == .killed(SIGKILL))
             let second = try startStudio(workplace, port)

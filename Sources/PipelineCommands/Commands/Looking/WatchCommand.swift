@@ -28,7 +28,7 @@ struct WatchCommand: WorkspaceCommand {
             workspace, journal, console,
             options: JobSession.Options(
                 isJSON: json, isPlain: common.plain, overwrites: false,
-                attendance: Attendance(hasTerminal: console.hasTerminal, isAsserted: false)))
+                attendance: console.attendance))
         let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
         if job == nil, driven.count > 1 {
             try await session.followAll()

@@ -36,7 +36,8 @@ struct RetryCommand: WorkspaceCommand {
         let record = found.snapshot.record
         let session = JobSession(
             workspace, journal, console,
-            options: JobSession.Options(isJSON: json, isPlain: common.plain, overwrites: overwrite))
+            options: JobSession.Options(
+                isJSON: json, isPlain: common.plain, overwrites: overwrite, attendance: console.attendance))
         let plan = try await workspace.plan(of: record)
         if let from, plan.stage(from) == nil {
             let ids = plan.stages.map(\.id)

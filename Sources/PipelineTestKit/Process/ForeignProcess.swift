@@ -1,0 +1,34 @@
+import CSpawn
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A process that this one did not start, such as one that a program left behind.
+public struct ForeignProcess: Sendable {
+    public let processID: Int32
+
+    public init(_ processID: Int32) { self.processID = processID }
+
+    public var isRunning: Bool { kill(processID, 0) == 0 }
+
+    /// Sends a signal and returns when the process has ended.
+    public func end(by signal: Int32) async {
+        // Held before the signal: the number may be another's once it has ended.
+        let descriptor = spawn_watch_process(processID)
+        kill(processID, signal)
+        guard descriptor >= 0 else { return }
+        let ended = Gate()
+        LoopbackServer.startThread {
+            var waits = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            while poll(&waits, 1, -1) < 0, errno == EINTR {}
+            close(descriptor)
+            ended.open()
+        }
+        await ended.wait()
+    }
+}
