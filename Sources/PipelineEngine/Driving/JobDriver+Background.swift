@@ -81,6 +81,7 @@ extension JobDriver {
         var changes: [JournalChange] = [.resume(decision.record)]
         if decision.isDeferred, !JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: now).isEmpty {
             resumes.heldUntil = decision.start
+            telling.mayHaveMoved = true
             changes.append(deferral(of: step, until: decision.start, delay: decision.delay, decision.rationale))
         }
         try await commit(changes)
@@ -167,6 +168,7 @@ extension JobDriver {
         }
         let isNew = resumes.moments.updateValue(again, forKey: key) == nil
         if isNew {
+            telling.mayHaveMoved = true
             try await commit([deferral(of: key, until: again, delay: again - now, judgement.rationale)])
         }
         return false
