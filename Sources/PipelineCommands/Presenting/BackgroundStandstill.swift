@@ -36,6 +36,7 @@ struct BackgroundStandstill {
             let limit = job.mustResumeBy(key, in: plan) { Self.scope(for: $0, job, plan) }
             let next = Self.request(key, step, job, budget, before: limit).map { ledger.preview($0, at: now) }
             let deferral = events.deferral(of: key, at: now)
+            if let deferral { moment = moment?.askedAgain(at: deferral.until) }
             if next == nil, moment == nil, deferral == nil { continue }
             held.append(Held(step: key, next: next, moment: moment, deferral: deferral))
         }
