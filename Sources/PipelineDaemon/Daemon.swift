@@ -54,6 +54,7 @@ final class Daemon: Sendable {
     func run() async throws {
         try await journal.claimName()
         let requests = journal.requests(for: journal.owner)
+        let attentions = journal.attentions()
         let receiver = try await startReceiver()
         let control = ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) })
         control.start()
@@ -64,7 +65,7 @@ final class Daemon: Sendable {
         sayReady()
         await withDiscardingTaskGroup { group in
             group.addTask { for await job in requests { self.scheduler.knock(job) } }
-            group.addTask { for await attention in self.journal.attentions() { self.scheduler.take(attention) } }
+            group.addTask { for await attention in attentions { self.scheduler.take(attention) } }
             group.addTask { await self.searchJournal() }
             group.addTask { await self.endWhenIdle() }
             group.addTask { for await _ in wishes { self.stop() } }

@@ -92,6 +92,22 @@ import Testing
         #expect(abs((times.last ?? 0) - 192) < 12, "\(times)")
     }
 
+    @Test("what the budget holds back is not expected to end before, nor called late")
+    func heldBack() {
+        let sinks = ScriptedSinks()
+        let bench = EngineBench(
+            #"{ "id": "model", "kind": "remote", "estimate": "60s" }"#, kinds: [Self.remote("remote", seconds: 60)],
+            slowness: 0, mode: .background,
+            background: #"{ "budget": { "resumes": 0, "per": "1h", "base": "1h", "max": "8h" } }"#,
+            notify: Self.expected, sinks: sinks)
+        let life = bench.live()
+        bench.pass(.seconds(3500))
+        #expect(bench.memory.image.resumes.count == 1 && sinks.deliveries.isEmpty)
+        let start = bench.simulation.now
+        #expect(bench.end(of: life) == .success(.ended(.succeeded)))
+        #expect(bench.simulation.now - start < .seconds(120))
+    }
+
     @Test("the quantile of 'at' is told")
     func quantile() {
         let sinks = ScriptedSinks()

@@ -26,7 +26,6 @@ struct BackgroundStandstill {
     ) async {
         let budget = ResumeBudget(plan.definition.background.budget, in: job.documentScope())
         standing = ledger.standing(of: job.record.pipeline, under: budget, at: now)
-        let limit = job.mustActBefore(in: plan)
         var held: [Held] = []
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) where !step.state.isEnded {
             var moment: MomentJudgement?
@@ -34,8 +33,10 @@ struct BackgroundStandstill {
                 let limit = job.mustBeginBy(key, in: plan)
                 moment = await judge(job.momentQuestion(for: key, stage, budget: budget, mustBeginBy: limit))
             }
+            let limit = job.mustResumeBy(key, in: plan) { Self.scope(for: $0, job, plan) }
             let next = Self.request(key, step, job, budget, before: limit).map { ledger.preview($0, at: now) }
             let deferral = events.deferral(of: key, at: now)
+            if let deferral { moment = moment?.askedAgain(at: deferral.until) }
             if next == nil, moment == nil, deferral == nil { continue }
             held.append(Held(step: key, next: next, moment: moment, deferral: deferral))
         }

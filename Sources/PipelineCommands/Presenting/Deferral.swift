@@ -20,4 +20,20 @@ extension [JobEvent] {
     func deferral(of step: StepKey, at now: Timestamp) -> Deferral? {
         last { $0.step == step }.flatMap { Deferral($0, at: now) }
     }
+
+    /// What puts off the step's going on, or its beginning after one that has ended.
+    func deferral(of step: StepKey, in job: JobSnapshot, _ plan: Plan, at now: Timestamp) -> Deferral? {
+        deferral(of: step, at: now)
+            ?? last { $0.putsOffBeginning(of: step, in: job, plan) }.flatMap { Deferral($0, at: now) }
+    }
+}
+
+extension JobEvent {
+    fileprivate func putsOffBeginning(of other: StepKey, in job: JobSnapshot, _ plan: Plan) -> Bool {
+        guard kind == .resumeDeferred, let ended = step, job.steps[ended]?.state.isEnded == true,
+            job.steps[other]?.state == .pending
+        else { return false }
+        let needs = plan.stage(other.stage)?.needs ?? []
+        return job.steps.allSatisfy { !needs.contains($0.key.stage) || $0.value.state.isEnded }
+    }
 }

@@ -15,7 +15,7 @@ public struct MomentJudgement: Sendable, Hashable {
     public let isGood: Bool
     public let asked: Timestamp
     /// When it is asked again; nil when the moment is good.
-    public let askAgain: Timestamp?
+    public private(set) var askAgain: Timestamp?
 
     /// One clause: the vetoes, or the score.
     public var rationale: String {
@@ -25,6 +25,13 @@ public struct MomentJudgement: Sendable, Hashable {
         }
         if !vetoes.isEmpty { return vetoes.joined(separator: ", ") }
         return "the moment scores \(Self.rounded(score)) of the \(Self.rounded(threshold)) that it needs"
+    }
+
+    /// The same, with the time at which who put the step off asks again, whatever is judged meanwhile.
+    public func askedAgain(at time: Timestamp) -> MomentJudgement {
+        var judgement = self
+        judgement.askAgain = time
+        return judgement
     }
 
     /// One line for each policy, the sum and the decision, for people.

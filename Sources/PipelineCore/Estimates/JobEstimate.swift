@@ -10,21 +10,29 @@ public struct JobEstimate: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - estimates: of stages, by id: the time left of one that runs, the whole of one that has not begun.
-    public init?(_ job: JobSnapshot, plan: Plan, estimates: [String: Estimate]) {
+    ///   - heldBack: for how many seconds the rules of the background still hold a step back that does not run.
+    public init?(
+        _ job: JobSnapshot, plan: Plan, estimates: [String: Estimate], heldBack: (StepKey) -> Double = { _ in 0 }
+    ) {
         var ways: [String: QuantileSketch] = [:]
         var unknown: [String] = []
         var isKnown = false
         for stage in plan.stages {
             let before = stage.needs.compactMap { ways[$0] }.reduce(QuantileSketch.zero) { $0.beside($1) }
-            guard job.steps[StepKey(stage: stage.id)]?.state.isEnded != true else {
+            let key = StepKey(stage: stage.id)
+            let state = job.steps[key]?.state
+            guard state?.isEnded != true else {
                 ways[stage.id] = before
                 continue
             }
+            let held = QuantileSketch(seconds: state?.name == .running ? 0 : heldBack(key))
             if let estimate = estimates[stage.id] {
-                ways[stage.id] = before + QuantileSketch(estimate)
+                let own = QuantileSketch(estimate)
+                // What a remote job does goes on while nobody may ask for it.
+                ways[stage.id] = state == .pending ? before.beside(held) + own : (before + own).beside(held)
                 isKnown = true
             } else {
-                ways[stage.id] = before
+                ways[stage.id] = before.beside(held)
                 if stage.stage.work != .local { unknown.append(stage.id) }
             }
         }
@@ -36,7 +44,8 @@ public struct JobEstimate: Sendable, Hashable {
     /// From the history by stage and the authors' guesses, and for steps under way from what `words` gives.
     public init?(
         _ job: JobSnapshot, plan: Plan, samples: [String: [StageSample]], at now: Timestamp,
-        words: (StepKey) -> Words? = { _ in nil }, isPromise: Bool = false
+        words: (StepKey) -> Words? = { _ in nil }, heldUntil: (StepKey) -> Timestamp? = { _ in nil },
+        isPromise: Bool = false
     ) {
         var estimates: [String: Estimate] = [:]
         for stage in plan.stages {
@@ -51,7 +60,9 @@ public struct JobEstimate: Sendable, Hashable {
             let estimate = Estimate(outlook, elapsed: max(0, elapsed - age), words: spoken)?.later(by: age)
             estimates[stage.id] = isPromise ? estimate?.promised : estimate
         }
-        self.init(job, plan: plan, estimates: estimates)
+        self.init(job, plan: plan, estimates: estimates) { key in
+            heldUntil(key).map { max(0, ($0 - now).seconds) } ?? 0
+        }
     }
 
     /// What was said of a step's end, and when.

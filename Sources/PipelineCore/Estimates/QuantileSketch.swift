@@ -11,6 +11,9 @@ struct QuantileSketch: Sendable, Hashable {
 
     private init(points: [Double]) { self.points = points }
 
+    /// A duration that is known.
+    init(seconds: Double) { points = Array(repeating: max(0, seconds), count: Self.count) }
+
     init(_ estimate: Estimate) {
         points = (0..<Self.count).map { estimate.quantile((Double($0) + 0.5) / Double(Self.count)) }
     }

@@ -57,6 +57,9 @@ struct ResumeWatch: Sendable {
         counted = nil
     }
 
+    /// Until when a step that does not run is held back.
+    func held(_ step: StepKey) -> Timestamp? { [heldUntil, moments[step]].compactMap { $0 }.max() }
+
     /// The next moment at which something is due, with what is held back.
     func next(_ due: Timestamp?, at now: Timestamp) -> Timestamp? {
         let held = heldUntil.map { held in due.map { max($0, held) } ?? held } ?? due

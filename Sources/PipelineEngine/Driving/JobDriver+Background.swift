@@ -81,6 +81,7 @@ extension JobDriver {
         var changes: [JournalChange] = [.resume(decision.record)]
         if decision.isDeferred, !JobMachine(plan: plan, rooms: rooms).decisions(for: snapshot, at: now).isEmpty {
             resumes.heldUntil = decision.start
+            telling.mayHaveMoved = true
             changes.append(deferral(of: step, until: decision.start, delay: decision.delay, decision.rationale))
         }
         try await commit(changes)
@@ -104,11 +105,8 @@ extension JobDriver {
         try await commit([.step(key, step)] + changes)
     }
 
-    /// Before this what follows the step's resume must begin: its deadline would pass, or what a later stage reads would
-    /// have expired.
     private func mustBeginBy(_ step: StepKey) -> Timestamp? {
-        let deadline = snapshot.steps[step]?.state.isEnded == false ? deadline(of: step) : nil
-        return [deadline, snapshot.mustActBefore(in: plan)].compactMap { $0 }.min()
+        snapshot.mustResumeBy(step, in: plan) { scope(for: $0) }
     }
 
     private func deferral(
@@ -130,6 +128,8 @@ extension JobDriver {
     /// Of what could be done those things that the rules let begin now.
     func released(_ decisions: [JobMachine.Decision]) async throws(JournalFailure) -> [JobMachine.Decision] {
         guard !decisions.isEmpty else {
+            // Where nothing can begin any more, after a failure for instance, nothing is held back: the job ends.
+            resumes.heldUntil = nil
             resumes.moments = [:]
             return []
         }
@@ -167,6 +167,7 @@ extension JobDriver {
         }
         let isNew = resumes.moments.updateValue(again, forKey: key) == nil
         if isNew {
+            telling.mayHaveMoved = true
             try await commit([deferral(of: key, until: again, delay: again - now, judgement.rationale)])
         }
         return false

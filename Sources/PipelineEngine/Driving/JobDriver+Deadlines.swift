@@ -4,10 +4,7 @@ import PipelineCore
 extension JobDriver {
     /// When the step's deadline passes; nil for none, or while an expression for it has no value.
     func deadline(of key: StepKey) -> Timestamp? {
-        guard let setting = plan.stage(key.stage)?.deadline, let started = snapshot.steps[key]?.started,
-            let duration = setting.constant ?? (try? setting.value(in: scope(for: key)))
-        else { return nil }
-        return started + duration
+        snapshot.deadline(of: key, in: plan, scope: scope(for: key))
     }
 
     /// Whether a step has run out of time that the engine keeps.
@@ -16,13 +13,11 @@ extension JobDriver {
         return deadline <= ports.clock.now
     }
 
-    /// The next moment at which something is due: a wake, or a deadline that the engine keeps.
-    func nextMoment() -> Timestamp? {
-        let wake = JobMachine(plan: plan).nextWake(of: snapshot)
-        let deadlines = snapshot.steps.keys.filter { key in
+    /// The next deadline that the engine keeps; nothing holds it back.
+    var nextDeadline: Timestamp? {
+        snapshot.steps.keys.filter { key in
             plan.stage(key.stage)?.keepsOwnDeadline == false && snapshot.steps[key]?.state.tries != nil
-        }.compactMap { deadline(of: $0) }
-        return ([wake].compactMap { $0 } + deadlines).min()
+        }.compactMap { deadline(of: $0) }.min()
     }
 
     /// Stops calls whose deadline has passed, and fails steps whose deadline passed while they waited.

@@ -54,14 +54,15 @@ extension JobDriver {
     /// The time left of the whole job.
     private var jobEstimate: JobEstimate? {
         JobEstimate(
-            snapshot, plan: plan, samples: past, at: ports.clock.now, words: { [reports] in reports.lastWords(of: $0) })
+            snapshot, plan: plan, samples: past, at: ports.clock.now,
+            words: { [reports] in reports.lastWords(of: $0) }, heldUntil: resumes.held)
     }
 
     /// The time until the job's end as it can be promised: it moves when something is known anew, not as time passes.
     var endEstimate: JobEstimate? {
         JobEstimate(
             snapshot, plan: plan, samples: past, at: ports.clock.now,
-            words: { [reports] in reports.lastWords(of: $0) }, isPromise: true)
+            words: { [reports] in reports.lastWords(of: $0) }, heldUntil: resumes.held, isPromise: true)
     }
 
     /// What a step that has just succeeded adds to the history; nil for one that says nothing about the next: one

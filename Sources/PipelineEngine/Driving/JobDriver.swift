@@ -251,9 +251,10 @@ actor JobDriver {
         }
     }
 
-    /// The next moment at which something is due, a notification too: those are held back by nothing.
+    /// The next moment at which something is due, a deadline and a notification too: those are held back by nothing.
     private var nextTime: Timestamp? {
-        [resumes.next(nextMoment(), at: ports.clock.now), nextNotification].compactMap { $0 }.min()
+        let wake = resumes.next(JobMachine(plan: plan).nextWake(of: snapshot), at: ports.clock.now)
+        return [wake, nextDeadline, nextNotification].compactMap { $0 }.min()
     }
 
     /// When the job is to be driven again, if all of it waits for long enough to be forgotten until then.

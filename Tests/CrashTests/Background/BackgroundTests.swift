@@ -245,6 +245,7 @@ struct BackgroundTests {
             #expect(step?["stage"] == "late" && step?["moment"]?["proceeds"] == false, "\(json.text)")
             #expect(step?["deferred"]?["reason"] == "the network is metered", "\(json.text)")
             #expect(step?["moment"]?["policies"]?.array?.count == 6, "\(json.text)")
+            #expect(step?["moment"]?["askAgain"] == step?["deferred"]?["until"], "\(json.text)")
             try await background.end(by: SIGTERM)
         }
     }

@@ -27,7 +27,7 @@ struct ShowCommand: WorkspaceCommand {
             uniqueKeysWithValues: (plan?.stages ?? []).map { stage in
                 (stage.id, Set(stage.captures.filter(\.isSecret).map(\.name)))
             })
-        let estimate = found.snapshot.ended == nil ? try await Self.estimate(found.snapshot, plan, workspace) : nil
+        let estimate = found.snapshot.ended == nil ? try await Self.estimate(found, plan, journal, workspace) : nil
         let report = JobReport(found, secretCaptures: secret, estimate: estimate)
         if json {
             console.data(report.full(order: order).prettyText())
@@ -41,10 +41,16 @@ struct ShowCommand: WorkspaceCommand {
 
     /// How long it still takes, from earlier jobs of its pipeline and the author's guesses.
     private static func estimate(
-        _ job: JobSnapshot, _ plan: Plan?, _ workspace: Workspace
+        _ found: OwnedJob, _ plan: Plan?, _ journal: Workspace.Journal, _ workspace: Workspace
     ) async throws -> JobEstimate? {
         guard let plan else { return nil }
+        let (job, now) = (found.snapshot, SystemClock().now)
         let samples = try await workspace.samples(of: job.record.pipeline)
-        return JobEstimate(job, plan: plan, samples: samples, at: SystemClock().now)
+        // What nobody has is held back by nothing but that.
+        let events =
+            found.owner == nil ? [] : try await journal.events(of: job.record.id, after: max(0, job.sequence - 64))
+        return JobEstimate(
+            job, plan: plan, samples: samples, at: now,
+            heldUntil: { events.deferral(of: $0, in: job, plan, at: now)?.until })
     }
 }

@@ -64,21 +64,11 @@ struct WhyCommand: WorkspaceCommand {
         let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 64))
         let advice = "'pipeline watch \(snapshot.record.id)' on a terminal lets it go on at once"
         return held.map { standstill in
-            let deferral =
-                events.deferral(of: standstill.step, at: now)
-                ?? events.last { Self.holds($0, standstill.step, snapshot, plan) }.flatMap { Deferral($0, at: now) }
-            guard let deferral else { return standstill }
+            guard let deferral = events.deferral(of: standstill.step, in: snapshot, plan, at: now) else {
+                return standstill
+            }
             return standstill.heldBack(until: deferral.until, reason: deferral.reason, advice: advice)
         }
-    }
-
-    /// Whether what a deferral puts off is the beginning of the step, after one that has ended.
-    private static func holds(_ deferral: JobEvent, _ step: StepKey, _ job: JobSnapshot, _ plan: Plan) -> Bool {
-        guard deferral.kind == .resumeDeferred, let ended = deferral.step, job.steps[ended]?.state.isEnded == true,
-            job.steps[step]?.state == .pending
-        else { return false }
-        let needs = plan.stage(step.stage)?.needs ?? []
-        return job.steps.allSatisfy { !needs.contains($0.key.stage) || $0.value.state.isEnded }
     }
 
     /// Of a job of which nothing goes on but what the rules of the background let go on: that, and when.

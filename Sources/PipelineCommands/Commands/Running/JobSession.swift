@@ -87,9 +87,10 @@ final class JobSession {
         }
         let signals = StopSignals { drive.suspend(.interrupted) }
         let inbox = journal.requests(for: journal.owner)
+        let attentions = journal.attentions()
         let end = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for await asked in inbox where asked == job { drive.checkInbox() } }
-            group.addTask { [journal] in for await attention in journal.attentions() { drive.take(attention) } }
+            group.addTask { for await attention in attentions { drive.take(attention) } }
             defer { group.cancelAll() }
             return try await drive.run()
         }
