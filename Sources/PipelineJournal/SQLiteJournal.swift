@@ -60,6 +60,13 @@ public final class SQLiteJournal: Journal, BackgroundHistory {
         await writer.ended()
     }
 
+    /// Gives memory back that only spares the next calls a look at the file: for a process that has nothing to do for
+    /// long. Blocks while the journal reads or writes.
+    public func giveBackMemory() {
+        reader.giveBackMemory()
+        writer.giveBackMemory()
+    }
+
     /// How many calls shared how many transactions since the journal was opened.
     public var statistics: JournalStatistics { writer.statistics }
 }

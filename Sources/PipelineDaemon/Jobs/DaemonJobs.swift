@@ -23,10 +23,14 @@ final class DaemonJobs: BackgroundJobs {
     private let plans: PlanCache
     private let log: DaemonLog
     private let state = Mutex(State())
-    private let spare = SpareMemory()
+    private let spare: SpareMemory
 
     init(journal: Workspace.Journal, engine: Engine, secrets: SecretSources, plans: PlanCache, log: DaemonLog) {
         self.journal = journal
+        spare = SpareMemory {
+            journal.giveBackMemory()
+            ProcessMemory.giveBack()
+        }
         self.engine = engine
         self.secrets = secrets
         self.plans = plans

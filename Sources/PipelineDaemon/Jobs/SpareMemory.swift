@@ -1,10 +1,9 @@
 import Dispatch
-import PipelineKit
 import Synchronization
 
 /// Gives back the memory that work took, once no job has come to rest for two seconds.
 ///
-/// The C library keeps what was freed for later: when 10,000 jobs have been taken up and wait, that is a third of what
+/// The C library keeps what was freed for later, and so does SQLite with pages: when 10,000 jobs have been taken up and wait, that is a third of what
 /// the process has, for nothing.
 final class SpareMemory: Sendable {
     private static let patience = 2.0
@@ -15,7 +14,11 @@ final class SpareMemory: Sendable {
         var isTimed = false
     }
 
+    private let giveBack: @Sendable () -> Void
     private let state = Mutex(State())
+
+    /// - Parameter giveBack: called when nothing has happened for long enough, on a thread that may block.
+    init(giveBack: @escaping @Sendable () -> Void) { self.giveBack = giveBack }
 
     /// A job came to rest.
     func workEnded() {
@@ -35,7 +38,7 @@ final class SpareMemory: Sendable {
                 if since >= Self.patience { state.isTimed = false }
                 return Self.patience - since
             }
-            if left > 0 { look(after: left) } else { ProcessMemory.giveBack() }
+            if left > 0 { look(after: left) } else { giveBack() }
         }
     }
 }

@@ -62,6 +62,9 @@ final class JournalDatabase: @unchecked Sendable {
         }
     }
 
+    /// Drops the pages that the connection keeps for later; from any thread.
+    func giveBackMemory() { queue.releaseMemory() }
+
     deinit { statements.finalizeStatements() }
 
     /// Frees the statements and closes the connection; the object is not used after.

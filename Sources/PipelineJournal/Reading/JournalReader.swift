@@ -38,6 +38,9 @@ final class JournalReader: @unchecked Sendable {
         return try result.get()
     }
 
+    /// Drops what the connection keeps in memory for later; waits for a reading under way.
+    func giveBackMemory() { queue.sync { database?.giveBackMemory() } }
+
     func close() {
         queue.async { [self] in
             database?.close()

@@ -57,6 +57,9 @@ final class JournalWriter: Sendable {
         }
     }
 
+    /// Drops what the connection keeps in memory for later; waits for a write under way.
+    func giveBackMemory() { database.giveBackMemory() }
+
     /// Takes no more calls; the thread writes what is left, closes the database, lets the owners' locks go and ends.
     func close() { mailbox.close() }
 }

@@ -28,6 +28,8 @@ public protocol WorkspaceJournal: Journal, BackgroundHistory {
     func attentions() -> AsyncStream<Attention>
     /// What the owners that were asked show.
     func news() -> AsyncStream<JobNews>
+    /// Gives memory back that only spares the next calls a look at the store; may block.
+    func giveBackMemory()
     /// Writes what was called for and lets all jobs' locks go; the journal is not used after.
     func close() async
     /// Writes a whole copy of the store, while it is in use.
