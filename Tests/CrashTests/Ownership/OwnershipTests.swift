@@ -128,7 +128,8 @@ struct OwnershipTests {
 
     @Test("a signal suspends, and the line that goes on is printed")
     func signals() async throws {
-        for number in [SIGINT, SIGTERM] {
+        // The last is what a terminal sends that is closed.
+        for number in [SIGINT, SIGTERM, SIGHUP] {
             try await withWaitingJob(seconds: 0.5) { workplace, service, owner in
                 owner.signal(number)
                 let end = await owner.end
