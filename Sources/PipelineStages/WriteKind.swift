@@ -54,6 +54,8 @@ struct WriteStage: Stage {
         return .finished(["path": .string(written.path)])
     }
 
+    func objection(at start: JobStart) async -> StepFailure? { start.objection(toWriting: to) }
+
     private func bytes(in context: StageContext<Checkpoint>) async throws(StageFailure) -> [UInt8] {
         switch content {
         case .json(let template):

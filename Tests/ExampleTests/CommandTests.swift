@@ -47,6 +47,59 @@ import Testing
         #expect(version.lines.last?.wholeMatch(of: libraries) != nil, "\(version)")
     }
 
+    @Test("'show' gives each stage its kind, in the document's order, those of 'finally' last")
+    func shownStages() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        try """
+        { "pipeline": 1, "name": "one",
+          "stages": [ { "id": "z", "kind": "wait", "for": "1ms" },
+            { "id": "a", "kind": "write", "to": "a.txt", "text": "a" } ],
+          "finally": [ { "id": "y", "kind": "write", "to": "y.txt", "text": "y" },
+            { "id": "b", "kind": "wait", "for": "1ms" } ] }
+        """.write(toFile: bench.folder + "/one.json", atomically: true, encoding: .utf8)
+        #expect(try await run(["run", "one.json"], in: bench).cause == .exited(0))
+        let shown = try JSON.parse(Array(try await run(["show", "--json"], in: bench).output.utf8))
+        let stages = (shown["stages"]?.array ?? []).map { [$0["id"]?.string, $0["kind"]?.string] }
+        #expect(stages == [["z", "wait"], ["a", "write"], ["y", "write"], ["b", "wait"]])
+    }
+
+    @Test("'show' hides secret captures of every stage, and all of a document that can't be planned any more")
+    func hiddenCaptures() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let server = try LoopbackServer { _ in .json(#"{"token": "t0ps3cret", "id": "open"}"#) }
+        defer { server.stop() }
+        let request = """
+            "kind": "request", "request": { "GET": "\(server.url)/x" },
+            "capture": { "id": "$.id", "token": { "select": "$.token", "secret": true } }
+            """
+        try #"""
+        #!/bin/sh
+        read -r message
+        case $message in
+        *describe*) echo '{"type":"description","protocol":1,"kind":"odd","version":"1","schema":{"type":"object"}}' ;;
+        *resume*) echo '{"type":"finished"}' ;;
+        esac
+        """#.write(toFile: bench.folder + "/pipeline-stage-odd", atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: bench.folder + "/pipeline-stage-odd")
+        try """
+        { "pipeline": 1, "name": "one", "stages": [ { "id": "a", \(request) }, { "id": "odd", "kind": "odd" } ],
+          "finally": [ { "id": "b", \(request) } ] }
+        """.write(toFile: bench.folder + "/one.json", atomically: true, encoding: .utf8)
+        let plugins = ["--plugins", bench.folder]
+        let ran = try await run(["run", "one.json"] + plugins, in: bench)
+        #expect(ran.cause == .exited(0), "\(ran)")
+        for form in [[], ["--json"]] {
+            let known = try await run(["show"] + form + plugins, in: bench)
+            #expect(known.output.contains("open") && !known.output.contains("t0ps3cret"), "\(known)")
+            let unplanned = try await run(["show"] + form, in: bench)
+            #expect(unplanned.cause == .exited(0) && unplanned.output.contains("‹secret›"), "\(unplanned)")
+            #expect(!unplanned.output.contains("t0ps3cret"), "\(unplanned)")
+        }
+    }
+
     @Test("of several runs with one key that begin in the same moment one starts the job, and the others join it")
     func joinedAtOnce() async throws {
         let bench = try ExampleBench()

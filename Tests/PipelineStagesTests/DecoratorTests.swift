@@ -84,7 +84,7 @@ struct DecoratorTests {
 
     @Test("a form has its fields in their order and its files after them")
     func multipart() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try folder.write("a.txt", "hello")
         let request = try await sent(
             own: """

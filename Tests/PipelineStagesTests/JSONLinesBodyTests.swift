@@ -9,7 +9,7 @@ import Testing
 struct JSONLinesBodyTests {
     private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() { folder = TemporaryFolder() }
 
     private func bench(
         _ network: Network, url: String, json: String = #"{ "requests": "${{ jsonLines('a.jsonl') }}", "n": 1 }"#

@@ -107,7 +107,7 @@ struct RequestRenderingTests {
 
     @Test("a file body is checked before it is sent")
     func file() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try folder.write("body.bin", "12345")
         let result = try await sent(
             #""POST": "/jobs", "file": "body.bin""#,

@@ -52,7 +52,7 @@ struct RequestStageTests {
 
     @Test("writes the body to a file whole, and again after a crash")
     func writes() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let service = ScriptedService()
         service.on("POST /v1/x", 200, "body of the answer")
         let bench = try bench(
@@ -74,7 +74,7 @@ struct RequestStageTests {
 
     @Test("does not replace a different file")
     func existing() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try folder.write("out.txt", "mine")
         let service = ScriptedService()
         service.on("GET /v1/x", 200, "theirs")
@@ -88,7 +88,7 @@ struct RequestStageTests {
 
     @Test("lets no captured value choose a folder")
     func disarmed() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let service = ScriptedService()
         service.on("GET /v1/x", 200, "x")
         let bench = try bench(
@@ -104,7 +104,7 @@ struct RequestStageTests {
     @Test("lets the author's own items choose folders, and those of an answer not")
     func itemFolders() async throws {
         for (isOwn, name) in [(true, "sub/a.txt"), (false, "a.txt")] {
-            let folder = try TemporaryFolder()
+            let folder = TemporaryFolder()
             try folder.makeFolder("sub")
             let service = ScriptedService()
             service.on("GET /v1/x", 200, "x")
@@ -144,7 +144,7 @@ struct RequestStageTests {
 @Suite("Stages that write and wait")
 struct SmallStageTests {
     private func write(_ content: String, inputs: JSONObject = [:]) async throws -> (TemporaryFolder, StageBench) {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let bench = try StageBench(
             #"{ "id": "a", "kind": "write", "to": "sub.json", \#(content) }"#, network: ScriptedService().network,
             inputs: inputs, folders: JobFolders(document: folder.path, output: folder.path))

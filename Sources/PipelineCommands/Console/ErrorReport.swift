@@ -62,7 +62,7 @@ struct ErrorReport {
             case .owned(let owner):
                 (
                     "the job is running in another process (\(owner.text))",
-                    "'pipeline watch' shows it; 'pipeline cancel' and 'pipeline pause' reach it"
+                    "'pipeline watch' shows it, 'pipeline cancel' or 'pipeline pause' reach it"
                 )
             case .conflict(let step): ("the journal holds another state of '\(step)'", "run 'pipeline doctor'")
             case .keyTaken(let job): ("the key belongs to job \(job)", "choose another --key")

@@ -5,12 +5,12 @@ import PipelineCore
 struct JobReport {
     private let snapshot: JobSnapshot
     private let isOwned: Bool
-    private let secretCaptures: [String: Set<String>]
+    private let secretCaptures: [String: Set<String>]?
     /// How long it still takes; nil where nothing is known, or nobody asked.
     let estimate: JobEstimate?
 
-    /// - Parameter secretCaptures: names of captures that are not shown, by stage.
-    init(_ job: OwnedJob, secretCaptures: [String: Set<String>] = [:], estimate: JobEstimate? = nil) {
+    /// - Parameter secretCaptures: names of captures that are not shown, by stage; nil when none is.
+    init(_ job: OwnedJob, secretCaptures: [String: Set<String>]? = nil, estimate: JobEstimate? = nil) {
         self.estimate = estimate
         snapshot = job.snapshot
         isOwned = job.owner != nil
@@ -32,23 +32,23 @@ struct JobReport {
 
     /// The form of `show --json`; `order` is the document's order of stages.
     func full(order: [String]) -> JSON {
+        let kinds = kinds
         var object = JSONObject()
         for member in summary.object ?? [:] {
             object[member.name] = member.value
-            if member.name == "ended" { object["stages"] = .array(stages(order).map(stage)) }
+            if member.name == "ended" { object["stages"] = .array(stages(order).map { stage($0, $1, kinds) }) }
         }
         return .object(object)
     }
 
     /// The steps in the document's order.
     func stages(_ order: [String]) -> [(StepKey, StepRecord)] {
-        snapshot.steps.sorted { left, right in
-            let (first, second) = (order.firstIndex(of: left.key.stage), order.firstIndex(of: right.key.stage))
-            return (first ?? .max, left.key) < (second ?? .max, right.key)
-        }.map { ($0.key, $0.value) }
+        let positions = Dictionary(zip(order, 0...), uniquingKeysWith: { first, _ in first })
+        return snapshot.steps.map { (positions[$0.key.stage] ?? .max, $0.key, $0.value) }
+            .sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
     }
 
-    private func stage(_ key: StepKey, _ step: StepRecord) -> JSON {
+    private func stage(_ key: StepKey, _ step: StepRecord, _ kinds: [String: String]) -> JSON {
         var error = JSON.null
         if case .failed(let failure) = step.state { error = failure.json }
         return [
@@ -63,14 +63,17 @@ struct JobReport {
 
     /// The captures, those that are secret hidden.
     func captures(of key: StepKey, _ step: StepRecord) -> JSONObject {
-        let secret = secretCaptures[key.stage] ?? []
-        return JSONObject(
-            step.captures.map { ($0.name, secret.contains($0.name) ? "‹secret›" : $0.value.withoutSealed) })
+        func isShown(_ name: String) -> Bool {
+            secretCaptures.map { $0[key.stage]?.contains(name) != true } ?? false
+        }
+        return JSONObject(step.captures.map { ($0.name, isShown($0.name) ? $0.value.withoutSealed : "‹secret›") })
     }
 
+    /// By stage, from the document; it is read for each call.
     private var kinds: [String: String] {
         let source = SourceText(name: snapshot.record.sourceName, text: snapshot.record.source)
-        guard let node = try? JSONNode.parse(source), let stages = node.json["stages"]?.array else { return [:] }
+        guard let document = try? JSONNode.parse(source).json else { return [:] }
+        let stages = (document["stages"]?.array ?? []) + (document["finally"]?.array ?? [])
         let pairs = stages.compactMap { stage -> (String, String)? in
             guard let id = stage["id"]?.string, let kind = stage["kind"]?.string else { return nil }
             return (id, kind)

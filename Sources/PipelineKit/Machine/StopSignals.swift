@@ -5,6 +5,8 @@ import Synchronization
 /// SIGINT and SIGTERM: the first asks to stop, the second ends the process at once with status 130, and loses nothing:
 /// what counts is on disk.
 ///
+/// SIGHUP, by which a terminal that is closed says so, asks to stop too, unless it is ignored, as under nohup(1).
+///
 /// What comes within a tenth of a second of the first is the same wish: timeout(1) and some shells signal both a
 /// process and its group. From the return of the initialiser on no signal is missed.
 public final class StopSignals: Sendable {
@@ -19,7 +21,7 @@ public final class StopSignals: Sendable {
 
     /// - Parameter stop: called once, on a thread of the system's.
     public init(stop: @escaping @Sendable () -> Void) {
-        let numbers = [SIGINT, SIGTERM]
+        let numbers = [SIGINT, SIGTERM] + (Self.isIgnored(SIGHUP) ? [] : [SIGHUP])
         sources = numbers.map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
         let registered = DispatchSemaphore(value: 0)
         for (number, source) in zip(numbers, sources) {
@@ -28,7 +30,7 @@ public final class StopSignals: Sendable {
                 if received.add(1, ordering: .relaxed).newValue == 1 {
                     first.store(now, ordering: .relaxed)
                     stop()
-                } else if now - first.load(ordering: .relaxed) > 100_000_000 {
+                } else if number != SIGHUP, now - first.load(ordering: .relaxed) > 100_000_000 {
                     _exit(130)
                 }
             }
@@ -39,5 +41,11 @@ public final class StopSignals: Sendable {
         }
         // An ignored signal that nobody watches yet is lost for good.
         for _ in numbers { registered.wait() }
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var current = sigaction()
+        guard sigaction(number, nil, &current) == 0 else { return false }
+        return unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 }

@@ -9,9 +9,10 @@ import PipelineCore
 #endif
 
 extension DownloadStage {
-    /// A file that has the name already and may not be replaced: what is known of it beforehand says whether it is the
-    /// one that is wanted.
+    /// A place that can't be written to; or a file that has the name already and may not be replaced: what is known of
+    /// it beforehand says whether it is the one that is wanted.
     func objection(at start: JobStart) async -> StepFailure? {
+        if let failure = start.objection(toWriting: to) { return failure }
         guard select == nil, let path = takenPath(at: start) else { return nil }
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -42,13 +43,11 @@ extension DownloadStage {
 
     /// Where the result goes, if that is known and nothing there may be replaced.
     private func takenPath(at start: JobStart) -> String? {
-        guard !start.overwrites, overwrites.constant == false, start.knows(to.references),
-            let text = try? to.evaluateText(in: start.known),
-            let place = try? OutputPath(text, in: start.folders.output)
-        else { return nil }
-        switch place {
+        guard !start.overwrites, overwrites.constant == false else { return nil }
+        switch start.place(of: to) {
         case .file(let path): return path
         case .folder(let path): return unpack?.format.isFolder == true ? path : nil
+        case nil: return nil
         }
     }
 

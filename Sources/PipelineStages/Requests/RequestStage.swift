@@ -44,6 +44,8 @@ struct RequestStage: Stage {
         }
     }
 
+    func objection(at start: JobStart) async -> StepFailure? { to.flatMap(start.objection(toWriting:)) }
+
     private func sent(in context: Context) async throws(StageFailure) -> JSONObject {
         let rendered = try await requests.render(definition, in: context)
         switch await requests.send(rendered, in: context) {

@@ -6,24 +6,19 @@
     import Darwin
 #endif
 
-/// A folder of its own that goes away with the value.
+/// A folder of its own with texts; it goes away with the value.
 final class TemporaryFolder {
     struct Failure: Error { let code: Int32 }
 
-    let path: String
+    private let folder = TransferFolder()
 
-    init() throws {
-        var template = Array("/tmp/pipeline-stages-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else { throw Failure(code: errno) }
-        path = String(cString: made)
-    }
-
-    deinit { remove(path) }
+    var path: String { folder.path }
+    /// The names of what is in it.
+    var names: [String] { folder.names }
 
     func write(_ name: String, _ text: String) throws {
-        guard let file = fopen("\(path)/\(name)", "w") else { throw Failure(code: errno) }
-        fputs(text, file)
-        fclose(file)
+        let path = folder.write(name, Array(text.utf8))
+        guard access(path, F_OK) == 0 else { throw Failure(code: errno) }
     }
 
     func makeFolder(_ name: String) throws {
@@ -31,7 +26,7 @@ final class TemporaryFolder {
     }
 
     /// The text of a file; nil when there is none.
-    func read(_ name: String) -> String? { Self.text(of: "\(path)/\(name)") }
+    func read(_ name: String) -> String? { folder.read(name).map { String(decoding: $0, as: UTF8.self) } }
 
     static func text(of path: String) -> String? {
         guard let file = fopen(path, "r") else { return nil }
@@ -42,25 +37,4 @@ final class TemporaryFolder {
     }
 
     func delete(_ name: String) { unlink("\(path)/\(name)") }
-
-    /// The names of what is in it.
-    var names: [String] { Self.names(in: path) }
-
-    private static func names(in path: String) -> [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
-    }
-
-    private func remove(_ path: String) {
-        for name in Self.names(in: path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
-        rmdir(path)
-    }
 }

@@ -11,7 +11,7 @@ import Testing
 struct PaginationTests {
     private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() { folder = TemporaryFolder() }
 
     private func bench(
         _ service: PageService, next: String, request: String = #""GET": "/items""#, more: String = "",

@@ -30,7 +30,7 @@ final class PluginBench {
     init(
         _ body: String, describing: String = "{}", limits: PluginLimits = quick, secrets: [String: String] = [:]
     ) throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         plugins = Self.host(in: folder.path, limits)
         host = MemoryStageHost(
             stage: "work", retry: RetryPolicy(), secrets: secrets,
@@ -40,7 +40,7 @@ final class PluginBench {
 
     /// A bench over programs that stand somewhere else.
     init(programs: String, limits: PluginLimits = quick, inputs: JSONObject = [:]) throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         plugins = Self.host(in: programs, limits)
         host = MemoryStageHost(
             stage: "work", retry: RetryPolicy(), inputs: inputs,

@@ -17,7 +17,8 @@ final class TransferFolder: Sendable {
 
     init() {
         var template = Array("/tmp/pipeline-transfer-XXXXXX".utf8CString)
-        path = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
+        guard let made = mkdtemp(&template) else { preconditionFailure("there is no room for a folder in /tmp") }
+        path = String(cString: made)
     }
 
     deinit { Self.remove(path) }
@@ -86,11 +87,9 @@ final class TransferFolder: Sendable {
         }
     }
 
-    var names: [String] { Self.names(path) }
+    var names: [String] { Self.names(in: path) }
 
-    static func names(in path: String) -> [String] { names(path) }
-
-    private static func names(_ path: String) -> [String] {
+    static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []
@@ -114,7 +113,7 @@ final class TransferFolder: Sendable {
     }
 
     private static func remove(_ path: String) {
-        for name in names(path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
+        for name in names(in: path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
         rmdir(path)
     }
 }

@@ -20,13 +20,16 @@ struct ShowCommand: WorkspaceCommand {
         let journal = try workspace.journalWithJobs()
         let found = try await JobName(named.job).find(in: journal)
         let record = found.snapshot.record
-        // A document that this version can't plan any more is shown all the same, in the order of the alphabet.
+        // A document that can't be planned any more, for want of a plugin as well, is shown all the same, in the order of
+        // the alphabet; as nobody knows which of its captures are secret, none is.
         let plan = try? await workspace.plan(of: record)
-        let order = plan?.definition.stages.map(\.id) ?? []
-        let secret = Dictionary(
-            uniqueKeysWithValues: (plan?.stages ?? []).map { stage in
-                (stage.id, Set(stage.captures.filter(\.isSecret).map(\.name)))
-            })
+        let order = plan.map { ($0.definition.stages + $0.definition.finally).map(\.id) } ?? []
+        let secret = plan.map { plan in
+            Dictionary(
+                uniqueKeysWithValues: (plan.stages + plan.finally).map { stage in
+                    (stage.id, Set(stage.captures.filter(\.isSecret).map(\.name)))
+                })
+        }
         let estimate = found.snapshot.ended == nil ? try await Self.estimate(found, plan, journal, workspace) : nil
         let report = JobReport(found, secretCaptures: secret, estimate: estimate)
         if json {
