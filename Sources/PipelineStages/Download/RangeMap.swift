@@ -24,6 +24,8 @@ struct RangeMap: Codable, Sendable, Equatable {
     /// What is worth a request of its own, and more than is written at a time: what lies that far behind a stream's
     /// position is not on its way to the disk.
     static let smallest: Int64 = 512 << 10
+    /// What may come a second time so that a request is spared at the end of the file.
+    private static let mostGivenBack: Int64 = 2 << 20
     /// The map stands in each checkpoint.
     private static let mostPieces = 256
 
@@ -69,11 +71,13 @@ struct RangeMap: Codable, Sendable, Equatable {
     }
 
     /// Gives a piece of which most is missing back to the one before it, whose stream then receives it whole; how many
-    /// bytes come once more by that, or nil when it stays.
+    /// bytes come once more by that, or nil when it stays: what has much is worth a connection of its own.
     mutating func giveBack(_ start: Int64, besides running: Set<Int64>) -> Int64? {
         guard let index = index(of: start), index > 0 else { return nil }
         let (piece, before) = (pieces[index], pieces[index - 1])
-        guard piece.done < piece.rest, !before.isWhole, running.contains(before.start) else { return nil }
+        guard piece.done < min(piece.rest, Self.mostGivenBack), !before.isWhole, running.contains(before.start) else {
+            return nil
+        }
         pieces[index - 1].end = piece.end
         pieces.remove(at: index)
         return piece.done

@@ -123,6 +123,9 @@ final class RangeProgress: Sendable {
                 let others = state.running.subtracting([start])
                 guard let lost = state.map.giveBack(start, besides: others) else { return false }
                 state.covered -= lost
+                // Whoever begins at its place later begins with nothing.
+                state.hashers[start] = nil
+                state.noted[start] = nil
                 return true
             }
         }

@@ -13,6 +13,9 @@ struct PartsUploadTests {
         struct State: Sendable {
             var parts: [Int: [UInt8]] = [:]
             var refusals: [Int] = []
+            /// Nothing of a part is read before so many have begun.
+            var together = 0
+            let gate = Gate()
             var completed: String?
         }
 
@@ -29,7 +32,14 @@ struct PartsUploadTests {
         var bytes: [UInt8] { state.withLock { $0.parts.sorted { $0.key < $1.key }.flatMap(\.value) } }
 
         func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
-            ScriptedAnswer([.readBody, .then { [weak self] in self?.answer(whole: $0) ?? .status(500) }])
+            let rest = [
+                ScriptedAnswer.Step.readBody, .then { [weak self] in self?.answer(whole: $0) ?? .status(500) },
+            ]
+            return state.withLock { state in
+                guard request.method == "PUT", state.together > 0 else { return ScriptedAnswer(rest) }
+                state.together -= 1
+                return ScriptedAnswer([state.together == 0 ? .open(state.gate) : .wait(state.gate)] + rest)
+            }
         }
 
         private func answer(whole request: ReceivedRequest) -> ScriptedAnswer {
@@ -83,6 +93,18 @@ struct PartsUploadTests {
         #expect(service.state.withLock(\.completed) == #"{"part_ids":["p1","p2","p3"]}"#)
         let places = service.requests.compactMap { $0.header("X-Place") }.sorted()
         #expect(places == ["0+1000000", "1000000+1000000", "2000000+500000"])
+    }
+
+    /// One part alone is silent until its answer is there; a number to begin with is found by nobody who sends one.
+    @Test("sends two parts at a time from the first one on", .timeLimit(.minutes(1)))
+    func together() async throws {
+        let service = try Service()
+        service.state.withLock { $0.together = 2 }
+        let bench = try bench(service.url)
+        let outcome = await bench.resume()
+        service.state.withLock { $0.gate.open() }
+        #expect(outcome.finished != nil)
+        #expect(service.bytes == content)
     }
 
     @Test("may send its parts as files of a form")

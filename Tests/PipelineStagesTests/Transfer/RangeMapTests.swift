@@ -47,11 +47,13 @@ struct RangeMapTests {
         map.pieces[0].done = 20 * mebibyte
         let start = 92 * mebibyte
         _ = map.next(8 * mebibyte, besides: [0], streams: 2)
-        map.pieces[1].done = 5 * mebibyte
-        #expect(map.giveBack(start, besides: [0]) == nil)
-        map.pieces[1].done = 3 * mebibyte
+        for much in [5, 2] {
+            map.pieces[1].done = Int64(much) * mebibyte
+            #expect(map.giveBack(start, besides: [0]) == nil)
+        }
+        map.pieces[1].done = mebibyte
         #expect(map.giveBack(start, besides: []) == nil)
-        #expect(map.giveBack(start, besides: [0]) == 3 * mebibyte)
+        #expect(map.giveBack(start, besides: [0]) == mebibyte)
         #expect(map.pieces.map(\.end) == [100 * mebibyte])
         #expect(map.giveBack(start, besides: [0]) == nil)
         #expect(map.next(8 * mebibyte, besides: [0, start], streams: 2)?.start == start - 1)
