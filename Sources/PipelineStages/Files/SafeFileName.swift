@@ -6,12 +6,16 @@ enum SafeFileName {
     /// The last component of a path, without control characters, leading dots and surrounding spaces; nil when nothing
     /// is left. `\` separates components too, as names come from any system.
     static func make(_ text: String) -> String? {
-        let component = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
-        let visible = component.unicodeScalars.filter { isHarmless($0) }
-        let name = String(String.UnicodeScalarView(visible)).drop { $0 == "." || $0.isWhitespace }
-        let trimmed = name.reversed().drop(while: \.isWhitespace).reversed()
-        return trimmed.isEmpty ? nil : shortened(String(trimmed))
+        // By scalars: a mark or a joiner behind a separator makes one Character of both, which is no separator.
+        let visible = text.unicodeScalars.filter { isHarmless($0) }
+        let component = visible.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? [][...]
+        let name = component.drop { $0 == "." || $0.properties.isWhitespace || joinsSlash($0) }
+        let trimmed = name.reversed().drop(while: \.properties.isWhitespace).reversed()
+        return trimmed.isEmpty ? nil : shortened(String(String.UnicodeScalarView(trimmed)))
     }
+
+    /// Whether it would stand on the slash before the name, and make one character with it.
+    private static func joinsSlash(_ scalar: Unicode.Scalar) -> Bool { "/\(scalar)".count == 1 }
 
     /// Control characters would reach terminals; format characters can turn `fdp.exe` into `exe.pdf` on a screen.
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
