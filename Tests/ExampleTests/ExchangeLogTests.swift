@@ -28,7 +28,8 @@ import Testing
               "request": { "POST": "/echo", "query": { "k": "${{ secrets.TOKEN }}", "a": "it's" },
                            "json": { "t": "${{ secrets.TOKEN }}", "n": 1 } } },
             { "id": "get", "kind": "request", "request": { "GET": "\(server.url)/plain?x=y",
-                "headers": { "X-Note": "it's \\"quoted\\" $HOME", "Authorization": "Basic bm9ib2R5OmtlcHQ=" } } },
+                "headers": { "X-Note": "it's \\"quoted\\" $HOME", "Authorization": "Basic bm9ib2R5OmtlcHQ=",
+                "X-Joined": "a'\\u0301;exit 3 #" } } },
             { "id": "up", "kind": "upload", "service": "s", "file": "notes.txt", "protocol": "put",
               "request": { "PUT": "/echo" } },
             { "id": "down", "kind": "download", "request": { "GET": "\(server.url)/down" }, "to": "plain.json" },
@@ -244,6 +245,9 @@ import Testing
         let after = try #require(server.requests.last { $0.path == "/plain" })
         #expect(after.number > before.number && after.target == before.target && after.method == before.method)
         #expect(after.header("X-Note") == before.header("X-Note"))
+        // A quote with an accent on it is one character to Swift, and ends a word all the same.
+        let joined = try #require(before.header("X-Joined"))
+        #expect(joined.unicodeScalars.contains("'") && after.header("X-Joined") == joined)
     }
 
     @Test("the last hundred of each stage are kept, and prune forgets them")
