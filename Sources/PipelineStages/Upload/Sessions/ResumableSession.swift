@@ -171,7 +171,13 @@ struct ResumableSession: Sendable, Equatable {
         isVersionSettled = true
         if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) { hasEvidence = true }
         // A Location alone can be that of something else: a service that knows nothing of this protocol answers so too.
-        return hasEvidence ? append(from: offset(in: response.headers) ?? 0) : ask()
+        guard hasEvidence else { return ask() }
+        let kept = offset(in: response.headers) ?? 0
+        return kept > total ? beyondEnd(kept) : append(from: kept)
+    }
+
+    private func beyondEnd(_ offset: Int64) -> UploadStep {
+        .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
     }
 
     /// The answer to all bytes at once: that of the upload's target, unless it says that something is missing.
@@ -218,9 +224,7 @@ struct ResumableSession: Sendable, Equatable {
         if let length = response.headers[.uploadLength].flatMap(StructuredField.integer), length != total {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
-        guard offset <= total else {
-            return .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
-        }
+        guard offset <= total else { return beyondEnd(offset) }
         chunk.noteKept(offset > confirmed)
         if version.isComplete(in: response.headers) == true { return replay() }
         return append(from: offset)
@@ -249,9 +253,7 @@ struct ResumableSession: Sendable, Equatable {
 
     private mutating func afterPart(_ response: HTTPExchangeResponse, _ start: Int64, _ count: Int64) -> UploadStep {
         let offset = offset(in: response.headers) ?? start + count
-        guard offset <= total else {
-            return .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
-        }
+        guard offset <= total else { return beyondEnd(offset) }
         if offset > start {
             detours = 0
             return append(from: offset)
