@@ -126,8 +126,11 @@ final class ExchangeRecording: Sendable {
             !whole.unicodeScalars.contains("\0")
         else { return nil }
         let redacted = context.redact(whole)
-        guard redacted.utf8.count > RecordedBody.limit else { return redacted }
-        return String(decoding: redacted.utf8.prefix(RecordedBody.limit), as: UTF8.self)
+        // Redacting can make it shorter than the limit; at its end may still stand what is left of a secret.
+        let end =
+            first.count < sampled ? redacted.utf8.count : max(0, redacted.utf8.count - (sampled - RecordedBody.limit))
+        guard end < redacted.utf8.count || end > RecordedBody.limit else { return redacted }
+        return String(decoding: redacted.utf8.prefix(min(end, RecordedBody.limit)), as: UTF8.self)
     }
 
     /// How many bytes at the end begin a character that goes on behind it.
