@@ -28,7 +28,8 @@ import Testing
               "request": { "POST": "/echo", "query": { "k": "${{ secrets.TOKEN }}", "a": "it's" },
                            "json": { "t": "${{ secrets.TOKEN }}", "n": 1 } } },
             { "id": "get", "kind": "request", "request": { "GET": "\(server.url)/plain?x=y",
-                "headers": { "X-Note": "it's \\"quoted\\" $HOME", "Authorization": "Basic bm9ib2R5OmtlcHQ=" } } },
+                "headers": { "X-Note": "it's \\"quoted\\" $HOME", "Authorization": "Basic bm9ib2R5OmtlcHQ=",
+                "X-Joined": "a'\\u0301;exit 3 #" } } },
             { "id": "up", "kind": "upload", "service": "s", "file": "notes.txt", "protocol": "put",
               "request": { "PUT": "/echo" } },
             { "id": "down", "kind": "download", "request": { "GET": "\(server.url)/down" }, "to": "plain.json" },
@@ -36,6 +37,7 @@ import Testing
             { "id": "tones", "kind": "request", "request": { "GET": "\(server.url)/tones" }, "to": "tones.bin" },
             { "id": "leak", "kind": "request", "request": { "GET": "\(server.url)/leak" }, "to": "leak.bin" },
             { "id": "hidden", "kind": "request", "request": { "GET": "\(server.url)/hidden" }, "to": "hidden.bin" },
+            { "id": "many", "kind": "request", "request": { "GET": "\(server.url)/many" } },
             { "id": "long", "kind": "request", "request": { "GET": "\(server.url)/long" } },
             { "id": "cut", "kind": "request", "request": { "GET": "\(server.url)/cut" } } ] }
         """.write(toFile: bench.folder + "/talk.json", atomically: true, encoding: .utf8)
@@ -72,6 +74,8 @@ import Testing
                     bytes: Self.picture + Array("xxc2VzYW1lLW9wZW4tc2VzYW1l".utf8))
             case "/long":
                 .status(200, headers: [("Content-Type", "text/plain")], body: String(repeating: "é", count: 60_000))
+            // What is kept of it ends in the middle of a secret, and is shorter than the limit once the others are out.
+            case "/many": .status(200, body: String(repeating: "sesame-open-sesame ", count: 4000))
             case "/cut": ScriptedAnswer([.readBody, .reset])
             default: .json(#"{"ok":true}"#)
             }
@@ -249,6 +253,9 @@ import Testing
         let after = try #require(server.requests.last { $0.path == "/plain" })
         #expect(after.number > before.number && after.target == before.target && after.method == before.method)
         #expect(after.header("X-Note") == before.header("X-Note"))
+        // A quote with an accent on it is one character to Swift, and ends a word all the same.
+        let joined = try #require(before.header("X-Joined"))
+        #expect(joined.unicodeScalars.contains("'") && after.header("X-Joined") == joined)
     }
 
     @Test("the last hundred of each stage are kept, and prune forgets them")

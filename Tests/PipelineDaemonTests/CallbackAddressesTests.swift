@@ -45,4 +45,12 @@ struct CallbackAddressesTests {
         #expect(parsed.job == job && parsed.step == StepKey(stage: "model", item: 3) && parsed.token == Self.token)
         #expect(CallbackAddresses.parse(path: "/callbacks/\(job)/model") == nil)
     }
+
+    @Test("a stage may be called as the folder of the addresses is", arguments: [nil, 0, 12])
+    func sameName(item: Int?) throws {
+        let step = StepKey(stage: "callbacks", item: item)
+        let url = try #require(CallbackAddresses(base: "https://h/callbacks") { _, _, _ in "t" }.url(job, step, "key"))
+        let parsed = try #require(CallbackAddresses.parse(path: String(url.dropFirst("https://h".count))))
+        #expect(parsed.job == job && parsed.step == step && parsed.token == "t")
+    }
 }

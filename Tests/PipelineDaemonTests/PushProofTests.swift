@@ -42,6 +42,18 @@ import Testing
                 standard(), now: Self.now))
     }
 
+    @Test("nobody is believed where the secret is empty", arguments: ["", "whsec_"])
+    func noSecret(secret: String) {
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data("msg_1.\(Self.now).{}".utf8), using: SymmetricKey(data: Data()))
+        let push = push(
+            [
+                ("webhook-id", "msg_1"), ("webhook-timestamp", "\(Self.now)"),
+                ("webhook-signature", "v1,\(Data(code).base64EncodedString())"),
+            ], "{}")
+        #expect(!PushProof.standardWebhooks(secret: secret).accepts(push, now: Self.now))
+    }
+
     @Test("what is older or younger than five minutes is not believed")
     func window() {
         for (shift, isFresh) in [(0, true), (300, true), (301, false), (-300, true), (-301, false)] {

@@ -73,6 +73,20 @@ struct CachingTests {
         #expect(world.count == 2, "the confirmation made it fresh again")
     }
 
+    @Test(
+        "an age that no clock holds is shown as a number",
+        arguments: ["1e300", "nan", "inf", "99999999999999999999", "-5"])
+    func endlessAge(age: String) async throws {
+        let world = World()
+        world.state.withLock { state in
+            state.headers[.age] = age
+            state.headers[.cacheControl] = "max-age=1e308"
+        }
+        #expect(try await world.get(CachePolicy(mode: .revalidate)) == "answer 1")
+        #expect(try await world.get(CachePolicy(mode: .revalidate)) == "answer 1")
+        #expect(try await world.get(CachePolicy()).hasPrefix("answer"))
+    }
+
     @Test("without maxAge the service's own word counts, and no-store is never kept")
     func ownWord() async throws {
         let world = World()

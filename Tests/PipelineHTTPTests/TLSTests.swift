@@ -66,6 +66,21 @@ struct TLSTests {
         #expect(await reason(server.url, with) == nil)
     }
 
+    @Test("a client certificate follows no redirect to another origin, unless credentials may")
+    func certificateElsewhere() async throws {
+        let server = try await TLSServer.start(needsClientCertificate: true)
+        let start = try LoopbackServer { [url = server.url] _ in
+            .status(302, headers: [("Location", url)], bytes: [])
+        }
+        defer { start.stop() }
+        let tls = TLSOptions(ca: server.certificate, certificate: server.certificate, key: server.key)
+        var options = ExchangeOptions(tls: tls, proxy: "")
+        let request = RequestDescription(url: start.url)
+        #expect(await network.task(request, options: options).result.failure?.reason == .tls(.other))
+        options.redirectKeepsCredentials = true
+        #expect(try await network.exchange(request, options: options).status == 200)
+    }
+
     @Test("a key that a password opens, and one that it does not")
     func keyPassword() async throws {
         let server = try await TLSServer.start(needsClientCertificate: true)

@@ -36,6 +36,29 @@ struct JudgementTests {
         #expect(failure.place == "test.json:1:1")
     }
 
+    @Test("a secret that is longer than what is shown is taken out before that is cut")
+    func longSecret() async throws {
+        let token = (0..<200).map { "part\($0)" }.joined(separator: ".")
+        let body = "{\"error\": {\"message\": \"the token \(token) is not valid\"}}"
+        let failure = try #require(try await failure(401, body, secrets: ["T": token]))
+        #expect(failure.title == "service 'api' answered 401 Unauthorized: the token ‹secret:T› is not valid")
+        #expect(failure.body?.contains("part1") == false)
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 200, #"{"id": 1}"#)
+        service.on("GET /v1/jobs", 200, "{\"state\": \"run\", \"why\": \"\(token) works\"}")
+        service.on("GET /v1/jobs", 200, "{\"state\": \"\(token)\", \"why\": \"\"}")
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "compute", "service": "api", "submit": { "POST": "/jobs", "json": {} },
+              "poll": { "GET": "/jobs", "status": "$.state", "succeeded": ["done"], "running": ["run"],
+                        "unknownStatus": "fail", "message": "$.why" } }
+            """, network: service.network, secrets: ["T": token])
+        while bench.reason?.detail == nil, await bench.resume().isWaiting {}
+        #expect(bench.reason?.detail == "‹secret:T› works")
+        let last = await bench.run().tryFailure?.failure
+        #expect(last?.title == "service 'api' gave the job the state \"‹secret:T›\", which is in none of the lists")
+    }
+
     @Test("or where the author says")
     func authorsMessage() async throws {
         let failure = try await failure(

@@ -193,6 +193,24 @@ struct RequestRenderingTests {
         }
     }
 
+    @Test("the service's client certificate is shown to its own origin alone, unless credentials may go anywhere")
+    func certificate() async throws {
+        let service = #"[], "tls": { "ca": "ca.pem", "certificate": "me.pem", "key": "me.key", "keyPassword": "p" }"#
+        for (target, more, isShown) in [
+            ("http://api.test:80/x", "", true), ("http://api.test:8080/x", "", false),
+            ("https://cdn.test/x", "", false),
+            ("https://cdn.test/x", #", "credentials": "any-origin""#, true),
+        ] {
+            let result = try await sent(
+                "\"POST\": \"${{ stages.first.url }}\"\(more)", captures: ["first": ["url": .string(target)]],
+                stages: before, with: service)
+            let tls = try #require(result.options?.tls)
+            #expect((tls.certificate == "/tmp/me.pem") == isShown, "\(target)")
+            #expect((tls.key != nil) == isShown && (tls.keyPassword != nil) == isShown)
+            #expect(tls.ca == "/tmp/ca.pem")
+        }
+    }
+
     @Test("a host that the author wrote gets the request's own credentials and not the service's")
     func literalOrigin() async throws {
         let own = try await sent(

@@ -42,6 +42,7 @@ struct CurlLine {
             }
             return "$'\(escaped.joined())'"
         }
-        return "'\(text.replacing("'", with: "'\\''"))'"
+        // By scalars: with an accent on it a quote is another Character, and ends the word all the same.
+        return "'" + text.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }
 }

@@ -130,7 +130,7 @@ struct LiveFrame {
         case ..<10: "\((seconds * 10).rounded() / 10) s"
         case ..<120: "\(Int(seconds.rounded())) s"
         case ..<7200: "\(Int((seconds / 60).rounded())) min"
-        default: "\(Int((seconds / 3600).rounded())) h"
+        default: "\(Int((min(1e15, seconds) / 3600).rounded())) h"
         }
     }
 }

@@ -7,6 +7,14 @@ public struct BackgroundDefinition: Sendable {
         /// Of the time that is waited, 0.1 for `"10%"`.
         case fraction(Double)
         case duration(Duration)
+
+        /// How far the end of a wait may be moved; a hundred years at most, whatever percentage the document gives.
+        public func length(of wait: Duration) -> Duration {
+            switch self {
+            case .fraction(let share): .seconds(min(36_525 * 86_400, max(0, wait.seconds) * share))
+            case .duration(let duration): duration
+            }
+        }
     }
 
     /// Whether its stages also need a good moment.

@@ -84,6 +84,9 @@ public struct Estimate: Sendable, Hashable {
 
     // MARK: Blending
 
+    /// A hundred years in seconds. A service may say any number: what would take longer is not believed.
+    private static let longest = 36_525.0 * 86_400
+
     /// The surest of what was said, corrected by how wrong such words were in the past. A service's own numbers come
     /// from one place, so that they are not counted twice.
     private static func spoken(
@@ -91,6 +94,7 @@ public struct Estimate: Sendable, Hashable {
     ) -> (Lognormal, String)? {
         var said: [(Lognormal, String)] = []
         func add(_ seconds: Double, _ error: StageOutlook.ReportError?, unknown: Double, _ source: String) {
+            guard seconds <= Self.longest else { return }
             let center = Normal.logarithm(max(seconds, 0.05)) + (error?.mean ?? 0)
             said.append((Lognormal(center: center, spread: error?.spread ?? unknown), source))
         }

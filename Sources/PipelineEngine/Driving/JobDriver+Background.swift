@@ -60,10 +60,7 @@ extension JobDriver {
 
     private func tolerance(of wait: Duration) -> Duration {
         let setting = plan.definition.background.tolerance
-        return switch setting.constant ?? (try? setting.value(in: documentScope)) ?? .duration(.zero) {
-        case .fraction(let share): .milliseconds(Int64(max(0, wait.seconds) * share * 1000))
-        case .duration(let duration): duration
-        }
+        return (setting.constant ?? (try? setting.value(in: documentScope)) ?? .duration(.zero)).length(of: wait)
     }
 
     /// Enters the resume under way in the ledger, and holds what follows back for as long as it says.

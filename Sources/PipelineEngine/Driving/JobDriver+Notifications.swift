@@ -101,7 +101,7 @@ extension JobDriver {
             ])
         case .failure(let failure):
             let safe = NotificationFailure(
-                redactor.redact(failure.message), hint: failure.hint.map { redactor.redact($0) },
+                String(redactor.redact(failure.message).prefix(300)), hint: failure.hint.map { redactor.redact($0) },
                 isRetryable: failure.isRetryable)
             var next = NotificationLaw.failed(
                 record, safe, at: ports.clock.now, random: ports.randomness.unit())

@@ -15,7 +15,9 @@ struct AccessToken: Sendable {
     init(_ answer: TokenAnswer, obtained: Duration) {
         text = answer.access_token
         rotated = answer.refresh_token
-        let life = answer.expires_in.map { Duration.seconds(max(0, $0.value)) }
+        // A hundred years: an endpoint may say any number, and clocks can't hold every one.
+        let longest = 36_525.0 * 86_400
+        let life = answer.expires_in.map { Duration.seconds(max(0, min(longest, $0.value))) }
         expiry = life.map { obtained + $0 }
         renewal = life.map { obtained + $0 - min($0 / 5, .seconds(60)) }
     }

@@ -35,6 +35,10 @@ public struct URLParts: Sendable, Equatable {
         return "\(scheme)://\(hasPort ? bare : bare + (scheme == "https" ? ":443" : ":80"))"
     }
 
+    static func haveSameOrigin(_ first: String, _ second: String) -> Bool {
+        URLParts(first)?.origin == URLParts(second)?.origin
+    }
+
     /// The URL without `user:password@`, and these decoded; nil when it holds none.
     static func withoutUser(_ url: String) -> (url: String, user: String, password: String)? {
         guard let parts = URLParts(url), let at = parts.authority.lastIndex(of: "@") else { return nil }

@@ -65,7 +65,11 @@ extension KeptAnswer {
     }
 
     /// Its age in seconds at a time (RFC 9111, section 4.2.3, without the corrections for slow networks).
-    func age(at now: Double) -> Double { max(0, now - time) + (field("Age").flatMap(Double.init) ?? 0) }
+    func age(at now: Double) -> Double {
+        let stated = field("Age").flatMap { $0.utf8.allSatisfy { (48...57).contains($0) } ? Double($0) : nil } ?? 0
+        // A hundred years: a service may say any number.
+        return max(0, now - time) + min(stated, 36_525 * 86_400)
+    }
 
     /// The answer as if it had just come, with its age.
     func response(at now: Double) -> HTTPExchangeResponse {

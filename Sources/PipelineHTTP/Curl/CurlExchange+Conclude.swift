@@ -26,7 +26,9 @@ extension CurlExchange {
             return .end(.failure(failure(.protocolError, detail: "redirected to \(location.forDisplay)")))
         }
         redirects += 1
+        let former = request.url
         request = rule.next(after: request, status: status, to: url)
+        if !rule.keepsCredentials, !URLParts.haveSameOrigin(former, request.url) { showsCertificate = false }
         head = nil
         isConnected = false
         parser = ResponseHeadParser()

@@ -121,7 +121,8 @@ extension CurlExchange {
     }
 
     private func setTLS(_ easy: EasyHandle) {
-        let tls = options.tls
+        var tls = options.tls
+        if !showsCertificate { tls.forgetIdentity() }
         if let file = tls.ca { easy.set(CURLOPT_CAINFO, file) }
         if let file = tls.certificate { easy.set(CURLOPT_SSLCERT, file) }
         if let file = tls.key { easy.set(CURLOPT_SSLKEY, file) }

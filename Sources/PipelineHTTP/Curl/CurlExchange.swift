@@ -23,6 +23,8 @@ final class CurlExchange: @unchecked Sendable {
     var sentAfter: Duration?
     /// When a byte or a head last moved.
     var lastMove: Duration = .zero
+    /// False from a redirect to another origin on: then our certificate stays here, as the other credentials do.
+    var showsCertificate = true
     /// True when the current hop has a connection over which the request goes.
     var isConnected = false
     /// True when any hop had one.

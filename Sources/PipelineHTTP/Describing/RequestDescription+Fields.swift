@@ -50,8 +50,10 @@ extension HTTPField {
 }
 
 extension String {
-    /// The text with control characters replaced and cut to a length that fits a message.
+    /// The text with control characters replaced and cut to a length that fits a message; whoever shows less of it can
+    /// first take a secret out, which is whole in it.
     var forDisplay: String {
-        String(String.UnicodeScalarView(unicodeScalars.prefix(120).map { $0.value < 32 || $0.value == 127 ? "?" : $0 }))
+        String(
+            String.UnicodeScalarView(unicodeScalars.prefix(4096).map { $0.value < 32 || $0.value == 127 ? "?" : $0 }))
     }
 }

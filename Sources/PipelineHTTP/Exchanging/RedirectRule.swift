@@ -32,7 +32,7 @@ struct RedirectRule {
                 next.headers[name] = nil
             }
         }
-        if !keepsCredentials, URLParts(request.url)?.origin != URLParts(next.url)?.origin {
+        if !keepsCredentials, !URLParts.haveSameOrigin(request.url, next.url) {
             next.headers = HTTPFields(
                 request.headers.filter { !request.isCredential($0.name) && next.headers.contains($0.name) })
         }

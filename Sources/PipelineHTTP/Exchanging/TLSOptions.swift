@@ -33,4 +33,7 @@ public struct TLSOptions: Sendable, Equatable {
         self.pinnedPublicKeys = pinnedPublicKeys
         self.minimumVersion = minimumVersion
     }
+
+    /// Takes away what says who we are: for an origin that it is not meant for.
+    public mutating func forgetIdentity() { (certificate, key, keyPassword) = (nil, nil, nil) }
 }

@@ -27,8 +27,11 @@ public struct CallbackAddresses: Sendable {
     /// What stands before `callbacks` is a reverse proxy's affair.
     public static func parse(path: String) -> (job: JobID, step: StepKey, token: String)? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard let start = parts.lastIndex(of: "callbacks") else { return nil }
-        let rest = parts[(start + 1)...].map { $0 }
+        // Counted from the end: a stage, and a folder of the public address, may have the same name.
+        guard let start = [4, 5].map({ parts.count - $0 }).first(where: { $0 >= 0 && parts[$0] == "callbacks" }) else {
+            return nil
+        }
+        let rest = Array(parts[(start + 1)...])
         switch rest.count {
         case 3: return (JobID(rest[0]), StepKey(stage: rest[1]), rest[2])
         case 4: return Int(rest[2]).map { (JobID(rest[0]), StepKey(stage: rest[1], item: $0), rest[3]) }

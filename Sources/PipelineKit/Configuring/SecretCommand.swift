@@ -21,8 +21,7 @@ final class SecretCommand: Sendable {
             program, arguments: Arguments(Array(words.dropFirst()) + [name]), output: .string(limit: 64 << 10),
             error: .discarded)
         guard let result, result.terminationStatus.isSuccess else { return nil }
-        var value = result.standardOutput
-        if value.hasSuffix("\n") { value.removeLast() }
+        let value = LineEnd.removed(from: result.standardOutput)
         known.withLock { $0[name] = value }
         return value
     }

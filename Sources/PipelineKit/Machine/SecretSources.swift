@@ -36,7 +36,7 @@ public struct SecretSources: SecretSource {
     private func credential(_ name: String) -> String? {
         guard let credentialsFolder, !name.contains("/"), let text = FileContent.text("\(credentialsFolder)/\(name)")
         else { return nil }
-        return text.hasSuffix("\n") ? String(text.dropLast()) : text
+        return LineEnd.removed(from: text)
     }
 
     /// Reads a secrets file: `NAME=value` lines, blank lines and lines that start with `#` are passed over. A value is
@@ -48,9 +48,10 @@ public struct SecretSources: SecretSource {
                 hint: "it has lines such as API_TOKEN=value")
         }
         var secrets: [String: String] = [:]
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let line = line.hasSuffix("\r") ? line.dropLast() : line
-            if line.allSatisfy(\.isWhitespace) || line.hasPrefix("#") { continue }
+        // By scalars: CR and LF are one Character, and so are an equals sign and a mark behind it.
+        for (index, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.last == "\r" ? line.dropLast() : line
+            if line.allSatisfy(\.properties.isWhitespace) || line.first == "#" { continue }
             guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
                 throw StepFailure(
                     "\(path):\(index + 1): this line has no NAME= before its value",

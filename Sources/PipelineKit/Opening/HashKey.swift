@@ -16,16 +16,23 @@ struct HashKey: Sendable {
         let fresh = SymmetricKey(size: .bits256)
         let bytes = fresh.withUnsafeBytes { Array($0) }
         // Made under another name and linked: two processes that start at once agree on one key.
-        let draft = "\(folder)/hash.key.\(getpid())"
+        // Not under the number of the process: what one left that died in the middle would be in the way of the next of
+        // that number, and in a container numbers come again soon.
+        let draft = "\(folder)/hash.key.\(String(UInt64.random(in: .min ... .max), radix: 36))"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0, write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
-            throw .notWritable(folder: folder, reason: FileContent.reason)
-        }
+        guard descriptor >= 0 else { throw .notWritable(folder: folder, reason: FileContent.reason) }
+        defer { unlink(draft) }
+        let isWritten = write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+        let reason = FileContent.reason
         close(descriptor)
+        guard isWritten else { throw .notWritable(folder: folder, reason: reason) }
         let isFirst = link(draft, path) == 0
-        unlink(draft)
         guard let kept = isFirst ? bytes : FileContent.bytes(path, limit: 1024) else {
             throw .notWritable(folder: folder, reason: FileContent.reason)
+        }
+        // With a key that is cut short, or empty, everyone could make the addresses of pushes.
+        guard kept.count == 32 else {
+            throw .notWritable(folder: folder, reason: "\(path) is damaged; remove it, and a new one is made")
         }
         key = SymmetricKey(data: kept)
     }

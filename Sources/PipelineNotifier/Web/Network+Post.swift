@@ -15,8 +15,9 @@ extension Network {
             throw NotificationFailure(error.message, isRetryable: error.isRetryable || error.reason == .bodyTooLarge)
         }
         guard !response.isSuccess else { return }
-        let server = URLParts(request.url)?.authority ?? "the server"
-        let start = String(decoding: response.body.prefix(200), as: UTF8.self)
+        let server = URLParts(request.url)?.authority.split(separator: "@").last ?? "the server"
+        // Whoever keeps it takes secrets out and cuts it then: half of one could not be told from other text.
+        let start = String(decoding: response.body.prefix(4096), as: UTF8.self)
         throw NotificationFailure(
             "\(server) answered \(response.status)" + (start.isEmpty ? "" : ": \(start)"),
             hint: response.status == 410 ? "the receiver wants no more notifications" : nil,

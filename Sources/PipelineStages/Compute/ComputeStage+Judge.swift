@@ -80,7 +80,7 @@ extension ComputeStage {
         case .failed, .cancelled: return .failed(jobFailure(poll, status, answer, rendered, in: context))
         case nil where poll.unknownStatus == .running: return .running(report)
         case nil:
-            let shown = ShownText.excerpt(status.text, limit: 60)
+            let shown = ShownText.excerpt(status.text, limit: 60, in: context)
             return .failed(
                 requests.failure(
                     "\(requests.name(of: rendered.description.url)) gave the job the state \(shown), "
@@ -99,7 +99,8 @@ extension ComputeStage {
             (poll.message?.lenientValue(in: answer)).flatMap(ErrorMessage.text)
             ?? ErrorMessage.find(in: answer, by: poll.request.error)
         let what = isCancelled ? "the job was cancelled at \(name)" : "the job failed at \(name)"
-        return requests.failure(what + (message.map { ": \($0)" } ?? ""), answer, of: rendered, in: context)
+        return requests.failure(
+            what + (message.map { ": \(ShownText.excerpt($0, in: context))" } ?? ""), answer, of: rendered, in: context)
     }
 
     private func missingFailure(

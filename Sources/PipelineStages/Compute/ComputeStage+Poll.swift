@@ -35,7 +35,8 @@ extension ComputeStage {
             checkpoint.monitor = report.monitor ?? checkpoint.monitor
             context.report(.remote(share: report.share, secondsLeft: report.secondsLeft))
             return try await waiting(
-                checkpoint, words: report.words, floor: report.floor, detail: report.message.map(context.redact),
+                checkpoint, words: report.words, floor: report.floor,
+                detail: report.message.map { ShownText.excerpt($0, in: context) },
                 in: context)
         case .failedPoll(let detail, let floor):
             if isOverdue { try await overdue(in: context) }

@@ -55,7 +55,8 @@ struct PollPace: Sendable {
         if let maximum { wait = min(wait, maximum.seconds) }
         // Who wants the first at once gets it at once; those after it leave the service its time.
         let least = situation.polls == 0 && first != nil ? 0 : 0.01
-        return .seconds(max(wait, situation.floor?.seconds ?? 0, least))
+        // A hundred years are longer than anything waits, and no more than a clock can hold.
+        return .seconds(min(36_525 * 86_400, max(wait, situation.floor?.seconds ?? 0, least)))
     }
 
     private func grown(_ polls: Int) -> Double {

@@ -18,6 +18,7 @@ enum ContentRange: Sendable, Hashable {
         }
         let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
+            last < .max,
             total.map({ last < $0 }) ?? (halves[1] == "*")
         else { return nil }
         self = .part(first: first, last: last, total: total)

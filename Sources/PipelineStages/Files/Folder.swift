@@ -10,7 +10,7 @@
 enum Folder {
     /// The folder of a file, of an absolute path.
     static func containing(_ path: String) -> String {
-        let folder = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+        let folder = path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)]
         return folder.isEmpty ? "/" : String(folder)
     }
 

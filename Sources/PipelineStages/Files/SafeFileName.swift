@@ -7,11 +7,12 @@ enum SafeFileName {
     /// is left. `\` separates components too, as names come from any system.
     static func make(_ text: String) -> String? {
         if isPlain(text) { return text }
-        let component = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
-        let visible = component.unicodeScalars.filter { isHarmless($0) }
-        let name = String(String.UnicodeScalarView(visible)).drop { $0 == "." || $0.isWhitespace }
-        let trimmed = name.reversed().drop(while: \.isWhitespace).reversed()
-        return trimmed.isEmpty ? nil : shortened(String(trimmed))
+        // By scalars: a mark or a joiner behind a separator makes one Character of both, which is no separator.
+        let visible = text.unicodeScalars.filter { isHarmless($0) }
+        let component = visible.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? [][...]
+        let name = component.drop { $0 == "." || $0.properties.isWhitespace || joinsSlash($0) }
+        let trimmed = name.reversed().drop(while: \.properties.isWhitespace).reversed()
+        return trimmed.isEmpty ? nil : shortened(String(String.UnicodeScalarView(trimmed)))
     }
 
     /// Whether there is nothing to change, as with most: letters, digits and signs of ASCII, no space, no dot before them.
@@ -20,6 +21,9 @@ enum SafeFileName {
         guard let first = bytes.first, first != UInt8(ascii: "."), bytes.count <= longest else { return false }
         return bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
     }
+
+    /// Whether it would stand on the slash before the name, and make one character with it.
+    private static func joinsSlash(_ scalar: Unicode.Scalar) -> Bool { "/\(scalar)".count == 1 }
 
     /// Control characters would reach terminals; format characters can turn `fdp.exe` into `exe.pdf` on a screen.
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {

@@ -6,6 +6,16 @@ import Testing
 @Suite struct MomentJudgeTests {
     private static let good = Surroundings(hasExternalPower: true, isMetered: false, load: 0.1)
 
+    @Test("a tolerance is a share of the wait, or a length, and no longer than clocks can hold")
+    func tolerance() throws {
+        typealias Tolerance = BackgroundDefinition.Tolerance
+        #expect(Tolerance.fraction(0.25).length(of: .seconds(60)) == .seconds(15))
+        #expect(Tolerance.fraction(0.25).length(of: .seconds(-60)) == .zero)
+        #expect(Tolerance.duration(.seconds(5)).length(of: .seconds(60)) == .seconds(5))
+        let largest = try PercentageText.parse("99999999999999999%")
+        #expect(Tolerance.fraction(largest).length(of: .seconds(86_400 * 36_525)) == .seconds(86_400 * 36_525))
+    }
+
     private static func judge(
         _ surroundings: Surroundings, waited: Double = 0, used: Int = 0, mustBeginBy: Timestamp? = nil,
         budget: ResumeBudget = .tight

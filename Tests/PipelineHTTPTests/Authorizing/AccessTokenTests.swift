@@ -112,6 +112,15 @@ struct AccessTokenTests {
             failure.message == "The token endpoint http://auth.test/token answered 503, invalid_client: who are you.")
     }
 
+    @Test(
+        "a life that no clock holds is no life or a very long one",
+        arguments: ["1e300", "\"nan\"", "\"inf\"", "-1e300"])
+    func endlessLife(life: String) async throws {
+        let world = World()
+        world.state.withLock { $0.life = life }
+        #expect(try await world.send(over: world.network) == 200)
+    }
+
     @Test("after a 401 a new token is asked for once; a second 401 is the answer")
     func refused() async throws {
         let world = World()

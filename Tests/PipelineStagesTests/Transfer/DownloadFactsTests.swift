@@ -29,7 +29,20 @@ struct DownloadFactsTests {
         ])
     func safe(text: String, name: String) { #expect(SafeFileName.make(text) == name) }
 
-    @Test("nothing that could be a name", arguments: ["", "..", "/", "...", "\u{1}"])
+    @Test(
+        "no mark that joins itself to a separator hides it",
+        arguments: [
+            "up/\u{200D}../\u{200D}../\u{200D}x.txt", "up/\u{301}../\u{301}../x.txt", "up\\\u{200C}..\\\u{FE0F}x.txt",
+            "..\u{200D}/\u{200D}..\u{301}/x.txt", "\u{200D}.\u{200D}./\u{200D}x.txt",
+        ])
+    func joined(text: String) throws {
+        let name = try #require(SafeFileName.make(text))
+        #expect(!name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(UInt8(ascii: "\\")), "\(name)")
+        #expect(name.utf8.first != UInt8(ascii: "."))
+        #expect(name.hasSuffix("x.txt"))
+    }
+
+    @Test("nothing that could be a name", arguments: ["", "..", "/", "...", "\u{1}", ".\u{200D}.", "/\u{200D}"])
     func unsafe(text: String) { #expect(SafeFileName.make(text) == nil) }
 
     @Test("a long name keeps its extension")

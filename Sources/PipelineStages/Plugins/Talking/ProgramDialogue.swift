@@ -68,7 +68,7 @@ struct ProgramDialogue {
             case .length(let duration): context.now + duration
             case .moment(let moment): moment
             }
-        let detail = reason.map { context.redact(String($0.prefix(200))) }
+        let detail = reason.map { String(context.redact($0).prefix(200)) }
         return .waiting(try keepable(checkpoint), until: .at(time), WaitReason(.poll, detail: detail))
     }
 

@@ -124,8 +124,11 @@ final class ExchangeRecording: Sendable {
             let whole = String(validating: first.dropLast(incomplete(first)), as: UTF8.self)
         else { return nil }
         let redacted = context.redact(whole)
-        guard redacted.utf8.count > RecordedBody.limit else { return redacted }
-        return String(decoding: redacted.utf8.prefix(RecordedBody.limit), as: UTF8.self)
+        // Redacting can make it shorter than the limit; at its end may still stand what is left of a secret.
+        let end =
+            first.count < sampled ? redacted.utf8.count : max(0, redacted.utf8.count - (sampled - RecordedBody.limit))
+        guard end < redacted.utf8.count || end > RecordedBody.limit else { return redacted }
+        return String(decoding: redacted.utf8.prefix(min(end, RecordedBody.limit)), as: UTF8.self)
     }
 
     /// Control characters make a body binary, but for those that lay out texts: backspace to carriage return, and escape.

@@ -16,8 +16,8 @@ struct RequestRendering {
     func rendered(role: String?) throws(EvaluationFailure) -> RenderedRequest {
         let base = try service.map { service throws(EvaluationFailure) in try ServiceURL(service, in: scope) }
         let url = try absoluteURL(base)
-        let reach = CredentialReach(
-            definition, hasService: service != nil, isServiceOrigin: base?.origin == URLParts(url)?.origin)
+        let isAtHome = base?.origin == URLParts(url)?.origin
+        let reach = CredentialReach(definition, hasService: service != nil, isServiceOrigin: isAtHome)
         var description = RequestDescription(method: definition.method, url: url)
         description.query = try table(definition.query, reach).pairs(in: scope)
         try addHeaders(to: &description, reach)
@@ -33,7 +33,8 @@ struct RequestRendering {
         }
         if let type { description.setDefaultType(type, beside: decorators) }
         var rendered = RenderedRequest(
-            description: description, decorators: decorators, options: try options(),
+            description: description, decorators: decorators,
+            options: try options(identifies: isAtHome || definition.credentials == .anyOrigin),
             key: [scope.ownKey, role].compactMap(\.self).joined(separator: "-"), definition: definition)
         rendered.secrets = scope.secrets
         return rendered
@@ -112,7 +113,8 @@ struct RequestRendering {
         }
     }
 
-    private func options() throws(EvaluationFailure) -> ExchangeOptions {
+    /// - Parameter identifies: whether the service's client certificate may be shown there, as its other credentials.
+    private func options(identifies: Bool) throws(EvaluationFailure) -> ExchangeOptions {
         var options = requests.network.options
         if let timeout = definition.timeout ?? service?.timeout {
             options.totalTimeout = try timeout.value(in: scope)
@@ -138,6 +140,7 @@ struct RequestRendering {
         }
         if let proxy = service.proxy { options.proxy = try proxy.evaluateText(in: scope) }
         if let tls = service.tls { options.tls = try self.options(of: tls) }
+        if !identifies { options.tls.forgetIdentity() }
         return options
     }
 

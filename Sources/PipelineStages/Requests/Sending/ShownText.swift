@@ -1,3 +1,5 @@
+import PipelineCore
+
 /// Text from outside as it may be shown on a terminal: on one line, without control characters, not too long.
 enum ShownText {
     /// How much of a body is kept in a failure.
@@ -23,6 +25,14 @@ enum ShownText {
             result.append(isHarmless(scalar) ? scalar : "\u{FFFD}")
         }
         return String(result)
+    }
+
+    /// The same of a text that may hold a secret, redacted before it is cut: what is left of one that was cut could no
+    /// longer be told from other text.
+    static func excerpt<Checkpoint>(
+        _ text: String, limit: Int = excerptLength, in context: StageContext<Checkpoint>
+    ) -> String {
+        excerpt(context.redact(text), limit: limit)
     }
 
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {

@@ -19,7 +19,7 @@ extension StageRequests {
         let detail = Self.clause(failure)
         let title = failure.isLocal ? detail : "\(name) gave no answer: \(detail)"
         let step = StepFailure(
-            ShownText.excerpt(context.redact(title), limit: 600), hint: hint(for: failure, name),
+            ShownText.excerpt(title, limit: 600, in: context), hint: hint(for: failure, name),
             service: service?.name, request: context.redact(rendered.line), place: context.facts.place)
         return TryFailure(step, kind: failure.kind)
     }

@@ -94,9 +94,9 @@ extension StageRequests {
         _ title: String, _ answer: Answer, of rendered: RenderedRequest, hint: String? = nil,
         in context: StageContext<Checkpoint>
     ) -> StepFailure {
-        let body = ShownText.excerpt(context.redact(String(decoding: answer.body.prefix(4096), as: UTF8.self)))
+        let body = ShownText.excerpt(String(decoding: answer.body.prefix(4096), as: UTF8.self), in: context)
         return StepFailure(
-            ShownText.excerpt(context.redact(title), limit: 600), hint: hint, service: service?.name,
+            ShownText.excerpt(title, limit: 600, in: context), hint: hint, service: service?.name,
             request: context.redact(rendered.line), status: answer.status, body: body.isEmpty ? nil : body,
             place: context.facts.place)
     }
@@ -104,7 +104,8 @@ extension StageRequests {
     private func unexpected<Checkpoint>(
         _ answer: Answer, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) -> StepFailure {
-        let message = ErrorMessage.find(in: answer, by: rendered.definition.error).map { ": \($0)" } ?? ""
+        let found = ErrorMessage.find(in: answer, by: rendered.definition.error)
+        let message = found.map { ": \(ShownText.excerpt($0, in: context))" } ?? ""
         return failure(
             "\(name(of: rendered.description.url)) answered \(StatusText.describe(answer.status))\(message)", answer,
             of: rendered,
@@ -130,7 +131,7 @@ extension StageRequests {
     }
 }
 
-/// Finds the message in an error body.
+/// Finds the message in an error body, whole: whoever shows it redacts it before it is cut.
 enum ErrorMessage {
     /// By the author's selector, else `detail` or `title` of a problem (RFC 9457), `error.message`, `error`, `message`.
     static func find(in answer: Answer, by selector: Selector?) -> String? {
@@ -142,11 +143,11 @@ enum ErrorMessage {
 
     static func text(_ value: JSON) -> String? {
         switch value {
-        case .string(let text): return text.isEmpty ? nil : ShownText.excerpt(text)
+        case .string(let text): return text.isEmpty ? nil : text
         case .number(let number): return number.literal
         case .array(let elements):
             let texts = elements.compactMap(text)
-            return texts.isEmpty ? nil : ShownText.excerpt(texts.joined(separator: "; "))
+            return texts.isEmpty ? nil : texts.joined(separator: "; ")
         case .null, .bool, .object: return nil
         }
     }

@@ -24,7 +24,7 @@ struct PartTable: Sendable, Equatable {
     let size: Int64
 
     /// How many there are; an empty file has one empty part.
-    var count: Int { max(1, Int((total + size - 1) / size)) }
+    var count: Int { total > 0 ? Int((total - 1) / size) + 1 : 1 }
 
     func offset(of number: Int) -> Int64 { Int64(number - 1) * size }
 

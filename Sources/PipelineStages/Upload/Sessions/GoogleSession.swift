@@ -152,7 +152,9 @@ struct GoogleSession: Sendable, Equatable {
     /// How many bytes a 308 says are kept; nil for a `Range` that means nothing here.
     private func kept(_ response: HTTPExchangeResponse) -> Int64? {
         guard let range = response.headers[.range] else { return 0 }
-        guard range.hasPrefix("bytes=0-"), let last = Int64(range.dropFirst(8)), last < total else { return nil }
+        guard range.hasPrefix("bytes=0-"), let last = Int64(range.dropFirst(8)),
+            range.utf8.dropFirst(8).allSatisfy({ (48...57).contains($0) }), last < total
+        else { return nil }
         return last + 1
     }
 

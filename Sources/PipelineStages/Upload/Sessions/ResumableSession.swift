@@ -123,9 +123,7 @@ struct ResumableSession: Sendable, Equatable {
 
     /// The rest in one request, or as much of it as the service takes at a time.
     private mutating func append(from offset: Int64) -> UploadStep {
-        guard offset <= total else {
-            return .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
-        }
+        guard offset <= total else { return beyondEnd(offset) }
         if let maximum = limit?.maximumSize, total > maximum { return .fail(.tooLarge(maximum)) }
         if let minimum = limit?.minimumSize, total < minimum { return .fail(.tooSmall(minimum)) }
         confirmed = offset
@@ -158,6 +156,10 @@ struct ResumableSession: Sendable, Equatable {
         if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) { hasEvidence = true }
         // A Location alone can be that of something else: a service that knows nothing of this protocol answers so too.
         return hasEvidence ? append(from: offset(in: response.headers) ?? 0) : ask()
+    }
+
+    private func beyondEnd(_ offset: Int64) -> UploadStep {
+        .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
     }
 
     /// The answer to all bytes at once: that of the upload's target, unless it says that something is missing.
@@ -204,9 +206,7 @@ struct ResumableSession: Sendable, Equatable {
         if let length = response.headers[.uploadLength].flatMap(StructuredField.integer), length != total {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
-        guard offset <= total else {
-            return .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
-        }
+        guard offset <= total else { return beyondEnd(offset) }
         chunk.noteKept(offset > confirmed)
         if version.isComplete(in: response.headers) == true { return replay() }
         return append(from: offset)

@@ -150,7 +150,12 @@ struct TusSession: Sendable, Equatable {
             guard let kept = offset(in: response.headers), kept <= count else { return ask() }
             return append(from: kept)
         }
-        return append(from: offset(in: response.headers) ?? 0)
+        let kept = offset(in: response.headers) ?? 0
+        return kept > total ? beyondEnd(kept) : append(from: kept)
+    }
+
+    private func beyondEnd(_ offset: Int64) -> UploadStep {
+        .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
     }
 
     /// When the service drops the upload if nothing more comes (extension expiration).
@@ -173,9 +178,7 @@ struct TusSession: Sendable, Equatable {
         if let length = response.headers[.uploadLength].flatMap({ Int64($0) }), length != total {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
-        guard offset <= total else {
-            return .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
-        }
+        guard offset <= total else { return beyondEnd(offset) }
         chunk.noteKept(offset > confirmed)
         guard offset < total else {
             confirmed = total
@@ -189,9 +192,7 @@ struct TusSession: Sendable, Equatable {
         noteExpiry(response)
         if response.isSuccess {
             let offset = offset(in: response.headers) ?? start + count
-            guard offset <= total else {
-                return .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
-            }
+            guard offset <= total else { return beyondEnd(offset) }
             if offset > start {
                 detours = 0
                 confirmed = offset
