@@ -13,7 +13,7 @@ struct OwnershipTests {
             let second = try await workplace.run("resume", "last")
             #expect(second.cause == .exited(75), "\(second)")
             #expect(second.errors.contains("the job is running in another process (\(owner.processID)-"))
-            #expect(second.errors.contains("'pipeline cancel' and 'pipeline pause' reach it"))
+            #expect(second.errors.contains("'pipeline watch' shows it, 'pipeline cancel' or 'pipeline pause' reach it"))
             let shown = try await workplace.show()
             #expect(shown["state"] != "suspended")
             let (half, most) = (shown["estimate"]?["p50"]?.number?.double, shown["estimate"]?["p90"]?.number?.double)
