@@ -71,6 +71,7 @@ struct JournalOwnershipConformanceTests {
         defer { world.remove() }
         let (mine, theirs) = (try world.open(), try world.open())
         let first = try await mine.create(job, events: [], owner: owner)
+        #expect(mine.holds(first), "from its first transaction on")
         let kept = try await mine.create(.example(2), events: [], owner: owner)
         try await mine.commit([.requested(nil)], under: first)
         #expect(mine.holds(first) && mine.holds(kept))
@@ -81,6 +82,17 @@ struct JournalOwnershipConformanceTests {
         #expect(!mine.holds(first) && mine.holds(kept))
         try await mine.release(kept)
         #expect(!mine.holds(kept))
+    }
+
+    @Test("hold a job at once that comes after a long time without any", arguments: JournalKind.allCases)
+    func holdsAfterIdleness(kind: JournalKind) async throws {
+        let world = try kind.makeWorld()
+        defer { world.remove() }
+        let mine = try world.open()
+        try await mine.release(try await mine.create(job, events: [], owner: owner))
+        await world.stop(owner)
+        let again = try await mine.acquire(id, for: owner)
+        #expect(mine.holds(again))
     }
 
     @Test("are refused once they were stopped and another has taken over", arguments: JournalKind.allCases)

@@ -98,6 +98,9 @@ final class Owners: Sendable {
         }
     }
 
+    /// Whether an owner of this journal has a job.
+    var haveJobs: Bool { state.withLock { $0.presences.values.contains(where: \.hasJobs) } }
+
     /// Whether leases were renewed so lately that nobody else can have taken a job: two thirds of their length.
     var isFresh: Bool {
         let now = clock.now
@@ -113,7 +116,7 @@ final class Owners: Sendable {
 
     /// After how many milliseconds to look for renewals again; nil while no job is owned.
     var renewalInterval: Int? {
-        state.withLock { $0.presences.values.contains(where: \.hasJobs) } ? max(1, Int(length / 3)) : nil
+        haveJobs ? max(1, Int(length / 3)) : nil
     }
 
     /// Lets all locks go and ends all listening.

@@ -107,7 +107,8 @@ extension JournalWriter {
     }
 
     private func finish(_ group: CommitGroup, began: Int64) {
-        if !group.renewals.isEmpty { owners.markRenewed(at: began) }
+        // Where there was no job before, all leases that there are were written here.
+        if !group.renewals.isEmpty || !owners.haveJobs { owners.markRenewed(at: began) }
         counted.withLock { statistics in
             statistics.calls += group.kept.count
             statistics.refused += group.refused.count
