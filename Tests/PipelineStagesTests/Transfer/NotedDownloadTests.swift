@@ -59,7 +59,18 @@ struct NotedDownloadTests {
             let rest = RangeMap(from: Self.mebibyte, to: 10 * Self.mebibyte)
             bench.state.checkpoint = try checkpoint(ranges: rest)
             #expect(await bench.resume().finished?["sha256"]?.string == TransferFolder.sha256(content))
-            #expect(service.sent == (isLost ? 7 : 6) * Self.mebibyte)
+            // A request without an end is stopped where the next stretch begins, and a little more is on its way by then:
+            // where requests begin tells what was known, not what the service sent.
+            let known = isLost ? [4..<6] : [4..<6, 8..<9]
+            let starts = service.ranges.compactMap {
+                $0.flatMap { Int64($0.dropFirst("bytes=".count).prefix { $0 != "-" }) }
+            }
+            #expect(
+                !starts.isEmpty
+                    && starts.allSatisfy { start in
+                        !known.contains { (Int64($0.lowerBound) << 20..<Int64($0.upperBound) << 20).contains(start) }
+                    }, "\(starts)")
+            #expect(service.sent >= (isLost ? 7 : 6) * Self.mebibyte)
             #expect(folder.read("m.obj") == content)
             #expect(bench.state.moved.received == 9 << 20)
             unlink(folder.path + "/m.obj")
