@@ -119,7 +119,7 @@ struct RequestBuilderTests {
         arguments: [
             ("http://h/", "http://h:80"), ("https://H/x", "https://h:443"), ("http://u:p@h:81/", "http://h:81"),
             ("http://[::1]/", "http://[::1]:80"), ("http://[::1]:8080?x", "http://[::1]:8080"),
-            ("https://h:443", "https://h:443"),
+            ("https://h:443", "https://h:443"), ("http://u:p@\u{301}h/", "http://\u{301}h:80"),
         ])
     func origins(url: String, origin: String) {
         #expect(URLParts(url)?.origin == origin)

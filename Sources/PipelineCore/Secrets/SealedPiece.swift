@@ -1,6 +1,7 @@
 import JSONPath
 
-/// A piece of a captured value that is kept sealed, as it stands in the text: `‹secret:NAME#HEX›`.
+/// A piece of a captured value that is kept sealed, as it stands in the text: `‹secret:NAME#HEX›`. It is read by scalars:
+/// with a mark that follows it in a service's text, the last one makes one Character.
 struct SealedPiece {
     /// What the piece was made of: the first of the sealed bytes.
     enum Kind: UInt8 {
@@ -14,7 +15,7 @@ struct SealedPiece {
     }
 
     private static let opening = "‹secret:"
-    private static let closing: Character = "›"
+    private static let closing: Unicode.Scalar = "›"
 
     let name: String
     let sealed: [UInt8]
@@ -34,8 +35,8 @@ struct SealedPiece {
 
     /// Reads what stands between the marks; nil when it is no piece.
     private init?(_ inner: Substring) {
-        guard let mark = inner.lastIndex(of: "#") else { return nil }
-        let digits = inner[inner.index(after: mark)...].utf8.map { PercentEncoding.hexValue($0) }
+        guard let mark = inner.utf8.lastIndex(of: UInt8(ascii: "#")) else { return nil }
+        let digits = inner.utf8[inner.utf8.index(after: mark)...].map { PercentEncoding.hexValue($0) }
         guard !digits.isEmpty, digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
         name = String(inner[..<mark])
         sealed = stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) }
@@ -45,20 +46,20 @@ struct SealedPiece {
     static func parts(of text: String) -> [Part] {
         var parts: [Part] = []
         var rest = Substring(text)
-        while let start = rest.firstRange(of: opening) {
+        while let start = rest.unicodeScalars.firstRange(of: opening.unicodeScalars) {
             let inner = rest[start.upperBound...]
-            guard let end = inner.firstIndex(of: closing), let piece = SealedPiece(inner[..<end]) else {
+            guard let end = inner.unicodeScalars.firstIndex(of: closing), let piece = SealedPiece(inner[..<end]) else {
                 parts.append(.plain(rest[..<start.upperBound]))
                 rest = inner
                 continue
             }
             parts.append(.plain(rest[..<start.lowerBound]))
             parts.append(.sealed(piece))
-            rest = inner[inner.index(after: end)...]
+            rest = inner[inner.unicodeScalars.index(after: end)...]
         }
         return parts + [.plain(rest)]
     }
 
     /// Whether a text may hold a piece; cheap for the texts that do not.
-    static func mayStand(in text: String) -> Bool { text.utf8.contains(0xE2) && text.contains(opening) }
+    static func mayStand(in text: String) -> Bool { text.utf8.contains(0xE2) && ByteSearch.contains(text, opening) }
 }

@@ -71,8 +71,8 @@ extension Answer {
     /// Queries of signed URLs and users hold secrets that no redactor knows.
     private static func shown(_ url: String) -> String {
         var parts = URLReference(url)
-        if let authority = parts.authority, let at = authority.lastIndex(of: "@") {
-            parts.authority = String(authority[authority.index(after: at)...])
+        if let authority = parts.authority, let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
+            parts.authority = String(authority[authority.utf8.index(after: at)...])
         }
         if parts.query != nil { parts.query = "…" }
         parts.fragment = nil

@@ -1,6 +1,7 @@
 /// A URL or relative reference in its five parts (RFC 3986, section 3), and its resolution (section 5).
 ///
-/// Nothing is validated or normalized beyond what resolution does: what a server sent is what goes out again.
+/// Nothing is validated or normalized beyond what resolution does: what a server sent is what goes out again. It is cut by
+/// scalars: a mark behind a delimiter makes one Character of both, which is no delimiter.
 public struct URLReference: Sendable, Hashable {
     public var scheme: String?
     /// What stands between `//` and the path; empty after a bare `//`.
@@ -11,7 +12,7 @@ public struct URLReference: Sendable, Hashable {
 
     /// Splits a text as the expression of RFC 3986, appendix B, does; every text has such a split.
     public init(_ text: String) {
-        var rest = Substring(text)
+        var rest = Substring(text).unicodeScalars
         if let hash = rest.firstIndex(of: "#") {
             fragment = String(rest[rest.index(after: hash)...])
             rest = rest[..<hash]
@@ -24,7 +25,7 @@ public struct URLReference: Sendable, Hashable {
             scheme = String(rest[..<colon])
             rest = rest[rest.index(after: colon)...]
         }
-        if rest.hasPrefix("//") {
+        if rest.starts(with: "//".unicodeScalars) {
             let start = rest.dropFirst(2)
             let end = start.firstIndex(of: "/") ?? start.endIndex
             authority = String(start[..<end])
@@ -49,7 +50,9 @@ public struct URLReference: Sendable, Hashable {
     public static func resolve(_ reference: String, against base: String) -> String? {
         let base = URLReference(base)
         guard base.scheme != nil else { return nil }
-        let trimmed = reference.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
+        let isSpace: (Unicode.Scalar) -> Bool = { $0.properties.isWhitespace }
+        let start = reference.unicodeScalars.drop(while: isSpace)
+        let trimmed = start[..<(start.lastIndex { !isSpace($0) }.map { start.index(after: $0) } ?? start.startIndex)]
         return URLReference(String(trimmed)).resolved(against: base).text
     }
 
@@ -67,7 +70,7 @@ public struct URLReference: Sendable, Hashable {
                 target.query = query ?? base.query
                 return target
             }
-            if !path.hasPrefix("/") { target.path = Self.merged(path, base) }
+            if path.utf8.first != UInt8(ascii: "/") { target.path = Self.merged(path, base) }
         }
         target.path = Self.withoutDots(target.path)
         return target
@@ -76,15 +79,17 @@ public struct URLReference: Sendable, Hashable {
     /// Section 5.2.3.
     private static func merged(_ path: String, _ base: URLReference) -> String {
         if base.authority != nil, base.path.isEmpty { return "/" + path }
-        guard let slash = base.path.lastIndex(of: "/") else { return path }
-        return base.path[...slash] + path
+        guard let slash = base.path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+        return base.path[..<base.path.utf8.index(after: slash)] + path
     }
 
     /// Section 5.2.4, with one pass over the segments.
     private static func withoutDots(_ path: String) -> String {
-        guard path.contains(".") else { return path }
-        let isRooted = path.hasPrefix("/")
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(isRooted ? 1 : 0)
+        guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
+        let isRooted = path.utf8.first == UInt8(ascii: "/")
+        let segments = path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).dropFirst(
+            isRooted ? 1 : 0
+        ).map(Substring.init)
         var kept: [Substring] = []
         var endsInFolder = false
         for segment in segments {
@@ -96,7 +101,8 @@ public struct URLReference: Sendable, Hashable {
         return (isRooted ? "/" : "") + kept.joined(separator: "/")
     }
 
-    private static func isScheme(_ text: Substring) -> Bool {
+    private static func isScheme(_ scalars: Substring.UnicodeScalarView) -> Bool {
+        let text = Substring(scalars)
         guard let first = text.utf8.first, (first | 0x20) >= 0x61, (first | 0x20) <= 0x7A else { return false }
         return text.utf8.allSatisfy { byte in
             (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || [0x2B, 0x2D, 0x2E].contains(byte)

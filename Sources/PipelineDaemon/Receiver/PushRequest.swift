@@ -52,5 +52,6 @@ struct PushAnswer: Sendable, Hashable {
     static let unverified = PushAnswer(status: 401, text: "the push could not be verified")
     static let tooLarge = PushAnswer(status: 413, text: "a push has at most 1 MiB")
     static let tooMany = PushAnswer(status: 429, text: "too many pushes", retryAfter: 10)
+    static let crowded = PushAnswer(status: 503, text: "too many connections", retryAfter: 10)
     static let later = PushAnswer(status: 503, text: "the push can't be kept at the moment", retryAfter: 5)
 }

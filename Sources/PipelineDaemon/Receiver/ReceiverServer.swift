@@ -2,17 +2,22 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import PipelineCore
+import Synchronization
 
 /// The receiver's HTTP server: one thread, which only takes bytes; what they mean is the desk's affair.
 struct ReceiverServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let channel: any Channel
 
+    /// The most connections at a time: each costs a descriptor, which the daemon's own transfers need.
+    static let connectionLimit = 64
+
     /// Listens; throws when the address can't be had.
     static func start(
         at address: ListenAddress, answer: @escaping @Sendable (PushRequest) async -> PushAnswer
     ) async throws -> ReceiverServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let connections = ConnectionCount()
         do {
             let channel = try await ServerBootstrap(group: group)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -21,6 +26,9 @@ struct ReceiverServer: Sendable {
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
+                        guard connections.takes(channel, atMost: connectionLimit) else {
+                            return try pipeline.addHandlers(HTTPResponseEncoder(), CrowdedHandler())
+                        }
                         // One that says nothing for so long is let go: connections are not for holding.
                         try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(15)))
                         try pipeline.configureHTTPServerPipeline(
@@ -47,6 +55,40 @@ struct ReceiverServer: Sendable {
     }
 }
 
+/// How many connections there are.
+private final class ConnectionCount: Sendable {
+    private let count = Mutex(0)
+
+    /// Counts a connection until it is closed; false when there are as many as there may be.
+    func takes(_ channel: any Channel, atMost limit: Int) -> Bool {
+        let isTaken = count.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+        if isTaken { channel.closeFuture.whenComplete { _ in self.count.withLock { $0 -= 1 } } }
+        return isTaken
+    }
+}
+
+/// Answers a connection that is one too many, whatever it says, and closes it.
+private final class CrowdedHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = HTTPServerResponsePart
+
+    func channelActive(context: ChannelHandlerContext) {
+        // What it sends is read for a moment: closing before that takes the answer back (RFC 9112, section 9.6).
+        for part in PushAnswer.crowded.parts(closes: true) { context.write(wrapOutboundOut(part), promise: nil) }
+        context.flush()
+        context.close(mode: .output, promise: nil)
+        context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { context.close(promise: nil) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
+
 /// Gathers a request up to the limit, has it answered, and writes the answer.
 private final class ReceiverHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -56,8 +98,26 @@ private final class ReceiverHandler: ChannelInboundHandler {
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
     private var isRefused = false
+    private var deadline: Scheduled<Void>?
+    /// How long a request may take to come, from the answer before it: trickling holds no connection.
+    private static let patience = TimeAmount.seconds(30)
 
     init(answer: @escaping @Sendable (PushRequest) async -> PushAnswer) { self.answer = answer }
+
+    func channelActive(context: ChannelHandlerContext) {
+        awaitRequest(context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        context.fireChannelInactive()
+    }
+
+    private func awaitRequest(_ context: ChannelHandlerContext) {
+        deadline?.cancel()
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { context.close(promise: nil) }
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -87,6 +147,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
             method: head.method.rawValue, target: head.uri, headers: head.headers.map { ($0.name, $0.value) },
             body: body)
         body = []
+        deadline?.cancel()
         let closes = !head.isKeepAlive
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.makeFutureWithTask { [answer] in await answer(push) }.whenSuccess { answer in
@@ -97,17 +158,12 @@ private final class ReceiverHandler: ChannelInboundHandler {
     }
 
     private func write(_ answer: PushAnswer, closes: Bool, _ context: ChannelHandlerContext) {
-        var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: answer.status))
-        let text = answer.text.isEmpty ? "" : answer.text + "\n"
-        if answer.status != 204 { head.headers.add(name: "Content-Length", value: "\(text.utf8.count)") }
-        if !text.isEmpty { head.headers.add(name: "Content-Type", value: "text/plain; charset=utf-8") }
-        if let seconds = answer.retryAfter { head.headers.add(name: "Retry-After", value: "\(seconds)") }
-        if closes { head.headers.add(name: "Connection", value: "close") }
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if !text.isEmpty { context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil) }
+        let parts = answer.parts(closes: closes)
+        for part in parts.dropLast() { context.write(wrapOutboundOut(part), promise: nil) }
         let end = context.eventLoop.makePromise(of: Void.self)
         if closes { end.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) } }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
+        awaitRequest(context)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -116,4 +172,18 @@ private final class ReceiverHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
+
+extension PushAnswer {
+    /// The answer as HTTP has it, its end last.
+    fileprivate func parts(closes: Bool) -> [HTTPServerResponsePart] {
+        var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status))
+        let body = text.isEmpty ? "" : text + "\n"
+        if status != 204 { head.headers.add(name: "Content-Length", value: "\(body.utf8.count)") }
+        if !body.isEmpty { head.headers.add(name: "Content-Type", value: "text/plain; charset=utf-8") }
+        if let retryAfter { head.headers.add(name: "Retry-After", value: "\(retryAfter)") }
+        if closes { head.headers.add(name: "Connection", value: "close") }
+        let content = body.isEmpty ? [] : [HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: body)))]
+        return [.head(head)] + content + [.end(nil)]
+    }
 }

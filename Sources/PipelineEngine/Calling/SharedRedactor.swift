@@ -6,7 +6,8 @@ import Synchronization
 final class SharedRedactor: Sendable {
     private struct State {
         var redactor = Redactor()
-        var values: Set<String> = []
+        /// As bytes: texts that Swift takes for equal are written differently, and each is found as it is written.
+        var values: Set<[UInt8]> = []
     }
 
     private let state = Mutex(State())
@@ -14,7 +15,7 @@ final class SharedRedactor: Sendable {
     /// Adds secrets; those that are known, and empty ones, change nothing.
     func add(_ secrets: some Sequence<(name: String, value: String)>) {
         state.withLock { state in
-            for (name, value) in secrets where !value.isEmpty && state.values.insert(value).inserted {
+            for (name, value) in secrets where !value.isEmpty && state.values.insert(Array(value.utf8)).inserted {
                 state.redactor = state.redactor.adding(value, named: name)
             }
         }

@@ -185,5 +185,7 @@ extension ExchangeFailure {
     }
 
     /// A URL without its query.
-    fileprivate static func shown(_ url: String) -> String { String(url.prefix { $0 != "?" && $0 != "#" }) }
+    fileprivate static func shown(_ url: String) -> String {
+        String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
+    }
 }

@@ -12,7 +12,7 @@ extension RequestDescription {
         }
         var result = "\(parts.scheme)://\(parts.authority)"
         let path = PercentEncoding.nonASCII(parts.path)
-        result += path.hasPrefix("/") ? path : "/\(path)"
+        result += path.utf8.first == UInt8(ascii: "/") ? path : "/\(path)"
         let all = [
             parts.query.map { PercentEncoding.nonASCII($0) }, query.isEmpty ? nil : PercentEncoding.query(query),
         ]
@@ -23,6 +23,6 @@ extension RequestDescription {
 
     /// What a message may show: queries can hold secrets.
     private var withoutQuery: String {
-        String(url.prefix { $0 != "?" && $0 != "#" }).forDisplay
+        String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" }).forDisplay
     }
 }

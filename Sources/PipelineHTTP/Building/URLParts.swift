@@ -29,7 +29,7 @@ public struct URLParts: Sendable, Equatable {
 
     /// Scheme, host and port (RFC 6454), with the port always written out and no user.
     public var origin: String {
-        let host = authority.lastIndex(of: "@").map { String(authority[authority.index(after: $0)...]) } ?? authority
+        let host = Self.user(of: authority).map { String(authority[$0.host...]) } ?? authority
         let bare = host.lowercased()
         let hasPort = bare.last?.isNumber == true && bare.contains(":") && portSeparator(in: bare) != nil
         return "\(scheme)://\(hasPort ? bare : bare + (scheme == "https" ? ":443" : ":80"))"
@@ -41,14 +41,20 @@ public struct URLParts: Sendable, Equatable {
 
     /// The URL without `user:password@`, and these decoded; nil when it holds none.
     static func withoutUser(_ url: String) -> (url: String, user: String, password: String)? {
-        guard let parts = URLParts(url), let at = parts.authority.lastIndex(of: "@") else { return nil }
-        let pair = parts.authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let host = parts.authority[parts.authority.index(after: at)...]
+        guard let parts = URLParts(url), let mark = user(of: parts.authority) else { return nil }
+        let pair = parts.authority.unicodeScalars[..<mark.end]
+            .split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(Substring.init)
+        let host = parts.authority[mark.host...]
         let query = parts.query.map { "?\($0)" } ?? ""
         return (
             "\(parts.scheme)://\(host)\(parts.path)\(query)", PercentEncoding.decoded(pair[0]),
             pair.count > 1 ? PercentEncoding.decoded(pair[1]) : ""
         )
+    }
+
+    /// Where the user of an authority ends and the host begins; nil without one. By bytes, as whoever sends it reads it.
+    private static func user(of authority: String) -> (end: String.Index, host: String.Index)? {
+        authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { ($0, authority.utf8.index(after: $0)) }
     }
 
     /// The colon before the port; an IPv6 address's own colons stand in brackets.

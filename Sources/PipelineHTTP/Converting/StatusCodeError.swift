@@ -38,7 +38,7 @@ public struct StatusCodeError: Error, Sendable, Equatable {
 
     private static func publicURL(_ url: String) -> String {
         guard let parts = URLParts(url) else { return "" }
-        let host = parts.authority.split(separator: "@").last ?? ""
+        let host = parts.authority.unicodeScalars.split(separator: "@").last.map { String($0) } ?? ""
         return "\(parts.scheme)://\(host)\(parts.path)"
     }
 }

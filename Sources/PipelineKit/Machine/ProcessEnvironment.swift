@@ -7,7 +7,8 @@ public enum ProcessEnvironment {
         var variables: [String: String] = [:]
         var entry = environ
         while let pointer = entry.pointee {
-            let text = String(cString: pointer)
+            // By scalars: a value may begin with a mark, which makes one Character with the sign before it.
+            let text = String(cString: pointer).unicodeScalars
             if let equals = text.firstIndex(of: "=") {
                 let name = String(text[..<equals])
                 if variables[name] == nil { variables[name] = String(text[text.index(after: equals)...]) }

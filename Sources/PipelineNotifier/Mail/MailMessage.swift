@@ -58,7 +58,7 @@ struct MailMessage {
         let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
         let parts = address.split(separator: "@", omittingEmptySubsequences: false)
         let isWhole = parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
-        let isClean = !address.contains { " <>,;:\"()[]\\".contains($0) }
+        let isClean = !address.unicodeScalars.contains { " <>,;:\"()[]\\".unicodeScalars.contains($0) }
         return isPlain && isWhole && isClean ? String(address) : nil
     }
 

@@ -80,11 +80,11 @@ final class MailSubmission: Sendable {
 
     /// A password must not be read by who listens.
     private var needsEncryption: Bool {
-        let rest = server.drop { $0 != "/" }.dropFirst(2)
+        let rest = server.unicodeScalars.drop { $0 != "/" }.dropFirst(2)
         let authority = rest.prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return false }
         let host = authority[authority.index(after: at)...].prefix { $0 != ":" }
-        return host != "127.0.0.1" && host != "localhost"
+        return !["127.0.0.1", "localhost"].contains(String(host))
     }
 
     private func failure(_ code: CURLcode, _ easy: UnsafeMutableRawPointer) -> NotificationFailure {

@@ -15,7 +15,9 @@ extension Network {
             throw NotificationFailure(error.message, isRetryable: error.isRetryable || error.reason == .bodyTooLarge)
         }
         guard !response.isSuccess else { return }
-        let server = URLParts(request.url)?.authority.split(separator: "@").last ?? "the server"
+        let server =
+            (URLParts(request.url)?.authority.unicodeScalars.split(separator: "@").last).map { String($0) }
+            ?? "the server"
         // Whoever keeps it takes secrets out and cuts it then: half of one could not be told from other text.
         let start = String(decoding: response.body.prefix(4096), as: UTF8.self)
         throw NotificationFailure(

@@ -53,7 +53,7 @@ extension DownloadRun {
     }
 
     private func isInside(_ path: String, _ folder: String) -> Bool {
-        folder == "/" || path == folder || path.hasPrefix(folder + "/")
+        folder == "/" || (path + "/").utf8.starts(with: (folder + "/").utf8)
     }
 
     private func realPath(_ path: String) -> String? {

@@ -13,7 +13,8 @@ enum Validator: Codable, Sendable, Hashable {
     /// A date is strong only when it is at least a second older than the answer's own `Date`: the file may have changed
     /// twice in one second (RFC 9110, section 8.8.2.2).
     init?(_ headers: HTTPFields) {
-        if let tag = headers[.eTag], tag.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") {
+        let quote = UInt8(ascii: "\"")
+        if let tag = headers[.eTag], tag.utf8.count >= 2, tag.utf8.first == quote, tag.utf8.last == quote {
             self = .entityTag(tag)
             return
         }
@@ -30,10 +31,11 @@ enum Validator: Codable, Sendable, Hashable {
         }
     }
 
-    /// False when an answer's fields show that it is of another version; what they don't say is no contradiction.
+    /// False when an answer's fields show that it is of another version; what they don't say is no contradiction. Tags are
+    /// compared byte by byte (RFC 9110, section 8.8.3.2).
     func agrees(with headers: HTTPFields) -> Bool {
         switch self {
-        case .entityTag(let tag): headers[.eTag].map { $0 == tag } ?? true
+        case .entityTag(let tag): headers[.eTag].map { $0.utf8.elementsEqual(tag.utf8) } ?? true
         case .modified(let date): headers[.lastModified].map { $0 == date } ?? true
         }
     }

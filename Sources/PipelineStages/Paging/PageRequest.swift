@@ -228,7 +228,9 @@ struct PageRequest: Sendable {
 
     /// Queries can hold what nobody knows to be secret.
     private static func shown(_ place: String) -> String {
-        guard let mark = place.firstIndex(of: "?"), URLParts(place) != nil else { return "'\(place.prefix(80))'" }
+        guard let mark = place.unicodeScalars.firstIndex(of: "?"), URLParts(place) != nil else {
+            return "'\(place.prefix(80))'"
+        }
         return "\(place[..<mark])?…"
     }
 }

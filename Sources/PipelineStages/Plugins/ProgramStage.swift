@@ -111,7 +111,7 @@ struct ProgramStage: Stage {
         if end.wasStopped { return .stopped }
         let told = end.explained(fault)
         let failure = StepFailure(
-            context.redact("the plugin '\(program.name)' \(told.message)"),
+            "the plugin '\(program.name)' \(told.message(redact: context.redact))",
             hint: told.hint ?? "'pipeline plugins test \(program.path)' looks into it",
             body: end.log.lastLines(redact: context.redact), place: context.facts.place)
         return .failed(TryFailure(failure, kind: end.wasKilled && fault.kind == .ended ? .answered : .definite))
@@ -120,7 +120,8 @@ struct ProgramStage: Stage {
     static func tryFailure(_ refusal: PluginRefusal, in context: Context) -> TryFailure {
         TryFailure(
             StepFailure(
-                context.redact(refusal.message), hint: refusal.hint.map { context.redact($0) },
+                String(context.redact(refusal.message).prefix(2000)),
+                hint: refusal.hint.map { String(context.redact($0).prefix(2000)) },
                 place: context.facts.place),
             kind: refusal.isRetryable ? .answered : .definite)
     }

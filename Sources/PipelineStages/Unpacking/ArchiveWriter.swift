@@ -18,8 +18,9 @@ struct ArchiveWriter: ~Copyable {
     private let limits: UnpackLimits
     private var total: Int64 = 0
     private(set) var entries = 0
-    /// Regular files by their path in the folder; the later of two with one name wins.
-    private var written: [String: WrittenFile] = [:]
+    /// Regular files by their path in the folder, in bytes as the file system compares them; the later of two with one
+    /// name wins.
+    private var written: [[UInt8]: WrittenFile] = [:]
 
     init(_ folder: String, limits: UnpackLimits) throws(UnpackFailure) {
         guard let handle = archive_write_disk_new() else {
@@ -35,7 +36,7 @@ struct ArchiveWriter: ~Copyable {
     deinit { archive_write_free(handle) }
 
     /// In the order of their paths.
-    var files: [WrittenFile] { written.values.sorted { $0.path < $1.path } }
+    var files: [WrittenFile] { written.values.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) } }
 
     /// Checks an entry and writes it with its content.
     mutating func write(
@@ -51,14 +52,14 @@ struct ArchiveWriter: ~Copyable {
         try check(entry, name, depth: components.count - 1)
         archive_entry_copy_pathname(entry, "\(folder)/\(path)")
         let isFile = archive_entry_filetype(entry) == S_IFREG && entry.hardLink == nil
-        written[path] = nil
+        written[Array(path.utf8)] = nil
         if let other = entry.hardLink {
             let target = try Self.components(of: other).joined(separator: "/")
-            guard let file = written[target] else {
+            guard let file = written[Array(target.utf8)] else {
                 throw .unsafe(entry: name, reason: "it is a hard link to something that is no file of the archive")
             }
             archive_entry_copy_hardlink(entry, "\(folder)/\(target)")
-            written[path] = WrittenFile(path: path, bytes: file.bytes, sha256: file.sha256)
+            written[Array(path.utf8)] = WrittenFile(path: path, bytes: file.bytes, sha256: file.sha256)
         }
         try ensure(archive_write_header(handle, entry), path)
         if isFile { try copy(entry, of: reader, path) }
@@ -112,7 +113,7 @@ struct ArchiveWriter: ~Copyable {
         let size = archive_entry_size_is_set(entry) != 0 ? max(end, Int64(archive_entry_size(entry))) : end
         Self.addZeros(size - end, to: &hasher)
         total += size
-        written[path] = WrittenFile(path: path, bytes: size, sha256: hasher.finalize().hex)
+        written[Array(path.utf8)] = WrittenFile(path: path, bytes: size, sha256: hasher.finalize().hex)
     }
 
     /// The holes of a sparse file are zeros.

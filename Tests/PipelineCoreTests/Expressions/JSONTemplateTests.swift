@@ -29,6 +29,8 @@ import Testing
             (#"[1.50, null, true]"#, #"[1.50,null,true]"#),
             (#""${{ item }}""#, #"{"name":"n","size":5,"count-1":9}"#),
             (#"{"a?": {"b?": "${{ null }}"}}"#, #"{"a":{}}"#),
+            // Two names, though Swift takes them for equal.
+            ("{\"\u{E9}\": 1, \"e\u{301}\": \"${{ inputs.count }}\"}", "{\"\u{E9}\":1,\"e\u{301}\":3}"),
         ])
     func values(text: String, value: String) throws {
         let (template, errors, _) = try Self.parse(text)

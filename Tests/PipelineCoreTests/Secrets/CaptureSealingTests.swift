@@ -30,6 +30,18 @@ struct CaptureSealingTests {
         #expect(sealing.opened(sealed).text == value.text)
     }
 
+    /// Each makes one Character with the sign before or behind it.
+    @Test(
+        "whatever mark a service writes around them",
+        arguments: [("", "\u{301}"), ("\u{600}", "\u{200D}x"), ("", "\u{FE0F}")])
+    func marks(before: String, after: String) {
+        let value = JSON.string(before + "s3cret" + after)
+        let sealed = sealing.sealed(value)
+        #expect(sealed != value)
+        #expect(sealing.opened(sealed) == value)
+        #expect(sealed.withoutSealed == .string(before + "‹secret:KEY›" + after))
+    }
+
     @Test("and shown by their names")
     func shown() throws {
         let sealed = sealing.sealed(["url": "http://h/?k=s3cret&v=1", "pin": 48_151_623])

@@ -30,6 +30,21 @@ import Testing
         #expect(URLReference.resolve(reference, against: "http://a/b/c/d;p?q") == url)
     }
 
+    /// A mark makes one Character with the delimiter before it.
+    @Test("delimiters count whatever stands behind them")
+    func marks() {
+        let whole = URLReference("http://h\u{301}/\u{301}a?\u{301}q#\u{301}f")
+        #expect(whole.authority == "h\u{301}" && whole.path.unicodeScalars.first == "/")
+        #expect(whole.query == "\u{301}q" && whole.fragment == "\u{301}f")
+        #expect(URLReference("//\u{301}h/x").authority == "\u{301}h")
+        #expect(
+            URLReference.resolve("../\u{301}g", against: "http://a/b/c/d;p?q")?.unicodeScalars.elementsEqual(
+                "http://a/b/\u{301}g".unicodeScalars) == true)
+        #expect(
+            URLReference.resolve("/\u{301}g", against: "http://a/b?\u{301}q")?.unicodeScalars.elementsEqual(
+                "http://a/\u{301}g".unicodeScalars) == true)
+    }
+
     @Test(
         "what servers send",
         arguments: [

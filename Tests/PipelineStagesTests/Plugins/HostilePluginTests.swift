@@ -37,6 +37,20 @@ struct HostilePluginTests {
         #expect(failed.kind == .definite)
     }
 
+    @Test(
+        "Of a secret that it repeats nothing is shown, wherever the message is cut",
+        arguments: [
+            "print('x' * 60 + '0123456789' * 5)",
+            "send(type='x' * 60 + '0123456789' * 5)",
+            "send(type='failed', message='x' * 1970 + '0123456789' * 5)",
+        ])
+    func cutSecret(body: String) async throws {
+        let bench = try PluginBench(body, secrets: ["TOKEN": String(repeating: "0123456789", count: 5)])
+        let failed = try #require(try await bench.resume().failed)
+        #expect(!failed.failure.title.contains("0123"), "\(failed.failure.title)")
+        #expect(failed.failure.title.contains("‹secret:"))
+    }
+
     @Test("A signal from outside may not come again: another try follows, and the log's end is shown")
     func killed() async throws {
         let bench = try PluginBench(

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 
 @testable import PipelineStages
@@ -14,6 +15,29 @@ struct ForeignTextTests {
             #expect(!name.unicodeScalars.starts(with: "/".unicodeScalars))
         }
         #expect(EntryName.fault(ofLinkTo: name, depth: 0) != nil || !name.contains(".."), "\(name)")
+    }
+
+    @Test("a name that begins with a mark is read out of its quotes")
+    func quoted() {
+        let names = [
+            "attachment; filename=\"\u{301}a; b.txt\"; x=\"y\"": "\u{301}a; b.txt",
+            "attachment;\u{301} filename=x": nil, "attachment; filename*=UTF-8''\u{301}x": "\u{301}x",
+        ]
+        for (field, name) in names { #expect(ContentDisposition.fileName(field) == name, "\(field)") }
+    }
+
+    @Test("tags that Swift takes for equal are of two versions")
+    func tags() throws {
+        let one = try #require(Validator([.eTag: "\"\u{E9}\""]))
+        #expect(one.agrees(with: [.eTag: "\"\u{E9}\""]))
+        #expect(!one.agrees(with: [.eTag: "\"e\u{301}\""]))
+    }
+
+    @Test("a user before a host that begins with a mark is not shown")
+    func user() {
+        let request = RenderedRequest(
+            sent: RequestDefinition(captured: ""), to: "https://me:pass@\u{301}h/x?\u{301}token=hush")
+        #expect(!request.line.contains("pass") && !request.line.contains("hush"), "\(request.line)")
     }
 
     @Test("markup stays text", arguments: ["<", ">", "&", "\""])

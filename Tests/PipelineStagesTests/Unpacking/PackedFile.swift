@@ -50,6 +50,29 @@ enum PackedFile {
         }
     }
 
+    /// A tar as POSIX.1-1988 has it (ustar), of files and hard links: its names are bytes, which nobody normalizes.
+    static func plainTar(_ entries: [Entry]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for entry in entries {
+            var header = [UInt8](repeating: 0, count: 512)
+            func put(_ text: String, at place: Int) {
+                header.replaceSubrange(place..<(place + text.utf8.count), with: Array(text.utf8))
+            }
+            put(entry.name, at: 0)
+            put("0000644", at: 100)
+            put(String(1 << 33 | entry.content.count, radix: 8).suffix(11).description, at: 124)
+            put("00000000000", at: 136)
+            put("        ", at: 148)
+            put(entry.hardLink == nil ? "0" : "1", at: 156)
+            put(entry.hardLink ?? "", at: 157)
+            put("ustar\u{0}00", at: 257)
+            put(String(1 << 18 | header.reduce(0) { $0 + Int($1) }, radix: 8).suffix(6) + "\u{0} ", at: 148)
+            bytes += header + entry.content
+            bytes += [UInt8](repeating: 0, count: -entry.content.count & 511)
+        }
+        return bytes + [UInt8](repeating: 0, count: 1024)
+    }
+
     private static func write(_ form: Form, _ entries: [Entry], to descriptor: Int32) {
         let writer = archive_write_new()
         defer { archive_write_free(writer) }

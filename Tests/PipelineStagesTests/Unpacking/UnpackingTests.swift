@@ -41,6 +41,17 @@ struct UnpackingTests {
         return status.st_mode
     }
 
+    @Test("tells two names apart that Swift takes for equal, as the file system does")
+    func equivalentNames() throws {
+        let (one, two) = ("\u{E9}.txt", "e\u{301}.txt")
+        let entries: [PackedFile.Entry] = [
+            .file(one, "one"), .file(two, "three"), PackedFile.Entry(name: "link", hardLink: one),
+        ]
+        let result = try unpack(PackedFile.plainTar(entries)).get()
+        #expect(result.files.map(\.bytes) == [5, 3, 3])
+        #expect(folder.read("out/link") == Array("one".utf8))
+    }
+
     @Test(
         "gives all files with their digests, whatever the form",
         arguments: [(PackedFile.Form.zip, "zip"), (.tar, "tar"), (.tarGzip, "tar"), (.zip, "auto"), (.tarGzip, "auto")])

@@ -17,10 +17,10 @@ struct InputOptions: ParsableArguments {
     /// What was given, its documents read.
     func values() throws -> GivenInputs {
         let assignments = try input.map { text -> (name: String, value: String) in
-            guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+            guard let equals = text.unicodeScalars.firstIndex(of: "="), equals > text.startIndex else {
                 throw CommandError(.usage, "'-i \(text)' has no NAME= before its value", hint: "write -i NAME=VALUE")
             }
-            return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+            return (String(text[..<equals]), String(text[text.unicodeScalars.index(after: equals)...]))
         }
         return GivenInputs(assignments: assignments, document: try inputsDocument())
     }

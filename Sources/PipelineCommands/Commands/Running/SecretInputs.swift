@@ -24,10 +24,10 @@ struct SecretInputs {
     /// The values of those that were given.
     func given() throws -> JSONObject {
         let given = try assignments.map { text -> (name: String, value: String) in
-            guard let equals = text.firstIndex(of: "=") else {
+            guard let equals = text.unicodeScalars.firstIndex(of: "=") else {
                 throw CommandError(.usage, "'-i \(text)' has no NAME= before its value", hint: "write -i NAME=VALUE")
             }
-            return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+            return (String(text[..<equals]), String(text[text.unicodeScalars.index(after: equals)...]))
         }
         for (name, _) in given where !secret.contains(where: { $0.name == name }) {
             throw CommandError(

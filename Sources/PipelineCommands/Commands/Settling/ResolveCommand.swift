@@ -100,12 +100,12 @@ struct ResolveCommand: WorkspaceCommand {
     private func values(_ names: [String]) throws -> JSONObject {
         var values = JSONObject()
         for text in set {
-            guard let equals = text.firstIndex(of: "="), names.contains(String(text[..<equals])) else {
+            guard let equals = text.unicodeScalars.firstIndex(of: "="), names.contains(String(text[..<equals])) else {
                 throw CommandError(
                     .usage, "'--set \(text)' names no capture of the submit",
                     hint: "write --set NAME=VALUE with one of: " + names.joined(separator: ", "))
             }
-            values[String(text[..<equals])] = .string(String(text[text.index(after: equals)...]))
+            values[String(text[..<equals])] = .string(String(text[text.unicodeScalars.index(after: equals)...]))
         }
         return values
     }

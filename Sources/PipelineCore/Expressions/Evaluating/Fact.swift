@@ -26,6 +26,29 @@ public enum Fact: Hashable, Sendable, Codable {
     }
 }
 
+extension Fact {
+    /// Paths are compared byte by byte, as the file system does: names that Swift takes for equal are those of two files.
+    public static func == (left: Fact, right: Fact) -> Bool {
+        left.parts.kind == right.parts.kind && left.parts.text.utf8.elementsEqual(right.parts.text.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(parts.kind)
+        for byte in parts.text.utf8 { hasher.combine(byte) }
+    }
+
+    private var parts: (kind: Int, text: String) {
+        switch self {
+        case .size(let path): (0, path)
+        case .digest(let path): (1, path)
+        case .text(let path): (2, path)
+        case .jsonLines(let path): (3, path)
+        case .now(let place): (4, place)
+        case .uuid(let place): (5, place)
+        }
+    }
+}
+
 extension Fact: CustomStringConvertible {
     /// As the expression writes it: `size('/videos/a.mp4')`, `now()`.
     public var description: String {

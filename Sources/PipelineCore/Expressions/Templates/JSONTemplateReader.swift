@@ -43,10 +43,11 @@ struct JSONTemplateReader {
 
     private mutating func object(_ members: [JSONNode.Member]) -> JSONTemplate.Node {
         var read: [JSONTemplate.Member] = []
-        var names: Set<String> = []
+        // By bytes: JSON tells names apart that Swift takes for equal (RFC 8259, section 8.3).
+        var names: Set<[UInt8]> = []
         for member in members {
             let (name, isOptional) = optionalMembers ? Self.name(member.name) : (member.name, false)
-            if !names.insert(name).inserted {
+            if !names.insert(Array(name.utf8)).inserted {
                 errors.append(
                     ExpressionError(
                         "the member \"\(name)\" is given twice", hint: "a \"?\" at the end of a name is not part of it",

@@ -8,7 +8,8 @@ struct ProgramQuestion: Sendable {
 
     /// Why there is no answer.
     struct Failure: Error {
-        /// A sentence that names the program, and its own hint; may hold secrets of the configuration.
+        /// A sentence that names the program, and its own hint; may hold secrets of the configuration, and is long enough
+        /// for whoever shows it to find them before it is cut.
         let message: String
         let hint: String?
         let isRetryable: Bool
@@ -33,13 +34,16 @@ struct ProgramQuestion: Sendable {
                 message: "\(name): \(refusal.message)", hint: refusal.hint, isRetryable: refusal.isRetryable)
         case .failure(let fault):
             let told = end.explained(fault)
-            let log = end.log.lastLines(3) { $0 }.map { "; its log ends with: \($0)" } ?? ""
+            let log = end.log.lastLines(3, width: Self.told) { $0 }.map { "; its log ends with: \($0)" } ?? ""
             throw Failure(
-                message: "\(name) \(told.message)\(log)",
+                message: "\(name) \(told.message(limit: Self.told) { $0 })\(log)",
                 hint: told.hint ?? "'pipeline plugins test \(program.path)' looks into it",
                 isRetryable: end.wasKilled && fault.kind == .ended || end.wasStopped)
         }
     }
+
+    /// How much is told of what a program printed.
+    private static let told = 4096
 
     private var name: String { "the \(program.role.rawValue) '\(program.name)'" }
 

@@ -17,13 +17,27 @@ public struct PluginFault: Error, Sendable, Hashable {
     }
 
     public let kind: Kind
-    /// What happened, as the end of a sentence that begins with the plugin's name.
-    public let message: String
     public let hint: String?
+    private let what: String
+    /// The line that it printed, whole: whoever shows it can first take secrets out of it.
+    private let line: String?
 
-    public init(_ kind: Kind, _ message: String, hint: String? = nil) {
+    init(_ kind: Kind, _ message: String, of line: String? = nil, hint: String? = nil) {
         self.kind = kind
-        self.message = message
         self.hint = hint
+        self.line = line
+        what = message
+    }
+
+    /// What happened, as the end of a sentence that begins with the plugin's name, with the start of what it printed.
+    public var message: String { message { $0 } }
+
+    /// The same without secrets, which are taken out before the line is cut to `limit` bytes: what is left of one that was
+    /// cut could no longer be told from other text.
+    func message(limit: Int = 80, redact: (String) -> String) -> String {
+        guard let line else { return redact(what) }
+        let shown = redact(line)
+        let start = String(decoding: shown.utf8.prefix(limit), as: UTF8.self)
+        return "\(redact(what)): \(start)\(shown.utf8.count > limit ? "…" : "")"
     }
 }

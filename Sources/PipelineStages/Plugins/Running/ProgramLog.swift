@@ -21,7 +21,7 @@ final class ProgramLog: Sendable {
     }
 
     /// The last lines, redacted as a whole before they are cut, so that no half of a secret remains.
-    func lastLines(_ limit: Int = 12, redact: (String) -> String) -> String? {
+    func lastLines(_ limit: Int = 12, width: Int = 400, redact: (String) -> String) -> String? {
         var (tail, count) = state.withLock { ($0.tail[...], $0.count) }
         if tail.count < count {
             // The first line is not whole, and could begin in the middle of a secret.
@@ -30,6 +30,6 @@ final class ProgramLog: Sendable {
         }
         let text = redact(String(decoding: tail, as: UTF8.self))
         let lines = text.split(whereSeparator: \.isNewline).suffix(limit)
-        return lines.isEmpty ? nil : lines.map { $0.prefix(400) }.joined(separator: "\n")
+        return lines.isEmpty ? nil : lines.map { $0.prefix(width) }.joined(separator: "\n")
     }
 }

@@ -49,7 +49,9 @@ enum PluginMessage: Sendable {
         case "cancelled": self = .cancelled
         case "decorated": self = .decorated(try DecoratedRequest(message, line))
         case "delivered": self = .delivered
-        default: throw Self.nonsense("a message of the unknown type '\(Self.shown(type.utf8))'", line)
+        default:
+            let name = type.utf8.count > 80 ? "an unknown type" : "the unknown type '\(type)'"
+            throw Self.nonsense("a message of \(name)", line)
         }
     }
 
@@ -78,13 +80,8 @@ enum PluginMessage: Sendable {
 
     static func nonsense(_ what: String, _ line: some Collection<UInt8>) -> PluginFault {
         PluginFault(
-            .nonsense, "printed \(what): \(shown(line))",
+            .nonsense, "printed \(what)", of: String(decoding: line, as: UTF8.self),
             hint: "standard output is for the protocol alone; a log belongs on standard error")
-    }
-
-    private static func shown(_ line: some Collection<UInt8>) -> String {
-        let text = String(decoding: line.prefix(80), as: UTF8.self)
-        return line.count > 80 ? text + "…" : text
     }
 
     private static func captures(
@@ -135,6 +132,7 @@ enum PluginWait: Sendable {
 
 /// A plugin's own word that it failed.
 struct PluginRefusal: Sendable {
+    /// Whole, as the hint is: whoever shows it takes secrets out before it is cut.
     let message: String
     let hint: String?
     let isRetryable: Bool
@@ -145,8 +143,8 @@ struct PluginRefusal: Sendable {
         guard let text = message["message"]?.string, !text.isEmpty else {
             throw PluginMessage.nonsense("'failed' without a \"message\"", line)
         }
-        self.message = String(text.prefix(2000))
-        hint = message["hint"]?.string.map { String($0.prefix(2000)) }
+        self.message = text
+        hint = message["hint"]?.string
         isRetryable = message["retryable"]?.bool ?? false
         isKnownNotAccepted = message["accepted"]?.bool == false
     }

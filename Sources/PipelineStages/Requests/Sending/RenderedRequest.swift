@@ -35,8 +35,8 @@ struct RenderedRequest: Sendable {
     /// Method and URL for people, without the query, which may hold what nobody knows to be secret.
     var line: String {
         let url = description.url
-        let bare = url.prefix { $0 != "?" && $0 != "#" }
-        let hasQuery = bare.count < url.count || !description.query.isEmpty
+        let bare = url.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
+        let hasQuery = bare.endIndex < url.endIndex || !description.query.isEmpty
         return "\(description.method.rawValue) \(Self.withoutUser(String(bare)))\(hasQuery ? "?…" : "")"
     }
 
@@ -56,9 +56,10 @@ struct RenderedRequest: Sendable {
     }
 
     private static func withoutUser(_ url: String) -> String {
-        guard let start = url.firstRange(of: "://")?.upperBound else { return url }
-        let authority = url[start...].prefix { $0 != "/" }
+        let scalars = url.unicodeScalars
+        guard let start = scalars.firstRange(of: "://".unicodeScalars)?.upperBound else { return url }
+        let authority = scalars[start...].prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return url }
-        return String(url[..<start] + url[url.index(after: at)...])
+        return String(url[..<start] + url[scalars.index(after: at)...])
     }
 }

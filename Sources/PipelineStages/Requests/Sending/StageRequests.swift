@@ -60,7 +60,7 @@ struct StageRequests: Sendable {
     func name(of url: String) -> String {
         if let service { return "service '\(service.name)'" }
         return URLParts(url).map { parts in
-            parts.authority.split(separator: "@").last.map(String.init) ?? parts.authority
+            parts.authority.unicodeScalars.split(separator: "@").last.map { String($0) } ?? parts.authority
         } ?? "the server"
     }
 
