@@ -58,7 +58,8 @@ extension JobSnapshot {
                 advice: failure.hint ?? resume)
         case .waiting(let tries, let wake, let reason):
             let count = tries.failures + tries.silences
-            let tried = count == 0 ? nil : "\(count) tries failed since \(tries.failingSince?.description ?? "a while")"
+            let since = tries.failingSince?.description ?? "a while"
+            let tried = count == 0 ? nil : "\(count) \(count == 1 ? "try" : "tries") failed since \(since)"
             let needsPerson = wake == .resume || !isOwned
             return Standstill(
                 step: key, reason: [reason.kind.sentence, reason.detail].compactMap { $0 }.joined(separator: ": "),

@@ -40,7 +40,7 @@ struct WhyCommand: WorkspaceCommand {
                 ]).prettyText())
         } else {
             let why = cause.map { ": \($0.explanation)" } ?? Self.holding(held)
-            console.data("job \(found.snapshot.record.id) is \(phase.rawValue)\(why)")
+            console.data("job \(found.snapshot.record.id) \(Self.verb(phase)) \(phase.rawValue)\(why)")
             if let advice { console.data("  do: \(SafeText.line(advice))") }
             for step in held {
                 let pressed = pressing(step, found.snapshot, plan)
@@ -68,6 +68,14 @@ struct WhyCommand: WorkspaceCommand {
                 return standstill
             }
             return standstill.heldBack(until: deferral.until, reason: deferral.reason, advice: advice)
+        }
+    }
+
+    private static func verb(_ phase: JobPhase) -> String {
+        switch phase {
+        case .succeeded, .failed: "has"
+        case .cancelled: "was"
+        case .running, .waiting, .suspended, .unknown: "is"
         }
     }
 
