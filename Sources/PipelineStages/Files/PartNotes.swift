@@ -34,7 +34,10 @@ final class PartNotes: Sendable {
     private let part: PartFile
     /// Where the next note goes; nil once there is no room for more.
     private let next: Mutex<Int64?>
+    private let begin: Int64
     private let limit: Int64
+    /// Written with the first note: a small file, which is worth none, is never longer than it is to be.
+    private let owner: String
 
     /// How many bytes of one stream are worth a note: a two-thousandth of a large file, so that the notes stay few.
     static func unit(for total: Int64) -> Int64 { max(smallestUnit, total / 2048) }
@@ -50,20 +53,20 @@ final class PartNotes: Sendable {
     init(_ part: PartFile, behind total: Int64, of owner: String) {
         self.part = part
         unit = Self.unit(for: total)
+        self.owner = owner
+        begin = total
         limit = total + Self.mostBytes
         next = Mutex(total)
         if part.size > total { ftruncate(part.descriptor, off_t(total)) }
-        append(owner)
     }
 
     /// Adds a note on bytes that were written; from any thread. A disk that is full is no reason to fail: there are
     /// checkpoints.
-    func add(_ note: PartNote) { append("\(note.start) \(note.end) \(note.sha256)") }
-
-    private func append(_ line: String) {
-        let bytes = Array((line + "\n").utf8)
+    func add(_ note: PartNote) {
+        let line = "\(note.start) \(note.end) \(note.sha256)\n"
         next.withLock { next in
             guard let place = next else { return }
+            let bytes = Array((place == begin ? "\(owner)\n\(line)" : line).utf8)
             let isWritten = pwrite(part.descriptor, bytes, bytes.count, off_t(place)) == bytes.count
             next = isWritten && place < limit ? place + Int64(bytes.count) : nil
         }
