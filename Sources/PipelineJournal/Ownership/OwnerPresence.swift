@@ -57,50 +57,40 @@ final class OwnerPresence: Sendable {
     func listen(
         _ continuation: AsyncStream<JobID>.Continuation, pending: @escaping @Sendable () -> [JobID]
     ) {
-        let id = state.withLock { state -> Int? in
-            if state.isEnded { return nil }
-            state.listenersMade += 1
-            state.pending = pending
-            state.listeners[state.listenersMade] = continuation
-            return state.listenersMade
-        }
-        guard let id else { return continuation.finish() }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.listeners.removeValue(forKey: id) }
-        }
-        guard hear() else { return end() }
+        state.withLock { $0.pending = pending }
+        guard add(continuation, to: \.listeners) else { return }
         // What was asked before anybody listened is found by one look at the rows.
         _ = OwnerSocket.send(OwnerMessage.inbox(nil).text, folder: folder, name: Self.socketName(owner))
     }
 
     /// Adds a reader of what other owners show.
-    func listen(_ continuation: AsyncStream<JobNews>.Continuation) {
-        let id = state.withLock { state -> Int? in
-            if state.isEnded { return nil }
-            state.listenersMade += 1
-            state.readers[state.listenersMade] = continuation
-            return state.listenersMade
-        }
-        guard let id else { return continuation.finish() }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.readers.removeValue(forKey: id) }
-        }
-        if !hear() { end() }
-    }
+    func listen(_ continuation: AsyncStream<JobNews>.Continuation) { _ = add(continuation, to: \.readers) }
 
     /// Adds a hearer of who attends to this owner's jobs.
-    func listen(_ continuation: AsyncStream<Attention>.Continuation) {
+    func listen(_ continuation: AsyncStream<Attention>.Continuation) { _ = add(continuation, to: \.hearers) }
+
+    /// Adds one of those that are told of something until they end, and begins to read the socket; false when nothing can
+    /// be heard.
+    private func add<Told: Sendable>(
+        _ continuation: AsyncStream<Told>.Continuation,
+        to group: any WritableKeyPath<State, [Int: AsyncStream<Told>.Continuation]> & Sendable
+    ) -> Bool {
         let id = state.withLock { state -> Int? in
             if state.isEnded { return nil }
             state.listenersMade += 1
-            state.hearers[state.listenersMade] = continuation
+            state[keyPath: group][state.listenersMade] = continuation
             return state.listenersMade
         }
-        guard let id else { return continuation.finish() }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.hearers.removeValue(forKey: id) }
+        guard let id else {
+            continuation.finish()
+            return false
         }
-        if !hear() { end() }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0[keyPath: group].removeValue(forKey: id) }
+        }
+        if hear() { return true }
+        end()
+        return false
     }
 
     /// Ends listening and removes the names; the lock goes with the object.
