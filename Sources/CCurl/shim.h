@@ -6,6 +6,8 @@
 #define CURL_DISABLE_TYPECHECK 1
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #if LIBCURL_VERSION_NUM < 0x075800
@@ -56,10 +58,12 @@ static inline CURLcode ccurl_set_prerequest(CURL *easy, curl_prereq_callback cal
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
+static inline CURLcode ccurl_set_open_socket(CURL *easy, curl_opensocket_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
 // Sockets must not leak into programs that the process starts: libcurl 7.88 does not set close-on-exec itself.
-static inline curl_socket_t ccurl_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
-    (void)context;
-    (void)purpose;
+static inline int ccurl_open_socket(const struct curl_sockaddr *address) {
 #ifdef SOCK_CLOEXEC
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 #else
@@ -70,8 +74,48 @@ static inline curl_socket_t ccurl_open_socket(void *context, curlsocktype purpos
 #endif
 }
 
+static inline curl_socket_t ccurl_open_any_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)context;
+    (void)purpose;
+    return ccurl_open_socket(address);
+}
+
 static inline CURLcode ccurl_set_close_on_exec(CURL *easy) {
-    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, ccurl_open_socket);
+    return ccurl_set_open_socket(easy, ccurl_open_any_socket);
+}
+
+// The port at this end of a socket; -1 when it has none.
+static inline int ccurl_local_port(int descriptor) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address;
+    socklen_t length = sizeof(address);
+    if(getsockname(descriptor, &address.any, &length))
+        return -1;
+    switch(address.any.sa_family) {
+    case AF_INET: return ntohs(address.v4.sin_port);
+    case AF_INET6: return ntohs(address.v6.sin6_port);
+    default: return -1;
+    }
+}
+
+// Makes a connection fit for a path whose round trip is long. What it sends is spread over the round trip, where otherwise
+// all that may be on its way would follow in one go after each silence, more than the buffers of the path hold; a limit of
+// the rate, here one that is never reached, is what Linux takes for the wish (tc-fq(8), SO_MAX_PACING_RATE). And no more
+// waits in the kernel than is about to go out, so that what was handed over has all but gone (tcp(7), TCP_NOTSENT_LOWAT).
+// What the system doesn't know or allow stays as it was.
+static inline void ccurl_fit_far_path(int descriptor) {
+#ifdef SO_MAX_PACING_RATE
+    unsigned int rate = 0xFFFFFFFEU;
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate));
+#endif
+#ifdef TCP_NOTSENT_LOWAT
+    unsigned int unsent = 512 << 10;
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
+#endif
+    (void)descriptor;
 }
 
 static inline CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value) {

@@ -9,14 +9,15 @@ extension CurlExchange {
         let context = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
         for option in [
             CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA,
-            CURLOPT_XFERINFODATA, CURLOPT_PREREQDATA,
+            CURLOPT_XFERINFODATA, CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA,
         ] { easy.set(option, pointer: context) }
         ccurl_set_write(handle, CURLOPT_WRITEFUNCTION) { CurlExchange.at($3).write($0, $1 * $2) }
         ccurl_set_write(handle, CURLOPT_HEADERFUNCTION) { CurlExchange.at($3).header($0, $1 * $2) }
         ccurl_set_read(handle) { CurlExchange.at($3).read($0, $1 * $2) }
         ccurl_set_seek(handle) { CurlExchange.at($0).seek($1, origin: $2) }
         ccurl_set_progress(handle) { CurlExchange.at($0).moved(receiveTotal: $1, received: $2, sent: $4) }
-        ccurl_set_prerequest(handle) { context, _, _, _, _ in CurlExchange.at(context).connected() }
+        ccurl_set_open_socket(handle) { context, _, address in CurlExchange.at(context).openSocket(address!) }
+        ccurl_set_prerequest(handle) { context, _, _, _, port in CurlExchange.at(context).connected(from: port) }
         easy.set(CURLOPT_NOPROGRESS, 0)
         guard options.onSent != nil, request.body.isNone else { return }
         easy.set(CURLOPT_DEBUGDATA, pointer: context)
@@ -32,15 +33,37 @@ extension CurlExchange {
 
     /// The request is about to go out (https://curl.se/libcurl/c/CURLOPT_PREREQFUNCTION.html): name, connection, proxy
     /// and TLS are behind.
-    private func connected() -> Int32 {
+    ///
+    /// - Parameter port: this end's.
+    private func connected(from port: Int32) -> Int32 {
         if let mayBegin = options.mayBegin, !mayBegin() {
             stopReason = .cancelled
             return CURL_PREREQFUNC_ABORT
         }
         isConnected = true
         connectionMade = true
+        fitConnection(port)
         lastMove = MachineClock.monotonic()
         return CURL_PREREQFUNC_OK
+    }
+
+    private func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
+        let socket = ccurl_open_socket(address)
+        if socket >= 0 { sockets.append(socket) }
+        return socket
+    }
+
+    /// Looks at how far the other end of a new connection is.
+    private func fitConnection(_ port: Int32) {
+        guard !sockets.isEmpty else { return }
+        let roundTrip = timings().roundTrip
+        if roundTrip >= ExchangeTimings.farRoundTrip,
+            let socket = sockets.first(where: { ccurl_local_port($0) == port })
+        {
+            ccurl_fit_far_path(socket)
+        }
+        sockets = []
+        options.onConnected?(roundTrip)
     }
 
     private func header(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {

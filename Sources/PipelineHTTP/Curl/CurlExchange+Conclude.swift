@@ -69,7 +69,7 @@ extension CurlExchange {
         }
     }
 
-    private func timings() -> ExchangeTimings {
+    func timings() -> ExchangeTimings {
         guard let easy else { return ExchangeTimings() }
         func seconds(_ info: CURLINFO) -> Double { Double(easy.offset(info)) / 1_000_000 }
         return ExchangeTimings(

@@ -8,6 +8,7 @@ extension CurlExchange {
         if let reason = reader.check() { return reason }
         hopStartedAt = MachineClock.monotonic()
         sentAfter = nil
+        sockets = []
         easy.reset()
         setBasics(easy, configuration)
         setTimeouts(easy)
@@ -40,7 +41,6 @@ extension CurlExchange {
             receiver.mostGathered = share(of: BodyWriter.mostBytes)
             easy.set(CURLOPT_BUFFERSIZE, receiveBuffer(configuration.receiveBufferBytes))
         }
-        ccurl_set_close_on_exec(easy.pointer)
         ccurl_set_pointer(easy.pointer, CURLOPT_ERRORBUFFER, easy.errorText)
     }
 

@@ -25,6 +25,8 @@ final class CurlExchange: @unchecked Sendable {
     var lastMove: Duration = .zero
     /// False from a redirect to another origin on: then our certificate stays here, as the other credentials do.
     var showsCertificate = true
+    /// Those that were opened for the current hop: one, or one for each address that was tried.
+    var sockets: [Int32] = []
     /// True when the current hop has a connection over which the request goes.
     var isConnected = false
     /// True when any hop had one.

@@ -42,6 +42,8 @@ public struct ExchangeOptions: Sendable {
     public var onBody: (@Sendable (UnsafeRawBufferPointer, Int64) -> Void)?
     /// Called once, when the whole request, body included, has been handed to the kernel; on the transport's thread.
     public var onSent: (@Sendable () -> Void)?
+    /// Called when a connection that is new stands, with how long one round trip over it took; on the transport's thread.
+    public var onConnected: (@Sendable (Duration) -> Void)?
     /// Asked when the connection stands, just before the first byte goes out, on the transport's thread: it must be
     /// quick. False holds the request back: the exchange ends as cancelled, and nothing of it was sent.
     public var mayBegin: (@Sendable () -> Bool)?

@@ -76,4 +76,11 @@ public struct ExchangeTimings: Sendable, Equatable {
         self.firstByte = firstByte
         self.total = total
     }
+
+    /// A round trip that counts beside what is moved meanwhile; one within a house takes less.
+    public static let farRoundTrip = Duration.milliseconds(2)
+
+    /// How long a packet takes there and back, as far as a connection that was made has shown it; about zero for one that
+    /// was there before.
+    public var roundTrip: Duration { .seconds(max(0, connect - nameLookup)) }
 }

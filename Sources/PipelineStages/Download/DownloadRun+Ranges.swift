@@ -36,10 +36,9 @@ extension DownloadRun {
             map, front: RangeProgress.Front(position: checkpoint.held, digests: digests), hashers: hashers,
             unit: PartNotes.unit(for: total))
         let gauge = StreamGauge(
-            StreamPace(
-                most: streams, width: checkpoint.streams ?? 1, window: StreamPace.window(over: roundTrip),
-                now: context.now)
+            StreamPace(.receiving, most: streams, of: total, width: checkpoint.streams, now: context.now)
         ) { now.now }
+        gauge.connected(over: roundTrip)
         var counted = min(known, progress.covered)
         if progress.covered > counted { try await keep(progress, gauge, part, &counted) }
         notes = []

@@ -20,9 +20,16 @@ final class StreamGauge: Sendable {
     /// Notes how many bytes all streams have moved so far; from any thread.
     func note(_ total: Int64) {
         let time = now()
+        change { $0.note(total, at: time) }
+    }
+
+    /// Takes in how long a round trip of the path takes; from any thread.
+    func connected(over roundTrip: Duration) { change { $0.connected(over: roundTrip) } }
+
+    private func change(_ change: (inout StreamPace) -> Void) {
         let hasChanged = pace.withLock { pace in
             let before = (pace.width, pace.proven)
-            pace.note(total, at: time)
+            change(&pace)
             return before != (pace.width, pace.proven)
         }
         if hasChanged { source.yield() }

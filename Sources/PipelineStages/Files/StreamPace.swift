@@ -7,12 +7,45 @@ import PipelineHTTP
 /// It looks at what all streams together moved in a window of time. Once that no longer grows at the present number,
 /// twice as many are tried. They stay when the gain is a good part of what was added; otherwise the number that paid is
 /// taken up again, and the next trial comes after a rest that doubles each time. So a transfer that needs one stream
-/// spends little on finding that out, and one that needs eight has them after a few windows.
+/// spends little on finding that out, and one that needs eight has them after a few windows. Near its end nothing is
+/// tried: streams that only took from each other leave their connections slow for longer than is left.
 struct StreamPace: Sendable {
+    /// Which way the bytes go.
+    enum Direction: Sendable {
+        case receiving
+        /// In parts of so many bytes. What is sent first only fills the buffers of the path, and a stream is silent behind
+        /// each part until its answer is there.
+        case sending(part: Int64)
+
+        /// How many streams are worth it on a path whose round trip is long, so that some move while others are silent.
+        fileprivate var farWidth: Int {
+            switch self {
+            case .receiving: 1
+            case .sending(let part): part < 4 << 20 ? 3 : 2
+            }
+        }
+
+        /// How many windows of a trial say nothing.
+        fileprivate var silentWindows: Int {
+            switch self {
+            case .receiving: 0
+            case .sending: 1
+            }
+        }
+
+        /// For how many windows there must be something left to move, so that a trial can pay.
+        fileprivate var leastLeft: Double {
+            switch self {
+            case .receiving: 8
+            case .sending: 20
+            }
+        }
+    }
+
     /// The most that the author allows.
     let most: Int
     /// What is looked at as one.
-    let window: Duration
+    private(set) var window: Duration
     /// How many streams may be under way now.
     private(set) var width: Int
     /// How many were worth it so far.
@@ -29,7 +62,9 @@ struct StreamPace: Sendable {
         case resting(Int)
     }
 
-    private let skipsFirst: Bool
+    private let total: Int64
+    private let isWidthKnown: Bool
+    private let direction: Direction
     private var phase = Phase.measuring(nil)
     private var rest = StreamPace.shortestRest
     private var began: Timestamp
@@ -45,33 +80,39 @@ struct StreamPace: Sendable {
     private static let mostTrials = 6
 
     /// - Parameters:
+    ///   - total: all bytes that there are to move, with those that were moved before.
     ///   - width: how many are known to be worth it, from an earlier try.
-    ///   - window: a few round trips at least: new connections become fast only after some.
-    ///   - skipsFirst: whether the first window of a trial says nothing, as while bytes only fill buffers on their way.
-    init(
-        most: Int, width: Int = 1, window: Duration = .milliseconds(100), skipsFirst: Bool = false, now: Timestamp
-    ) {
+    init(_ direction: Direction, most: Int, of total: Int64, width: Int?, now: Timestamp) {
+        self.direction = direction
         self.most = max(1, most)
-        self.window = window
-        self.skipsFirst = skipsFirst
-        self.width = min(max(1, width), self.most)
+        self.total = total
+        self.width = min(max(1, width ?? 1), self.most)
+        isWidthKnown = width != nil
         proven = self.width
+        window = .milliseconds(100)
         began = now
     }
 
-    /// What is looked at as one over connections whose round trips take so long. A new connection needs some of them to
-    /// become fast; on the same machine time is short for other reasons.
-    static func window(over roundTrip: Duration) -> Duration { max(.milliseconds(100), roundTrip * 4) }
+    /// Takes in how long a round trip of the path takes. A new connection needs some to become fast, so that less than
+    /// that can't be looked at; on the same machine time is short for other reasons.
+    mutating func connected(over roundTrip: Duration) {
+        window = max(window, roundTrip * 4)
+        guard roundTrip >= ExchangeTimings.farRoundTrip, !isWidthKnown, case .measuring = phase else { return }
+        width = min(direction.farWidth, most)
+        proven = width
+        phase = .measuring(nil)
+    }
 
     /// Begins to look, with so many bytes that were there before.
     mutating func begin(at total: Int64, now: Timestamp) { (began, moved) = (now, total) }
 
     /// Takes in how many bytes all streams have moved so far.
-    mutating func note(_ total: Int64, at now: Timestamp) {
+    mutating func note(_ moved: Int64, at now: Timestamp) {
         let elapsed = now - began
         guard elapsed >= window, most > 1 else { return }
-        judge(Double(max(0, total - moved)) / elapsed.inSeconds)
-        (began, moved) = (now, total)
+        let found = Double(max(0, moved - self.moved)) / elapsed.inSeconds
+        (began, self.moved) = (now, moved)
+        judge(found)
     }
 
     private mutating func judge(_ found: Double) {
@@ -93,7 +134,7 @@ struct StreamPace: Sendable {
 
     private mutating func judgeTrial(_ windows: [Double]) {
         phase = .trying(windows)
-        let seen = windows.dropFirst(skipsFirst ? 1 : 0)
+        let seen = windows.dropFirst(direction.silentWindows)
         guard let known = rate, let found = seen.last else { return }
         let full = Double(width) / Double(proven) - 1
         if found >= known * (1 + Self.clearGain * full) { return accept(found) }
@@ -115,19 +156,19 @@ struct StreamPace: Sendable {
         widen()
     }
 
+    /// Whether there is enough left for a trial to pay: as much as the present streams move in so many windows.
+    private var isWorthTrying: Bool {
+        Double(max(0, total - moved)) >= (rate ?? 0) * window.inSeconds * direction.leastLeft
+    }
+
     private mutating func widen() {
-        guard width < most else {
+        guard width < most, isWorthTrying else {
             phase = .resting(rest)
             return
         }
         width = min(most, width * 2)
         phase = .trying([])
     }
-}
-
-extension ExchangeTimings {
-    /// How long an answer takes to begin, as far as a connection that was made has shown it; zero for one that was there.
-    var roundTrip: Duration { .seconds(max(0, connect - nameLookup)) }
 }
 
 extension Duration {

@@ -12,8 +12,7 @@ extension UploadRun {
         let table = PartTable(total: source.size, size: state.partSize)
         let most = try await context.value(of: parts.definition.parallel)
         var flight = PartFlight(
-            parts, table, state, most: most, window: StreamPace.window(over: roundTrip), requests: requests,
-            context: context)
+            parts, table, state, most: most, roundTrip: roundTrip, requests: requests, context: context)
         var last: (HTTPExchangeResponse, RenderedRequest)?
         // A failure of one part lets the others end: what they sent need not be sent again.
         await withTaskGroup(of: PartFlight.Event.self) { group in

@@ -28,10 +28,11 @@ struct StreamPaceTests {
 
     /// The widths after each of so many windows.
     private func widths(
-        _ path: Path, most: Int, windows: Int, width: Int = 1, skipsFirst: Bool = false
+        _ path: Path, most: Int, windows: Int, width: Int? = nil, direction: StreamPace.Direction = .receiving,
+        total whole: Int64 = .max
     ) -> [Int] {
         let begin = Timestamp(milliseconds: 0)
-        var pace = StreamPace(most: most, width: width, skipsFirst: skipsFirst, now: begin)
+        var pace = StreamPace(direction, most: most, of: whole, width: width, now: begin)
         var total = 0.0
         return (0..<windows).map { turn in
             total += path.rate(pace.width, turn) / 10
@@ -42,8 +43,8 @@ struct StreamPaceTests {
 
     @Test("grows to the most within a second where each connection is limited", arguments: [1, 2, 5, 8])
     func limited(most: Int) {
-        for skipsFirst in [false, true] {
-            let widths = widths(Path(each: 1e7, all: 1e9), most: most, windows: 40, skipsFirst: skipsFirst)
+        for direction in [StreamPace.Direction.receiving, .sending(part: 8 << 20)] {
+            let widths = widths(Path(each: 1e7, all: 1e9), most: most, windows: 40, direction: direction)
             #expect(widths.allSatisfy { $0 <= most })
             #expect(widths.dropFirst(8).allSatisfy { $0 == most })
         }
@@ -94,7 +95,7 @@ struct StreamPaceTests {
     @Test("a gauge wakes its owner when the number changes, and tells what one stream moves")
     func gauge() async {
         let time = ManualNow()
-        let gauge = StreamGauge(StreamPace(most: 8, now: time.now)) { time.now }
+        let gauge = StreamGauge(StreamPace(.receiving, most: 8, of: .max, width: nil, now: time.now)) { time.now }
         #expect(gauge.reach == nil)
         gauge.begin(at: 5000)
         for turn in 1...2 {

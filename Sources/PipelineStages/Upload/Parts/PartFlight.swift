@@ -25,10 +25,12 @@ struct PartFlight {
     private let pace: StreamGauge
     private let gauge: PartGauge
     private var missing: ArraySlice<Int>
-    private var running = 0
+    /// What those on their way hold, by part, numbered from 1: a stream that was only tried goes on to the end of its part, and
+    /// takes no place of those that were there before it.
+    private var places: [Int: Int] = [:]
 
     init(
-        _ parts: PartsRequests, _ table: PartTable, _ state: PartsCheckpoint, most: Int, window: Duration,
+        _ parts: PartsRequests, _ table: PartTable, _ state: PartsCheckpoint, most: Int, roundTrip: Duration,
         requests: StageRequests, context: StageContext<UploadCheckpoint>
     ) {
         self.parts = parts
@@ -37,11 +39,11 @@ struct PartFlight {
         self.requests = requests
         self.context = context
         missing = (1...table.count).filter { state.receipts[$0] == nil }[...]
-        // What is sent first only fills the buffers of a new connection. One stream alone is silent behind each part, until
-        // its answer is there.
         pace = StreamGauge(
-            StreamPace(most: most, width: state.streams ?? 2, window: window, skipsFirst: true, now: context.now)
+            StreamPace(
+                .sending(part: state.partSize), most: most, of: table.total, width: state.streams, now: context.now)
         ) { context.now }
+        pace.connected(over: roundTrip)
         gauge = PartGauge(table, present: Set(state.receipts.keys), pace, context)
     }
 
@@ -58,23 +60,28 @@ struct PartFlight {
 
     /// Begins what may begin, and waits for something to happen; nil once nothing is on its way.
     mutating func next(_ group: inout TaskGroup<Event>) async -> Event? {
-        while failure == nil, running < pace.width, let number = missing.popFirst() { await begin(number, &group) }
-        guard running > 0, let event = await group.next() else { return nil }
+        while failure == nil, let place = freePlace, let number = missing.popFirst() {
+            await begin(number, at: place, &group)
+        }
+        guard !places.isEmpty, let event = await group.next() else { return nil }
         switch event {
         case .changed: if !Task.isCancelled { watchPace(&group) }
-        case .ended: running -= 1
+        case .ended(let sent): places[sent.number] = nil
         }
         return event
     }
 
-    private mutating func begin(_ number: Int, _ group: inout TaskGroup<Event>) async {
+    /// Where another part may begin; nil when there are as many as are worth it.
+    private var freePlace: Int? { (1...pace.width).first { !places.values.contains($0) } }
+
+    private mutating func begin(_ number: Int, at place: Int, _ group: inout TaskGroup<Event>) async {
         do throws(StageFailure) {
             let rendered = try await parts.part(number, of: table, state)
             group.addTask { [requests, context, gauge] in
                 let result = await requests.send(rendered, in: context) { gauge.attach(number, to: &$0) }
                 return .ended((number, rendered, result))
             }
-            running += 1
+            places[number] = place
         } catch {
             failure = error
         }
@@ -104,6 +111,7 @@ private final class PartGauge: Sendable {
 
     /// Lets the exchange of a part report here.
     func attach(_ number: Int, to options: inout ExchangeOptions) {
+        options.onConnected = { [pace] in pace.connected(over: $0) }
         options.onProgress = { progress in
             let all = self.sent.withLock { sent in
                 sent.all += progress.sent - (sent.ofParts.updateValue(progress.sent, forKey: number) ?? 0)
