@@ -1,9 +1,18 @@
+import CCurl
 import HTTPTypes
 import NetworkTasks
 import PipelineHTTP
 import PipelineTestKit
 import Synchronization
 import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 @Suite("Exchanges over libcurl")
 struct CurlTransportExchangeTests {
@@ -45,6 +54,47 @@ struct CurlTransportExchangeTests {
         #expect(server.requests.map(\.contentLength) == [0, 10, 100_000])
         #expect(server.requests.map(\.bodyCount) == [0, 10, 100_000])
     }
+
+    @Test("a new connection tells its round trip, and one that was there before tells nothing")
+    func connected() async throws {
+        let server = try LoopbackServer { _ in .status(204) }
+        defer { server.stop() }
+        let roundTrips = Mutex<[Duration]>([])
+        var options = ExchangeOptions()
+        options.onConnected = { roundTrip in roundTrips.withLock { $0.append(roundTrip) } }
+        for _ in 0..<2 {
+            _ = try await network.exchange(RequestDescription(url: server.url), options: options)
+        }
+        let found = roundTrips.withLock(\.self)
+        #expect(found.count == 1)
+        #expect(try #require(found.first) < .seconds(5))
+    }
+
+    #if os(Linux)
+        /// No path on this machine is far, so the options are set as they are set there.
+        @Test("a connection over a far path is paced, and holds little that has not gone out")
+        func farPath() throws {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            func option(_ level: Int32, _ name: Int32) -> UInt32? {
+                var value: UInt32 = 0
+                var length = socklen_t(MemoryLayout<UInt32>.size)
+                return getsockopt(descriptor, level, name, &value, &length) == 0 ? value : nil
+            }
+            #expect(option(SOL_SOCKET, SO_MAX_PACING_RATE) == UInt32.max)
+            ccurl_fit_far_path(descriptor)
+            #expect(option(SOL_SOCKET, SO_MAX_PACING_RATE) == UInt32.max - 1)
+            #expect(option(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT) == 512 << 10)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            let bound = withUnsafeBytes(of: &address) {
+                bind(descriptor, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
+            }
+            #expect(bound == 0)
+            #expect(ccurl_local_port(descriptor) > 0)
+            #expect(ccurl_local_port(-1) == -1)
+        }
+    #endif
 
     @Test("a request without a body says so only where a server expects a length")
     func bodiless() async throws {

@@ -12,8 +12,10 @@ public struct CurlConfiguration: Sendable {
     /// Size of one write to the network for large bodies, up to 2 MiB; shared likewise.
     ///
     /// It saves system calls (two thirds of curl's), and little time: four fifths of what sending a file costs are the
-    /// kernel's two copies of each byte, out of the file and into the socket. Only sendfile(2) spares one of them, and
-    /// libcurl has no use for it.
+    /// kernel's two copies of each byte, out of the file and into the socket. Buffers from 64 KiB to 2 MiB, send buffers
+    /// from 256 KiB to 4 MiB and a file that is mapped instead of read came to 0.83 to 1.0 of curl's CPU time. Only
+    /// sendfile(2) spares a copy: 0.3 of the CPU time and 1.2 to 1.35 of the wall time, as the receiver then fetches from
+    /// memory what otherwise lies in a cache. libcurl has no use for it.
     public var sendBufferBytes: Int
 
     public init(

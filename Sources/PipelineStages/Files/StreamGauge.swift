@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineHTTP
 import Synchronization
 
 /// Shows a pace what the streams of a transfer report, and wakes whoever starts streams when their number changes.
@@ -25,6 +26,11 @@ final class StreamGauge: Sendable {
 
     /// Takes in how long a round trip of the path takes; from any thread.
     func connected(over roundTrip: Duration) { change { $0.connected(over: roundTrip) } }
+
+    /// Takes in for how much of the time of a part its stream had nothing more to send; from any thread.
+    func sentPart(_ timings: ExchangeTimings) {
+        change { $0.sentPart(in: .seconds(timings.total), silentFor: .seconds(timings.total - timings.sent)) }
+    }
 
     private func change(_ change: (inout StreamPace) -> Void) {
         let hasChanged = pace.withLock { pace in

@@ -17,8 +17,8 @@ struct StreamPace: Sendable {
         /// each part until its answer is there.
         case sending(part: Int64)
 
-        /// How many streams are worth it on a path whose round trip is long, so that some move while others are silent.
-        fileprivate var farWidth: Int {
+        /// How many streams are worth it where each is silent for long, so that some move meanwhile.
+        fileprivate var widthInSilence: Int {
             switch self {
             case .receiving: 1
             case .sending(let part): part < 4 << 20 ? 3 : 2
@@ -78,6 +78,8 @@ struct StreamPace: Sendable {
     /// A window that gave more than this times the one before is one in which it still became faster.
     private static let growth = 1.1
     private static let mostTrials = 6
+    /// Less is not worth a part more that a kill would lose.
+    private static let longSilence = Duration.milliseconds(20)
 
     /// - Parameters:
     ///   - total: all bytes that there are to move, with those that were moved before.
@@ -97,9 +99,19 @@ struct StreamPace: Sendable {
     /// that can't be looked at; on the same machine time is short for other reasons.
     mutating func connected(over roundTrip: Duration) {
         window = max(window, roundTrip * 4)
-        guard roundTrip >= ExchangeTimings.farRoundTrip, !isWidthKnown, case .measuring = phase else { return }
-        width = min(direction.farWidth, most)
-        proven = width
+        if roundTrip >= ExchangeTimings.farRoundTrip { fillSilence() }
+    }
+
+    /// Takes in how long a part took, and for how much of that its stream had nothing more to send.
+    mutating func sentPart(in time: Duration, silentFor silence: Duration) {
+        if silence >= Self.longSilence, silence * 20 >= time { fillSilence() }
+    }
+
+    /// Lets streams move while others are silent, without a trial: it would have to come first.
+    private mutating func fillSilence() {
+        let enough = min(direction.widthInSilence, most)
+        guard !isWidthKnown, proven < enough, case .measuring = phase else { return }
+        (width, proven) = (enough, enough)
         phase = .measuring(nil)
     }
 

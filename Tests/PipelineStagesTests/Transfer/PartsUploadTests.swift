@@ -13,7 +13,9 @@ struct PartsUploadTests {
         struct State: Sendable {
             var parts: [Int: [UInt8]] = [:]
             var refusals: [Int] = []
-            /// Nothing of a part is read before so many have begun.
+            /// How long the answer to the first part takes.
+            var thinkingMilliseconds = 0
+            /// Nothing of a part behind the first is read before so many have begun.
             var together = 0
             let gate = Gate()
             var completed: String?
@@ -36,7 +38,9 @@ struct PartsUploadTests {
                 ScriptedAnswer.Step.readBody, .then { [weak self] in self?.answer(whole: $0) ?? .status(500) },
             ]
             return state.withLock { state in
-                guard request.method == "PUT", state.together > 0 else { return ScriptedAnswer(rest) }
+                guard request.method == "PUT", state.together > 0, !request.path.hasSuffix("/1") else {
+                    return ScriptedAnswer(rest)
+                }
                 state.together -= 1
                 return ScriptedAnswer([state.together == 0 ? .open(state.gate) : .wait(state.gate)] + rest)
             }
@@ -57,7 +61,11 @@ struct PartsUploadTests {
                     return .status(state.refusals.removeFirst(), headers: [("Retry-After", "0")])
                 }
                 state.parts[number] = request.body
-                return .json("{\"id\": \"p\(number)\"}")
+                guard number == 1, state.thinkingMilliseconds > 0 else { return .json("{\"id\": \"p\(number)\"}") }
+                return ScriptedAnswer([
+                    .slowly(Array("H".utf8), milliseconds: state.thinkingMilliseconds),
+                    .bytes(Array("TTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"id\": \"p1\"}".utf8)),
+                ])
             }
         }
     }
@@ -96,10 +104,10 @@ struct PartsUploadTests {
     }
 
     /// One part alone is silent until its answer is there; a number to begin with is found by nobody who sends one.
-    @Test("sends two parts at a time from the first one on", .timeLimit(.minutes(1)))
+    @Test("sends two parts at a time once the first has shown that the service thinks", .timeLimit(.minutes(1)))
     func together() async throws {
         let service = try Service()
-        service.state.withLock { $0.together = 2 }
+        service.state.withLock { ($0.thinkingMilliseconds, $0.together) = (300, 2) }
         let bench = try bench(service.url)
         let outcome = await bench.resume()
         service.state.withLock { $0.gate.open() }

@@ -92,6 +92,43 @@ struct StreamPaceTests {
         #expect(widths(Path(each: 1e6, all: 1e9), most: 4, windows: 1, width: 8) == [4])
     }
 
+    @Test("tries nothing where little is left")
+    func nearTheEnd() {
+        let limited = Path(each: 1e7, all: 1e9)
+        for (direction, windows) in [(StreamPace.Direction.receiving, 8), (.sending(part: 8 << 20), 20)] {
+            // Two windows are needed for the rate of one stream; then there must be as much left as it moves in so many.
+            let enough = Int64(windows + 2) * 1_000_000
+            #expect(widths(limited, most: 8, windows: 2, direction: direction, total: enough).last == 2)
+            #expect(widths(limited, most: 8, windows: 2, direction: direction, total: enough - 1).last == 1)
+        }
+    }
+
+    @Test(
+        "sends in several streams at once where each is silent for long: far away, or at a service that thinks",
+        arguments: [(StreamPace.Direction.sending(part: 8 << 20), 2), (.sending(part: 2 << 20), 3), (.receiving, 1)])
+    func silence(direction: StreamPace.Direction, expected: Int) {
+        func pace(_ most: Int = 8, width: Int? = nil) -> StreamPace {
+            StreamPace(direction, most: most, of: .max, width: width, now: Timestamp(milliseconds: 0))
+        }
+        var near = pace()
+        near.connected(over: .milliseconds(1))
+        near.sentPart(in: .milliseconds(30), silentFor: .milliseconds(19))
+        near.sentPart(in: .seconds(2), silentFor: .milliseconds(90))
+        #expect((near.width, near.window) == (1, .milliseconds(100)))
+        var far = pace()
+        far.connected(over: .milliseconds(50))
+        #expect((far.width, far.proven, far.window) == (expected, expected, .milliseconds(200)))
+        var thinking = pace()
+        thinking.sentPart(in: .milliseconds(300), silentFor: .milliseconds(200))
+        #expect(thinking.width == expected)
+        var single = pace(1)
+        single.connected(over: .milliseconds(50))
+        #expect(single.width == 1)
+        var known = pace(width: 4)
+        known.connected(over: .milliseconds(50))
+        #expect(known.width == 4)
+    }
+
     @Test("a gauge wakes its owner when the number changes, and tells what one stream moves")
     func gauge() async {
         let time = ManualNow()

@@ -66,7 +66,9 @@ struct PartFlight {
         guard !places.isEmpty, let event = await group.next() else { return nil }
         switch event {
         case .changed: if !Task.isCancelled { watchPace(&group) }
-        case .ended(let sent): places[sent.number] = nil
+        case .ended(let sent):
+            places[sent.number] = nil
+            if case .success(let response) = sent.result { pace.sentPart(response.timings) }
         }
         return event
     }
