@@ -190,7 +190,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "PipelineHTTPTests", dependencies: ["NetworkTasks", "PipelineHTTP", "PipelineTestKit", httpTypes],
+            name: "PipelineHTTPTests",
+            dependencies: ["CCurl", "NetworkTasks", "PipelineHTTP", "PipelineTestKit", httpTypes],
             swiftSettings: settings),
         .testTarget(
             name: "PipelineStagesTests",

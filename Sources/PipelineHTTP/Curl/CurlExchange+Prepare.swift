@@ -123,7 +123,11 @@ extension CurlExchange {
     private func setTLS(_ easy: EasyHandle) {
         var tls = options.tls
         if !showsCertificate { tls.forgetIdentity() }
-        if let file = tls.ca { easy.set(CURLOPT_CAINFO, file) }
+        if let file = tls.ca {
+            easy.set(CURLOPT_CAINFO, file)
+            // libcurl may have been built with a folder of authorities beside its file, as Debian's: it would still count.
+            ccurl_set_pointer(easy.pointer, CURLOPT_CAPATH, nil)
+        }
         if let file = tls.certificate { easy.set(CURLOPT_SSLCERT, file) }
         if let file = tls.key { easy.set(CURLOPT_SSLKEY, file) }
         if let password = tls.keyPassword { easy.set(CURLOPT_KEYPASSWD, password) }
