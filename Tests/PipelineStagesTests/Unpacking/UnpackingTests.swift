@@ -17,11 +17,14 @@ struct UnpackingTests {
     private let folder = TransferFolder()
 
     private func unpack(
-        _ bytes: [UInt8], _ format: UnpackDefinition.Format = .auto, limit: Int64 = 1 << 30
+        _ bytes: [UInt8], _ format: UnpackDefinition.Format = .auto, limit: Int64 = 1 << 30,
+        entries: Int = 1_000_000
     ) -> Swift.Result<Unpacking.Result, UnpackFailure> {
         let archive = folder.write("archive", bytes)
+        var limits = UnpackLimits(bytes: limit)
+        limits.entries = entries
         let unpacking = Unpacking(
-            archive: archive, format: format, limits: UnpackLimits(bytes: limit), folder: "\(folder.path)/out")
+            archive: archive, format: format, limits: limits, folder: "\(folder.path)/out")
         do throws(UnpackFailure) {
             return .success(try unpacking.perform())
         } catch {
@@ -108,6 +111,32 @@ struct UnpackingTests {
         #expect(result.files.map(\.path) == ["copy", "lib/a.so.1"])
         #expect(folder.read("out/x/y/z/a.so") == Array("code".utf8))
         #expect(mode("lib/a.so.1") & 0o7777 == 0o755)
+    }
+
+    @Test("keeps what a hard link leads to, also where the link brings its content once more")
+    func filledLinks() throws {
+        let text = Array("content".utf8)
+        let entries = [
+            PackedFile.Entry(name: "a", content: text), PackedFile.Entry(name: "b", content: text, hardLink: "a"),
+            PackedFile.Entry(name: "c", content: text),
+        ]
+        let result = try unpack(PackedFile.plainTar(entries, isExtended: true)).get()
+        for name in ["a", "b", "c"] { #expect(folder.read("out/\(name)") == text) }
+        #expect(result.files.map(\.sha256) == Array(repeating: TransferFolder.sha256(text), count: 3))
+    }
+
+    @Test("counts the folders of a name like entries: few names could make more of them than a disk has room for")
+    func folders() {
+        let deep = (0..<20).map { number in
+            PackedFile.Entry(name: (0..<90).map { "\(number)-\($0)" }.joined(separator: "/"))
+        }
+        let packed = PackedFile.bytes(.tarGzip, deep)
+        guard case .failure(.tooMany(limit: 1000)) = unpack(packed, entries: 1000) else {
+            Issue.record("not stopped")
+            return
+        }
+        #expect(folder.names == ["archive"])
+        #expect((try? unpack(packed, entries: 1800).get())?.files.count == 20)
     }
 
     @Test("stops at the limit, whatever the archive says of its sizes")
