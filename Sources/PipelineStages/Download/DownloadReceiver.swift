@@ -42,6 +42,8 @@ final class DownloadReceiver: Sendable {
         var digests: RunningDigests
         var start: Int64 = 0
         var position: Int64 = 0
+        /// Behind the last byte that the head promises. What comes beyond is no part of the file; the notes stand there.
+        var end = Int64.max
         var validator: Validator?
         var total: Int64?
         var stated: [StatedDigest] = []
@@ -131,7 +133,7 @@ final class DownloadReceiver: Sendable {
                     let taken = self.state.withLock { $0.take(bytes, at: self.now()) }
                     self.marks.move(to: taken.position)
                     if taken.isWorthTelling { report(taken.position, taken.total) }
-                }, decide: { head in self.state.withLock { self.decide(head, &$0) } }))
+                }, end: { self.state.withLock(\.end) }, decide: { head in self.state.withLock { self.decide(head, &$0) } }))
     }
 
     var snapshot: Snapshot {
@@ -156,10 +158,12 @@ final class DownloadReceiver: Sendable {
         case .whole(let total):
             state.validator = Validator(head.headerFields)
             state.total = total
+            state.end = total ?? .max
             state.stated = stated(in: head.headerFields)
             return receive(from: 0, head.headerFields, &state)
-        case .rest(_, let total):
+        case .rest(let end, let total):
             state.total = total
+            state.end = end
             if session.held == 0 { state.validator = Validator(head.headerFields) }
             for digest in StatedDigest.stated(in: head.headerFields, isWhole: false)
             where !state.stated.contains(digest) {

@@ -18,7 +18,9 @@ extension DownloadRun {
         if status.st_mode & S_IFMT == S_IFDIR {
             throw definite("\(path) is a folder", hint: "end \"to\" with '/' to write into it")
         }
-        guard !replaces, let digest = wanted.digest, stage.definition.capture.isEmpty else { return nil }
+        guard !replaces, let digest = wanted.digest, wanted.header == nil, stage.definition.capture.isEmpty else {
+            return nil
+        }
         let outcome = try await identical(path, by: [digest])
         isTaken = outcome == nil
         return outcome
@@ -32,7 +34,7 @@ extension DownloadRun {
         let actual = try reading(path) { () throws(FileFailure) in try FileDigest.digests(of: path, for: digests) }
         guard digests.allSatisfy({ actual.hex($0.algorithm) == $0.hex }) else { return nil }
         var status = stat()
-        _ = stat(path, &status)
+        guard stat(path, &status) == 0, wanted.size.map({ $0 == Int64(status.st_size) }) ?? true else { return nil }
         let verified = DownloadCheckpoint.Verified(bytes: Int64(status.st_size), sha256: actual.sha256)
         try await context.commit(file: WrittenFile(path: path, bytes: verified.bytes, sha256: verified.sha256))
         return .finished(standardCaptures(path, verified))

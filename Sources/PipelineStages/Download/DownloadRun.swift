@@ -91,6 +91,8 @@ struct DownloadRun {
         let digests: RunningDigests
         let answer: Answer
         let rendered: RenderedRequest
+        /// How long the service wants to be left alone.
+        let retryAfter: Duration?
     }
 
     /// What became of one exchange, or of several at a time.

@@ -60,7 +60,7 @@ struct DownloadSession: Sendable, Equatable {
         case 412 where asksForRest: return .restart("the file at the service has changed")
         default:
             guard expected(status) else { return .answer }
-            return .whole(total: head.headerFields[.contentLength].flatMap { Int64($0) })
+            return .whole(total: Self.length(head.headerFields))
         }
     }
 
@@ -71,7 +71,10 @@ struct DownloadSession: Sendable, Equatable {
         guard case .part(let first, let last, let length)? = headers[.contentRange].flatMap(ContentRange.init),
             first == held
         else { return .restart("the service sent another range than was asked for") }
-        if let length, let total, length != total { return .restart("the file at the service has changed") }
+        if let total, length.map({ $0 != total }) ?? (last >= total) {
+            return .restart("the file at the service has changed")
+        }
+        if let fault = Self.fault(in: headers, from: first, to: last) { return .restart(fault) }
         if let validator, !validator.agrees(with: headers) { return .restart("the file at the service has changed") }
         return .rest(end: last + 1, total: length ?? total)
     }
@@ -85,14 +88,31 @@ struct DownloadSession: Sendable, Equatable {
             Validator(headers) != nil || hasFinalDigest || last + 1 == length
                 || !StatedDigest.stated(in: headers, isWhole: false).isEmpty
         else { return .restart("the service does not say which version of the file it sent") }
+        if let fault = Self.fault(in: headers, from: 0, to: last) { return .restart(fault) }
         return .rest(end: last + 1, total: length)
+    }
+
+    /// How long the body is; a `Content-Length` counts for nothing beside a transfer coding (RFC 9112, section 6.3).
+    private static func length(_ headers: HTTPFields) -> Int64? {
+        guard headers[.transferEncoding] == nil, let text = headers[.contentLength],
+            text.utf8.allSatisfy({ (48...57).contains($0) })
+        else { return nil }
+        return Int64(text)
+    }
+
+    /// What is wrong with a part whose length is another than that of the range that it names.
+    private static func fault(in headers: HTTPFields, from first: Int64, to last: Int64) -> String? {
+        guard let length = length(headers), length != last - first + 1 else { return nil }
+        return "the service sent another range than it said"
     }
 
     private func afterUnsatisfiable(_ headers: HTTPFields) -> Verdict {
         guard case .unsatisfied(let length)? = headers[.contentRange].flatMap(ContentRange.init), length == held else {
             return .restart("the service has fewer bytes than are here")
         }
-        if let validator, !validator.agrees(with: headers) { return .restart("the file at the service has changed") }
+        if total.map({ $0 != length }) ?? false || validator.map({ !$0.agrees(with: headers) }) ?? false {
+            return .restart("the file at the service has changed")
+        }
         return .nothingMore
     }
 

@@ -153,8 +153,16 @@ struct DownloadFactsTests {
                 206, ["Content-Type": "multipart/byteranges; boundary=x"],
                 .restart("the service sent several ranges where one was asked for")
             ),
-            (200, ["Content-Length": "120"], .whole(total: 120)), (416, ["Content-Range": "bytes */50"], .nothingMore),
+            (200, ["Content-Length": "120"], .whole(total: 120)),
+            (416, ["Content-Range": "bytes */50"], .restart("the file at the service has changed")),
             (416, ["Content-Range": "bytes */40"], .restart("the service has fewer bytes than are here")),
+            (
+                206, ["Content-Range": "bytes 50-99/100", "Content-Length": "60"],
+                .restart("the service sent another range than it said")
+            ),
+            (206, ["Content-Range": "bytes 50-119/*"], .restart("the file at the service has changed")),
+            (200, ["Content-Length": "120", "Transfer-Encoding": "chunked"], .whole(total: nil)),
+            (200, ["Content-Length": "-1"], .whole(total: nil)),
             (412, [:], .restart("the file at the service has changed")), (404, [:], .answer), (202, [:], .answer),
         ] as [(Int, [String: String], DownloadSession.Verdict)])
     func verdicts(status: Int, fields: [String: String], verdict: DownloadSession.Verdict) {
@@ -164,6 +172,13 @@ struct DownloadFactsTests {
         #expect(session.verdict(on: HTTPResponse(status: .init(code: status), headerFields: headers)) == verdict)
         #expect(session.fields[.range] == "bytes=50-")
         #expect(session.fields[.ifRange] == "\"a\"")
+    }
+
+    @Test("nothing is missing of a file whose length nobody has said once the service has no more")
+    func nothingMore() {
+        let session = DownloadSession(held: 50, validator: .entityTag("\"a\""))
+        let head = HTTPResponse(status: .rangeNotSatisfiable, headerFields: [.contentRange: "bytes */50"])
+        #expect(session.verdict(on: head) == .nothingMore)
     }
 
     @Test("no range is asked for without a validator, nor with a method that has none")
