@@ -93,6 +93,19 @@ struct TLSTests {
         #expect(await reason(server.url, matching) == nil)
     }
 
+    @Test("where a key is pinned nothing goes out without TLS, not even behind a redirect")
+    func pinsWithoutTLS() async throws {
+        let server = try LoopbackServer { _ in .status(200) }
+        defer { server.stop() }
+        let secure = try await TLSServer.start()
+        let tls = TLSOptions(ca: secure.certificate, pinnedPublicKeys: [secure.pin])
+        let failure = await reason(server.url, tls)
+        #expect(failure?.reason == .tls(.pinMismatch))
+        #expect(failure?.message.contains("not one of those pinned") == true)
+        #expect(failure?.connectionMade == false)
+        #expect(server.requests.isEmpty)
+    }
+
     @Test("a client certificate where the server wants one")
     func clientCertificate() async throws {
         let server = try await TLSServer.start(needsClientCertificate: true)

@@ -6,6 +6,8 @@ extension CurlExchange {
     func prepare(_ configuration: CurlConfiguration) -> ExchangeFailure.Reason? {
         guard let easy else { return .cancelled }
         if let reason = reader.check() { return reason }
+        // Without TLS there is no key that could match, as behind a redirect to http.
+        if !options.tls.pinnedPublicKeys.isEmpty, URLParts(request.url)?.scheme == "http" { return .tls(.pinMismatch) }
         hopStartedAt = MachineClock.monotonic()
         sentAfter = nil
         easy.reset()
