@@ -113,6 +113,15 @@ struct UnpackingTests {
         #expect(mode("lib/a.so.1") & 0o7777 == 0o755)
     }
 
+    @Test("is found in the order in which it was written, whatever letters its names have")
+    func order() throws {
+        let entries: [PackedFile.Entry] = [.file("z", "1"), .file("e\u{301}", "2"), .file("\u{E9}", "3")]
+        let result = try unpack(PackedFile.plainTar(entries)).get()
+        let found = try FolderTree.files(in: folder.path + "/out")
+        #expect(found.map(\.sha256) == result.files.map(\.sha256))
+        #expect(result.files.map { Array($0.path.utf8).count } == [3, 1, 2])
+    }
+
     @Test("keeps what a hard link leads to, also where the link brings its content once more")
     func filledLinks() throws {
         let text = Array("content".utf8)
