@@ -115,6 +115,7 @@ extension DownloadRun {
         checkpoint.held = snapshot.position
         checkpoint.heldDigest = snapshot.digests.sha256
         checkpoint.validator = snapshot.validator
+        checkpoint.coding = snapshot.coding
         checkpoint.total = snapshot.total
         checkpoint.stated = snapshot.stated
         checkpoint.uncounted += snapshot.position - max(snapshot.start, passage.counted)

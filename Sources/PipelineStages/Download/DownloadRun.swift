@@ -55,7 +55,7 @@ struct DownloadRun {
         self.replaces = replaces
         self.streams = streams
         self.expected = expected
-        probes = streams > 1
+        probes = streams > 1 && !wanted.headerIsOfContent
     }
 
     mutating func perform() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
@@ -120,7 +120,7 @@ struct DownloadRun {
     func session() -> DownloadSession {
         let expected = expected
         return DownloadSession(
-            held: checkpoint.held, validator: checkpoint.validator, total: checkpoint.total,
+            held: checkpoint.held, validator: checkpoint.validator, coding: checkpoint.coding, total: checkpoint.total,
             hasFinalDigest: wanted.digest != nil || !checkpoint.stated.isEmpty,
             allowsRanges: stage.definition.method == .get,
             expected: { status in expected?.contains(status) ?? (status == 200 || status == 203) })

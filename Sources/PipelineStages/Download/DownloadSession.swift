@@ -11,6 +11,9 @@ struct DownloadSession: Sendable, Equatable {
     var limit: Int64?
     /// The version of the resource that they are of.
     var validator: Validator?
+    /// How the service has coded what is held; nil for not at all. A service may code the whole and not its parts, under
+    /// one entity tag.
+    var coding: String?
     /// The length of the whole; nil while it is not known.
     var total: Int64?
     /// True when the final digest is known, so that a splice of two versions would be noticed without a validator.
@@ -60,6 +63,9 @@ struct DownloadSession: Sendable, Equatable {
         case 412 where asksForRest: return .restart("the file at the service has changed")
         default:
             guard expected(status) else { return .answer }
+            if asksForRest || asksForStart, head.headerFields[.contentRange] != nil {
+                return .restart("the service sent a part as if it were the whole")
+            }
             return .whole(total: Self.length(head.headerFields))
         }
     }
@@ -75,6 +81,7 @@ struct DownloadSession: Sendable, Equatable {
             return .restart("the file at the service has changed")
         }
         if let fault = Self.fault(in: headers, from: first, to: last) { return .restart(fault) }
+        if Self.coding(headers) != coding { return .restart("the service has coded this part in another way") }
         if let validator, !validator.agrees(with: headers) { return .restart("the file at the service has changed") }
         return .rest(end: last + 1, total: length ?? total)
     }
@@ -90,6 +97,12 @@ struct DownloadSession: Sendable, Equatable {
         else { return .restart("the service does not say which version of the file it sent") }
         if let fault = Self.fault(in: headers, from: 0, to: last) { return .restart(fault) }
         return .rest(end: last + 1, total: length)
+    }
+
+    /// The coding of an answer's content (RFC 9110, section 8.4); nil for none.
+    static func coding(_ headers: HTTPFields) -> String? {
+        let coding = headers[.contentEncoding]?.lowercased()
+        return coding == "identity" || coding == "" ? nil : coding
     }
 
     /// How long the body is; a `Content-Length` counts for nothing beside a transfer coding (RFC 9112, section 6.3).
@@ -118,7 +131,7 @@ struct DownloadSession: Sendable, Equatable {
 
     static func == (left: DownloadSession, right: DownloadSession) -> Bool {
         left.held == right.held && left.limit == right.limit && left.validator == right.validator
-            && left.total == right.total
+            && left.coding == right.coding && left.total == right.total
             && left.hasFinalDigest == right.hasFinalDigest && left.allowsRanges == right.allowsRanges
     }
 }

@@ -163,6 +163,18 @@ struct DownloadFactsTests {
             (206, ["Content-Range": "bytes 50-119/*"], .restart("the file at the service has changed")),
             (200, ["Content-Length": "120", "Transfer-Encoding": "chunked"], .whole(total: nil)),
             (200, ["Content-Length": "-1"], .whole(total: nil)),
+            (
+                200, ["Content-Length": "50", "Content-Range": "bytes 50-99/100"],
+                .restart("the service sent a part as if it were the whole")
+            ),
+            (
+                206, ["Content-Range": "bytes 50-99/100", "Content-Encoding": "gzip"],
+                .restart("the service has coded this part in another way")
+            ),
+            (
+                206, ["Content-Range": "bytes 50-99/100", "Content-Encoding": "identity"],
+                .rest(end: 100, total: 100)
+            ),
             (412, [:], .restart("the file at the service has changed")), (404, [:], .answer), (202, [:], .answer),
         ] as [(Int, [String: String], DownloadSession.Verdict)])
     func verdicts(status: Int, fields: [String: String], verdict: DownloadSession.Verdict) {

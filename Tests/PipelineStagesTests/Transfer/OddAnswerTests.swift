@@ -121,6 +121,40 @@ struct OddAnswerTests {
         }
     }
 
+    /// The tag was that of both, as with some servers that compress.
+    @Test("that codes the whole and not its parts never gives half of each", arguments: [nil, "gzip"])
+    func codedWhole(coding: String?) async throws {
+        let start = Self.mebibyte
+        let service = try FileService(content) { [content] state in
+            state.answers = [
+                ScriptedAnswer([
+                    .head(200, [("ETag", "\"v1\""), ("Transfer-Encoding", "chunked"), ("Content-Encoding", "gzip")]),
+                    .chunk(TransferFolder.bytes(start, seed: 5)), .close,
+                ])
+            ]
+            if let coding {
+                state.answers[0].steps[1] = .chunk(Array(content[..<start]))
+                state.fields = [("Content-Encoding", coding)]
+            }
+        }
+        await expectContent(try bench(service))
+        #expect(service.ranges.prefix(2) == [nil, "bytes=\(start)-"])
+        #expect(service.requests.count == (coding == nil ? 3 : 2))
+    }
+
+    @Test("by a header of the author's is checked where it sends ranges too", arguments: ["X-Sum", "Content-MD5"])
+    func headerOfRanges(name: String) async throws {
+        let wrong = name == "X-Sum" ? TransferFolder.sha256([1]) : "1B2M2Y8AsgTpgAmY7PhCfg=="
+        let service = try FileService(content) { $0.fields = [(name, wrong)] }
+        let keys = #", "parallel": 4, "verify": { "header": "\#(name)" }"#
+        #expect(await (try bench(service, keys)).run().refusal?.contains("and \(name) says") == true)
+        guard name == "X-Sum" else { return }
+        let right = TransferFolder.sha256(content)
+        service.change { $0.fields = [(name, right)] }
+        await expectContent(try bench(service, keys))
+        #expect(service.ranges.contains("bytes=0-\(DownloadRun.probeLength - 1)"))
+    }
+
     @Test("of a file that is there already is judged by all that the author says")
     func alreadyThere() async throws {
         let small: [UInt8] = Array("hello".utf8)
