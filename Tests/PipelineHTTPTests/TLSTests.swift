@@ -93,6 +93,15 @@ struct TLSTests {
         #expect(await reason(server.url, matching) == nil)
     }
 
+    @Test("a server that is older than the oldest version accepted gets nothing")
+    func minimumVersion() async throws {
+        let server = try await TLSServer.start(isOld: true)
+        #expect(await reason(server.url, TLSOptions(ca: server.certificate)) == nil)
+        let newest = await reason(server.url, TLSOptions(ca: server.certificate, minimumVersion: .tls13))
+        #expect(newest?.reason == .tls(.other))
+        #expect(newest?.connectionMade == false)
+    }
+
     @Test("where a key is pinned nothing goes out without TLS, not even behind a redirect")
     func pinsWithoutTLS() async throws {
         let server = try LoopbackServer { _ in .status(200) }
