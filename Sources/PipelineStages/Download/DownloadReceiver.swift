@@ -163,7 +163,8 @@ final class DownloadReceiver: Sendable {
             state.validator = Validator(head.headerFields)
             state.coding = DownloadSession.coding(head.headerFields)
             state.total = total
-            state.end = total ?? .max
+            // Of a body without an end so much is enough to tell that it is none that the author wants.
+            state.end = total ?? wanted.size.map { $0 < .max ? $0 + 1 : $0 } ?? .max
             state.stated = stated(in: head.headerFields, isWhole: true)
             return receive(from: 0, head.headerFields, &state)
         case .rest(let end, let total):
@@ -194,7 +195,8 @@ final class DownloadReceiver: Sendable {
     private func receive(from offset: Int64, _ headers: HTTPFields, _ state: inout State) -> SinkDecision {
         let path = state.path ?? place.path(named: DownloadName.make(headers: headers, url: url))
         state.path = path
-        if comparesExisting, wanted.digest != nil || !state.stated.isEmpty, access(path, F_OK) == 0 {
+        let isTold = wanted.digest != nil || state.stated.contains(where: \.tellsFilesApart)
+        if comparesExisting, isTold, access(path, F_OK) == 0 {
             state.outcome = .exists(path: path)
             return .stop
         }
@@ -221,6 +223,7 @@ final class DownloadReceiver: Sendable {
             state.outcome = .failed(error)
             return .stop
         }
+        state.notes = nil
         do throws(PartFile.LackOfRoom) {
             // Where there is no room yet, to write behind it would fill the file with zeros on some file systems.
             if let total = state.total, try part.reserve(total) {

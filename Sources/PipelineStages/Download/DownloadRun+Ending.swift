@@ -65,7 +65,9 @@ extension DownloadRun {
     /// What is wrong with the file; nil when all that is known of it agrees.
     private func complaint(about arrival: Arrival) throws(StageFailure) -> String? {
         if let size = wanted.size, size != arrival.bytes {
-            return "it has \(arrival.bytes) bytes, and \"verify\" says \(size)"
+            // One that never says how long it is may have been cut off at the first byte too many.
+            let isCut = checkpoint.total == nil && arrival.bytes > size
+            return "it has \(isCut ? "more than \(size)" : "\(arrival.bytes)") bytes, and \"verify\" says \(size)"
         }
         for digest in wanted.stated + checkpoint.stated {
             let actual = try actual(digest, of: arrival)

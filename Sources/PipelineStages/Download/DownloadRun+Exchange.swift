@@ -62,7 +62,8 @@ extension DownloadRun {
         case .lackOfRoom(let lack, let path): throw noRoom(lack, path)
         case .exists(let path):
             guard hasHeader(in: snapshot.stated) else { return .taken }
-            return try await identical(path, by: wanted.stated + snapshot.stated).map { .identical($0) } ?? .taken
+            return try await identical(path, by: wanted.stated + snapshot.stated, total: snapshot.total)
+                .map { .identical($0) } ?? .taken
         case .received, .nothingMore:
             guard let part = snapshot.part, let path = snapshot.path else { throw definite("the answer had no file") }
             let trailing = StatedDigest.stated(in: response.trailers, isWhole: response.status != 206)

@@ -28,11 +28,11 @@ extension DownloadRun {
 
     /// The outcome for an existing file that is the one wanted; nil for any other.
     func identical(
-        _ path: String, by digests: [StatedDigest]
+        _ path: String, by digests: [StatedDigest], total: Int64? = nil
     ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
         var status = stat()
         guard !digests.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            wanted.size.map({ $0 == Int64(status.st_size) }) ?? true
+            [wanted.size, total].allSatisfy({ $0 == nil || $0 == Int64(status.st_size) })
         else { return nil }
         let actual = try reading(path) { () throws(FileFailure) in try FileDigest.digests(of: path, for: digests) }
         guard digests.allSatisfy({ actual.hex($0.algorithm) == $0.hex }) else { return nil }

@@ -121,7 +121,7 @@ struct DownloadRun {
         let expected = expected
         return DownloadSession(
             held: checkpoint.held, validator: checkpoint.validator, coding: checkpoint.coding, total: checkpoint.total,
-            hasFinalDigest: wanted.digest != nil || !checkpoint.stated.isEmpty,
+            hasFinalDigest: wanted.digest != nil || checkpoint.stated.contains(where: \.tellsFilesApart),
             allowsRanges: stage.definition.method == .get,
             expected: { status in expected?.contains(status) ?? (status == 200 || status == 203) })
     }

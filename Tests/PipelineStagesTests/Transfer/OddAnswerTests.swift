@@ -168,4 +168,40 @@ struct OddAnswerTests {
         #expect(header.refusal?.contains("no digest in the header X-Other") == true)
         #expect(folder.read("a") == small)
     }
+
+    @Test("is believed for a file that is there already only by a digest, and by its length")
+    func alreadyThereByChance() async throws {
+        // Both words have the CRC-32 4ddb0c25.
+        let (one, other): ([UInt8], [UInt8]) = (Array("plumless".utf8), Array("buckeroo".utf8))
+        let service = try FileService(one) { $0.fields = [("x-amz-checksum-crc32", "TdsMJQ==")] }
+        folder.write("a", other)
+        #expect(await (try bench(service, to: "a")).run().refusal?.contains("a different file is at") == true)
+        #expect(folder.read("a.part") == one)
+        #expect(folder.read("a") == other)
+    }
+
+    @Test("begins again where a checksum is all that tells its versions apart")
+    func checksumAlone() async throws {
+        var checksum = CyclicChecksum(.crc32c)
+        content.withUnsafeBytes { checksum.update(bufferPointer: $0) }
+        let text = Base64Bytes.encode(checksum.value)
+        let service = try FileService(content) { state in
+            state.tag = nil
+            state.fields = [("x-goog-hash", "crc32c=\(text)")]
+            state.cuts = [Self.mebibyte]
+        }
+        await expectContent(try bench(service))
+        #expect(service.ranges == [nil, nil])
+    }
+
+    @Test("that has no end is cut off where the author says that the file ends")
+    func endless() async throws {
+        let endless = ScriptedAnswer(
+            [.head(200, [("Transfer-Encoding", "chunked")])]
+                + Array(repeating: .chunk([UInt8](repeating: 7, count: 64 << 10)), count: 64) + [.stall])
+        let service = try FileService(content) { $0.answers = [endless, endless] }
+        let refusal = await (try bench(service, #", "verify": { "size": 70000 }"#)).run().refusal
+        #expect(refusal?.contains("it has more than 70000 bytes, and \"verify\" says 70000") == true)
+        #expect(folder.names.isEmpty)
+    }
 }
