@@ -193,6 +193,27 @@ struct RequestRenderingTests {
         }
     }
 
+    @Test("an item that an answer gave gets no credentials as a URL, one of the author's does", arguments: [true, false])
+    func itemOrigin(isOwn: Bool) async throws {
+        let service = ScriptedService()
+        let bench = try StageBench(
+            before + """
+                { "id": "a", "kind": "request", "forEach": "${{ stages.first.url }}",
+                  "with": [ { "bearer": "${{ secrets.T }}" } ],
+                  "request": { "GET": "${{ item.href }}", "headers": { "X-Own": "${{ secrets.T }}", "X-Open": "o" } } }
+                """, network: service.network, secrets: ["T": "sesame"])
+        bench.host.read { state in
+            state.scope.item = ["href": "http://evil.test/x"]
+            state.scope.itemIsOwn = isOwn
+        }
+        await bench.resume()
+        let request = try #require(service.requests.first)
+        #expect(request.url == "http://evil.test/x")
+        #expect(request.header("Authorization") == (isOwn ? "Bearer sesame" : nil))
+        #expect(request.header("X-Own") == (isOwn ? "sesame" : nil))
+        #expect(request.header("X-Open") == "o")
+    }
+
     @Test("the service's client certificate is shown to its own origin alone, unless credentials may go anywhere")
     func certificate() async throws {
         let service = #"[], "tls": { "ca": "ca.pem", "certificate": "me.pem", "key": "me.key", "keyPassword": "p" }"#
