@@ -12,6 +12,9 @@ import PipelineCore
 
 /// Writes checked entries below one folder, with the digest of each file.
 struct ArchiveWriter: ~Copyable {
+    /// PATH_MAX is 4096 on Linux, 1024 on macOS; with a slash and the end.
+    private static let longestPath = Int(PATH_MAX) - 2
+
     private let handle: OpaquePointer
     /// The real path of the folder.
     private let folder: String
@@ -52,6 +55,10 @@ struct ArchiveWriter: ~Copyable {
         // The folder itself, as `tar c .` has it.
         if components.isEmpty { return }
         let path = components.joined(separator: "/")
+        // libarchive would change the folder of the whole process for it.
+        guard folder.utf8.count + path.utf8.count < Self.longestPath else {
+            throw .unsafe(entry: name, reason: "its path is too long")
+        }
         try check(entry, name, depth: components.count - 1)
         archive_entry_copy_pathname(entry, "\(folder)/\(path)")
         let isFile = archive_entry_filetype(entry) == S_IFREG && entry.hardLink == nil

@@ -98,6 +98,8 @@ struct UnpackingTests {
             refusal([.link("s", to: "d"), PackedFile.Entry(name: "h", hardLink: "s")])?.contains("no file") == true)
         #expect(refusal([PackedFile.Entry(name: "dev", kind: .device)])?.contains("device") == true)
         #expect(refusal([PackedFile.Entry(name: "pipe", kind: .pipe)])?.contains("device") == true)
+        let long = Array(repeating: String(repeating: "a", count: 250), count: 20).joined(separator: "/")
+        #expect(refusal([.file(long, "x")])?.contains("too long") == true)
         #expect(refusal([.file("a\u{1B}[2J", "x")])?.contains("control") == true)
     }
 
