@@ -193,7 +193,7 @@ struct RequestRenderingTests {
         }
     }
 
-    @Test("an item that an answer gave gets no credentials as a URL, one of the author's does", arguments: [true, false])
+    @Test("an item that an answer gave gets no credentials as a URL, an author's own does", arguments: [true, false])
     func itemOrigin(isOwn: Bool) async throws {
         let service = ScriptedService()
         let bench = try StageBench(
