@@ -246,6 +246,13 @@ struct RequestRenderingTests {
     func credentialsKey() async throws {
         let none = try await sent(#""POST": "/jobs", "credentials": "none""#, secrets: ["T": "sesame"], with: bearer)
         #expect(none.request?.header("Authorization") == nil)
+        for (credentials, value) in [("none", nil), ("service", "Basic dTpw")] {
+            let user = try await sent(
+                "\"POST\": \"/jobs\", \"credentials\": \"\(credentials)\"", url: "http://u:p@api.test/v1?a=1")
+            let request = try RequestBuilder().finished(try #require(user.request))
+            #expect(request.url == "http://api.test/v1/jobs?a=1")
+            #expect(request.header("Authorization") == value)
+        }
         let any = try await sent(
             #""POST": "https://other.test/x", "credentials": "any-origin""#, secrets: ["T": "sesame"], with: bearer)
         #expect(any.request?.header("Authorization") == "Bearer sesame")

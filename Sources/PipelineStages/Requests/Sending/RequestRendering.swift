@@ -51,7 +51,7 @@ struct RequestRendering {
                     message: "the URL \"\(text)\" is a path, and the stage names no service that it could belong to",
                     hint: "add \"service\": \"NAME\" to the stage", range: definition.url.range)
             }
-            return base.appending(text)
+            return base.appending(text, identifies: definition.credentials != .none)
         }
         guard let parts = URLParts(text), !parts.authority.isEmpty else {
             throw .wrong(
