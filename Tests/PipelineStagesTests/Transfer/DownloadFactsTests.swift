@@ -186,6 +186,28 @@ struct DownloadFactsTests {
         #expect(session.fields[.ifRange] == "\"a\"")
     }
 
+    @Test(
+        "what the first bytes of a file are worth",
+        arguments: [
+            (["Content-Range": "bytes 0-9/100", "ETag": "\"a\""], true),
+            (["Content-Range": "bytes 0-9/100", "ETag": "\"a\"", "Content-Length": "12"], false),
+            (["Content-Range": "bytes 0-9/*", "ETag": "\"a\""], false),
+            (["Content-Range": "bytes 0-9/100"], false),
+            (["Content-Range": "bytes 0-9/100", "x-goog-hash": "crc32c=4waSgw=="], false),
+            (["Content-Range": "bytes 0-9/100", "x-goog-hash": "md5=1B2M2Y8AsgTpgAmY7PhCfg=="], true),
+        ] as [([String: String], Bool)])
+    func starts(fields: [String: String], isUseful: Bool) {
+        var headers = HTTPFields()
+        for (name, value) in fields { headers[HTTPField.Name(name)!] = value }
+        let verdict = DownloadSession(limit: 10).verdict(
+            on: HTTPResponse(status: .partialContent, headerFields: headers))
+        if case .restart = verdict {
+            #expect(!isUseful)
+        } else {
+            #expect(isUseful && verdict == .rest(end: 10, total: 100))
+        }
+    }
+
     @Test("nothing is missing of a file whose length nobody has said once the service has no more")
     func nothingMore() {
         let session = DownloadSession(held: 50, validator: .entityTag("\"a\""))
