@@ -82,6 +82,48 @@ struct UnpackingTests {
         #expect(folder.read("out/content") == content)
     }
 
+    @Test("unpacks one layer of several, as those between could take any time")
+    func layers() throws {
+        let inner = PackedFile.bytes(.gzip, [PackedFile.Entry(name: "x", content: TransferFolder.bytes(1000))])
+        let outer = PackedFile.bytes(.gzip, [PackedFile.Entry(name: "x", content: inner)])
+        for format in [UnpackDefinition.Format.gz, .auto] {
+            let result = try unpack(outer, format).get()
+            #expect(result.isSingle)
+            #expect(folder.read("out/content") == inner)
+            FolderTree.remove(folder.path + "/out")
+        }
+        guard case .failure(.unknownForm(.tar)) = unpack(outer, .tar) else {
+            Issue.record("two layers were taken for a tar")
+            return
+        }
+    }
+
+    @Test("takes a name for no compression")
+    func misleadingName() throws {
+        let tar = PackedFile.plainTar([.file("BZh9.txt", "text")])
+        for format in [UnpackDefinition.Format.tar, .auto] {
+            #expect(try unpack(tar, format).get().files.map(\.path) == ["BZh9.txt"])
+            FolderTree.remove(folder.path + "/out")
+        }
+    }
+
+    @Test("takes a tar in each compression", arguments: ["gzip -c", "bzip2 -c", "xz -c", "zstd -c", "cat"])
+    func compressions(program: String) throws {
+        let tar = PackedFile.bytes(.tar, [.file("a/b", "text"), .file("c", "more")])
+        folder.write("plain", tar)
+        // Those that a machine lacks are of no interest here.
+        guard let pipe = popen("\(program) '\(folder.path)/plain' 2>/dev/null", "r") else { return }
+        var packed: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { packed += buffer[..<count] }
+        guard pclose(pipe) == 0, !packed.isEmpty else { return }
+        for format in [UnpackDefinition.Format.tar, .auto] {
+            #expect(try unpack(packed, format).get().files.map(\.path) == ["a/b", "c"], "\(program)")
+            #expect(folder.read("out/a/b") == Array("text".utf8))
+            FolderTree.remove(folder.path + "/out")
+        }
+    }
+
     @Test("refuses every way out of the folder, and leaves nothing")
     func escapes() {
         #expect(refusal([.file("a", "x"), .file("../b", "x")])?.contains("'..'") == true)
