@@ -130,6 +130,7 @@ struct DownloadFactsTests {
     func validators() {
         #expect(Validator([.eTag: "\"a\""]) == .entityTag("\"a\""))
         #expect(Validator([.eTag: "W/\"a\""]) == nil)
+        #expect(Validator([.eTag: "\"\""]) == nil)
         let modified = "Fri, 20 Nov 2026 12:00:00 GMT"
         #expect(Validator([.lastModified: modified, .date: "Fri, 20 Nov 2026 12:00:01 GMT"]) == .modified(modified))
         #expect(Validator([.lastModified: modified, .date: modified]) == nil)
