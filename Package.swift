@@ -191,7 +191,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "PipelineHTTPTests",
-            dependencies: ["NetworkTasks", "PipelineHTTP", "PipelineTestKit", "CCurl", httpTypes],
+            dependencies: ["CCurl", "NetworkTasks", "PipelineHTTP", "PipelineTestKit", httpTypes],
             swiftSettings: settings),
         .testTarget(
             name: "PipelineStagesTests",

@@ -149,6 +149,20 @@ struct CachingTests {
         }
     }
 
+    @Test("an answer is for those who trust the same and show the same certificate")
+    func trust() async throws {
+        let world = World()
+        let cache = Cache(CachePolicy(maxAge: .seconds(1000)))
+        let pinned = TLSOptions(ca: "/a.pem", pinnedPublicKeys: ["sha256//x"])
+        let known = TLSOptions(certificate: "/me.pem", key: "/me.key")
+        for (tls, expected) in [(TLSOptions(), 1), (pinned, 2), (known, 3), (TLSOptions(), 1), (pinned, 2), (known, 3)]
+        {
+            let answer = try await world.network.exchange(
+                RequestDescription(url: "https://api.test/a"), decorators: [cache], options: ExchangeOptions(tls: tls))
+            #expect(answer.body == Array("answer \(expected)".utf8))
+        }
+    }
+
     @Test("a request that changes something, or brings its own condition, passes by")
     func passing() async throws {
         let world = World()

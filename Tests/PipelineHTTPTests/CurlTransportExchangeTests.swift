@@ -33,6 +33,28 @@ struct CurlTransportExchangeTests {
         #expect(server.requests.map(\.target) == ["/path?q=1"])
     }
 
+    @Test("an answer has one head, whatever its trailers look like", arguments: ["HTTP/1.1: 404", "HTTP/1.1 404 X: y"])
+    func secondHead(trailer: String) async throws {
+        let server = try LoopbackServer { _ in
+            ScriptedAnswer([
+                .head(200, [("Transfer-Encoding", "chunked")]), .chunk(Array("onetwo".utf8)),
+                .bytes(Array("0\r\n\(trailer)\r\nX-Sum: 6\r\n \r\n\r\n".utf8)),
+            ])
+        }
+        defer { server.stop() }
+        let heads = Mutex(0)
+        let sink = FileSink { _ in
+            heads.withLock { $0 += 1 }
+            return .memory
+        }
+        let answer = try await network.exchange(
+            RequestDescription(url: server.url), options: ExchangeOptions(receive: .file(sink)))
+        #expect(answer.status == 200)
+        #expect(answer.body == Array("onetwo".utf8))
+        #expect(answer.trailers[.init("X-Sum")!] == "6")
+        #expect(heads.withLock { $0 } == 1)
+    }
+
     @Test(
         "each method goes out as it is, with an exact length and without Expect",
         arguments: [HTTPRequest.Method.post, .put, .patch, .delete, .get])

@@ -118,6 +118,23 @@ struct RedirectTests {
         #expect(outside.failure?.reason == .protocolError)
     }
 
+    @Test("the body of a redirect is not read for ever")
+    func endlessBody() async throws {
+        let server = try LoopbackServer { request in
+            guard request.target != "/end" else { return .status(200) }
+            let size = request.target == "/small" ? 1000 : 1 << 30
+            return ScriptedAnswer([
+                .readBody, .head(302, [("Location", "/end"), ("Content-Length", "\(size)")]), .filled(Int64(size)),
+            ])
+        }
+        defer { server.stop() }
+        let options = ExchangeOptions(maximumBodyBytes: 100_000)
+        let large = await network.task(RequestDescription(url: server.url + "/large"), options: options).result
+        #expect(large.failure?.reason == .bodyTooLarge)
+        let small = await network.task(RequestDescription(url: server.url + "/small"), options: options).result
+        #expect(try small.get().status == 200)
+    }
+
     @Test("a file sink sees only the final head")
     func sink() async throws {
         let server = try LoopbackServer {

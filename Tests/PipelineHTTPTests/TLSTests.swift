@@ -1,7 +1,10 @@
+import CCurl
 import NetworkTasks
-import PipelineHTTP
 import PipelineTestKit
+import Synchronization
 import Testing
+
+@testable import PipelineHTTP
 
 @Suite("TLS")
 struct TLSTests {
@@ -31,6 +34,39 @@ struct TLSTests {
         #expect(await reason(server.url, newest) == nil)
     }
 
+    /// libcurl has a folder of authorities too, on Debian that of the system: a file of one's own came beside it only.
+    @Test("its own authorities stand in place of all of the system's")
+    func noOtherAuthorities() async throws {
+        let server = try await TLSServer.start()
+        for (file, folder) in [(server.certificate, "CApath: none"), (nil, "CApath: ")] {
+            let said = try said(by: RequestDescription(url: server.url), TLSOptions(ca: file))
+            #expect(said.contains(folder), "\(said)")
+        }
+    }
+
+    /// What libcurl tells of a connection.
+    private func said(by request: RequestDescription, _ tls: TLSOptions) throws -> String {
+        let (_, completion) = ExchangeTask.make(id: 0)
+        let options = ExchangeOptions(tls: tls, proxy: "")
+        let exchange = CurlExchange(request, options: options, completion: completion)
+        let easy = try #require(EasyHandle())
+        exchange.easy = easy
+        #expect(exchange.prepare(CurlConfiguration()) == nil)
+        let log = CurlLog()
+        easy.set(CURLOPT_VERBOSE, 1)
+        easy.set(CURLOPT_DEBUGDATA, pointer: Unmanaged.passUnretained(log).toOpaque())
+        ccurl_set_debug(easy.pointer) { _, kind, bytes, count, context in
+            guard kind == CURLINFO_TEXT, let bytes, let context else { return 0 }
+            let words = String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
+            Unmanaged<CurlLog>.fromOpaque(context).takeUnretainedValue().text.withLock { $0 += words }
+            return 0
+        }
+        curl_easy_perform(easy.pointer)
+        exchange.releaseResources()
+        exchange.easy = nil
+        return log.text.withLock { $0 }
+    }
+
     @Test("a certificate for another host")
     func wrongHost() async throws {
         let server = try await TLSServer.start(name: "elsewhere.test")
@@ -55,6 +91,28 @@ struct TLSTests {
         #expect(mismatch?.connectionMade == false)
         let matching = TLSOptions(ca: server.certificate, pinnedPublicKeys: [other, server.pin])
         #expect(await reason(server.url, matching) == nil)
+    }
+
+    @Test("a server that is older than the oldest version accepted gets nothing")
+    func minimumVersion() async throws {
+        let server = try await TLSServer.start(isOld: true)
+        #expect(await reason(server.url, TLSOptions(ca: server.certificate)) == nil)
+        let newest = await reason(server.url, TLSOptions(ca: server.certificate, minimumVersion: .tls13))
+        #expect(newest?.reason == .tls(.other))
+        #expect(newest?.connectionMade == false)
+    }
+
+    @Test("where a key is pinned nothing goes out without TLS, not even behind a redirect")
+    func pinsWithoutTLS() async throws {
+        let server = try LoopbackServer { _ in .status(200) }
+        defer { server.stop() }
+        let secure = try await TLSServer.start()
+        let tls = TLSOptions(ca: secure.certificate, pinnedPublicKeys: [secure.pin])
+        let failure = await reason(server.url, tls)
+        #expect(failure?.reason == .tls(.pinMismatch))
+        #expect(failure?.message.contains("not one of those pinned") == true)
+        #expect(failure?.connectionMade == false)
+        #expect(server.requests.isEmpty)
     }
 
     @Test("a client certificate where the server wants one")
@@ -102,4 +160,8 @@ struct TLSTests {
         let certificate = TLSOptions(ca: server.certificate, certificate: "/none/such.pem")
         #expect(await reason(server.url, certificate)?.reason == .tls(.localFile))
     }
+}
+
+private final class CurlLog: Sendable {
+    let text = Mutex("")
 }

@@ -193,6 +193,27 @@ struct RequestRenderingTests {
         }
     }
 
+    @Test("an item that an answer gave gets no credentials as a URL, an author's own does", arguments: [true, false])
+    func itemOrigin(isOwn: Bool) async throws {
+        let service = ScriptedService()
+        let bench = try StageBench(
+            before + """
+                { "id": "a", "kind": "request", "forEach": "${{ stages.first.url }}",
+                  "with": [ { "bearer": "${{ secrets.T }}" } ],
+                  "request": { "GET": "${{ item.href }}", "headers": { "X-Own": "${{ secrets.T }}", "X-Open": "o" } } }
+                """, network: service.network, secrets: ["T": "sesame"])
+        bench.host.read { state in
+            state.scope.item = ["href": "http://evil.test/x"]
+            state.scope.itemIsOwn = isOwn
+        }
+        await bench.resume()
+        let request = try #require(service.requests.first)
+        #expect(request.url == "http://evil.test/x")
+        #expect(request.header("Authorization") == (isOwn ? "Bearer sesame" : nil))
+        #expect(request.header("X-Own") == (isOwn ? "sesame" : nil))
+        #expect(request.header("X-Open") == "o")
+    }
+
     @Test("the service's client certificate is shown to its own origin alone, unless credentials may go anywhere")
     func certificate() async throws {
         let service = #"[], "tls": { "ca": "ca.pem", "certificate": "me.pem", "key": "me.key", "keyPassword": "p" }"#
@@ -225,6 +246,13 @@ struct RequestRenderingTests {
     func credentialsKey() async throws {
         let none = try await sent(#""POST": "/jobs", "credentials": "none""#, secrets: ["T": "sesame"], with: bearer)
         #expect(none.request?.header("Authorization") == nil)
+        for (credentials, value) in [("none", nil), ("service", "Basic dTpw")] {
+            let user = try await sent(
+                "\"POST\": \"/jobs\", \"credentials\": \"\(credentials)\"", url: "http://u:p@api.test/v1?a=1")
+            let request = try RequestBuilder().finished(try #require(user.request))
+            #expect(request.url == "http://api.test/v1/jobs?a=1")
+            #expect(request.header("Authorization") == value)
+        }
         let any = try await sent(
             #""POST": "https://other.test/x", "credentials": "any-origin""#, secrets: ["T": "sesame"], with: bearer)
         #expect(any.request?.header("Authorization") == "Bearer sesame")

@@ -27,6 +27,11 @@ struct archive_entry;
 #define CARCHIVE_EOF 1
 #define CARCHIVE_OK 0
 #define CARCHIVE_WARN (-20)
+#define CARCHIVE_FILTER_GZIP 1
+#define CARCHIVE_FILTER_BZIP2 2
+#define CARCHIVE_FILTER_COMPRESS 3
+#define CARCHIVE_FILTER_XZ 6
+#define CARCHIVE_FILTER_ZSTD 14
 #define CARCHIVE_FORMAT_RAW 0x90000
 #define CARCHIVE_FORMAT_ZIP 0x50000
 #define CARCHIVE_EXTRACT_TIME 0x0004
@@ -41,12 +46,8 @@ int archive_format(struct archive *);
 
 // Reading.
 struct archive *archive_read_new(void);
+int archive_read_append_filter(struct archive *, int filter);
 int archive_read_free(struct archive *);
-int archive_read_support_filter_bzip2(struct archive *);
-int archive_read_support_filter_compress(struct archive *);
-int archive_read_support_filter_gzip(struct archive *);
-int archive_read_support_filter_xz(struct archive *);
-int archive_read_support_filter_zstd(struct archive *);
 int archive_read_support_format_raw(struct archive *);
 int archive_read_support_format_tar(struct archive *);
 int archive_read_support_format_zip(struct archive *);

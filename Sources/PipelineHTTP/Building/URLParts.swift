@@ -40,7 +40,7 @@ public struct URLParts: Sendable, Equatable {
     }
 
     /// The URL without `user:password@`, and these decoded; nil when it holds none.
-    static func withoutUser(_ url: String) -> (url: String, user: String, password: String)? {
+    package static func withoutUser(_ url: String) -> (url: String, user: String, password: String)? {
         guard let parts = URLParts(url), let mark = user(of: parts.authority) else { return nil }
         let pair = parts.authority.unicodeScalars[..<mark.end]
             .split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(Substring.init)

@@ -44,7 +44,7 @@ public struct CachingTransport: Transport {
     private func exchange(
         _ request: RequestDescription, _ policy: CachePolicy, _ options: ExchangeOptions
     ) async throws(ExchangeFailure) -> HTTPExchangeResponse {
-        let key = Self.key(of: request)
+        let key = Self.key(of: request, options.tls)
         var kept = await cache.answer(for: key)
         if let found = kept, Self.variant(found.variant.names, of: request) != found.variant { kept = nil }
         if policy.mode == .cacheFirst, let kept, isFresh(kept, policy) { return kept.response(at: now) }
@@ -116,8 +116,9 @@ public struct CachingTransport: Transport {
             url: answer.url, body: answer.body, time: now, variant: Self.variant(names.sorted(), of: request))
     }
 
-    /// Method, URL and credentials, digested: what is kept names none of them.
-    private static func key(of request: RequestDescription) -> String {
+    /// Method, URL and credentials, digested: what is kept names none of them. A certificate is a credential; and what came
+    /// from somebody whom one service trusts is no answer for another that trusts fewer.
+    private static func key(of request: RequestDescription, _ tls: TLSOptions) -> String {
         var text = "\(request.method.rawValue) \(request.url)\n"
         for field in request.headers where request.isCredential(field.name) {
             text += "\(field.name.canonicalName): \(field.value)\n"
@@ -125,6 +126,10 @@ public struct CachingTransport: Transport {
         if let grant = request.tokenGrant {
             let facts = [grant.tokenURL, grant.clientID, grant.clientSecret, grant.scope, grant.audience]
             text += (facts + [grant.refreshToken]).map { $0 ?? "" }.joined(separator: "\n")
+        }
+        if tls != TLSOptions() {
+            let facts = [tls.ca, tls.certificate, tls.key, tls.minimumVersion?.rawValue].map { $0 ?? "" }
+            text += (["tls"] + facts + tls.pinnedPublicKeys).joined(separator: "\n")
         }
         return digest(text)
     }

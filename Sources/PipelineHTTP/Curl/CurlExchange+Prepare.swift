@@ -6,6 +6,8 @@ extension CurlExchange {
     func prepare(_ configuration: CurlConfiguration) -> ExchangeFailure.Reason? {
         guard let easy else { return .cancelled }
         if let reason = reader.check() { return reason }
+        // Without TLS there is no key that could match, as behind a redirect to http.
+        if !options.tls.pinnedPublicKeys.isEmpty, URLParts(request.url)?.scheme == "http" { return .tls(.pinMismatch) }
         hopStartedAt = MachineClock.monotonic()
         sentAfter = nil
         sockets = []
@@ -123,7 +125,11 @@ extension CurlExchange {
     private func setTLS(_ easy: EasyHandle) {
         var tls = options.tls
         if !showsCertificate { tls.forgetIdentity() }
-        if let file = tls.ca { easy.set(CURLOPT_CAINFO, file) }
+        if let file = tls.ca {
+            easy.set(CURLOPT_CAINFO, file)
+            // libcurl may have been built with a folder of authorities beside its file, as Debian's: it would still count.
+            ccurl_set_pointer(easy.pointer, CURLOPT_CAPATH, nil)
+        }
         if let file = tls.certificate { easy.set(CURLOPT_SSLCERT, file) }
         if let file = tls.key { easy.set(CURLOPT_SSLKEY, file) }
         if let password = tls.keyPassword { easy.set(CURLOPT_KEYPASSWD, password) }

@@ -19,6 +19,8 @@ package final class ResponseReceiver {
     package private(set) var body: [UInt8] = []
     /// The first of a body that goes to a file.
     package private(set) var sample: [UInt8] = []
+    /// How much was thrown away.
+    private var discarded = 0
     /// How much of a body is gathered before it goes to its file.
     package var mostGathered = BodyWriter.mostBytes
     /// Set when receiving had to stop.
@@ -67,7 +69,11 @@ package final class ResponseReceiver {
     /// Takes the next piece; false when the exchange has to end.
     package func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         switch target {
-        case .discard: return true
+        case .discard:
+            // What nobody wants may have no end either.
+            discarded += bytes.count
+            if discarded > maximumBodyBytes { failure = .bodyTooLarge }
+            return failure == nil
         case .memory:
             guard body.count + bytes.count <= maximumBodyBytes else {
                 failure = .bodyTooLarge

@@ -28,6 +28,8 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// How many streams at a time were worth it; nil before that was found out.
     var streams: Int?
     var validator: Validator?
+    /// How the service has coded the file (`Content-Encoding`); nil for not at all.
+    var coding: String?
     /// The length of the whole, where the service has said it.
     var total: Int64?
     /// What the service said that the digests of the whole are.
@@ -54,6 +56,7 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
         heldDigest = nil
         ranges = nil
         validator = nil
+        coding = nil
         total = nil
         stated = []
         verified = nil

@@ -42,7 +42,10 @@ final class DownloadReceiver: Sendable {
         var digests: RunningDigests
         var start: Int64 = 0
         var position: Int64 = 0
+        /// Behind the last byte that the head promises: what comes beyond is no part of the file.
+        var end = Int64.max
         var validator: Validator?
+        var coding: String?
         var total: Int64?
         var stated: [StatedDigest] = []
         var outcome = Outcome.none
@@ -83,6 +86,7 @@ final class DownloadReceiver: Sendable {
         let position: Int64
         let digests: RunningDigests
         let validator: Validator?
+        let coding: String?
         let total: Int64?
         let stated: [StatedDigest]
         let outcome: Outcome
@@ -120,7 +124,8 @@ final class DownloadReceiver: Sendable {
         state = Mutex(
             State(
                 part: part, path: checkpoint.target, digests: digests, position: session.held,
-                validator: session.validator, total: session.total, stated: checkpoint.stated, toldAt: now()))
+                validator: session.validator, coding: session.coding, total: session.total,
+                stated: checkpoint.stated, toldAt: now()))
     }
 
     /// The sink that leads here.
@@ -131,15 +136,16 @@ final class DownloadReceiver: Sendable {
                     let taken = self.state.withLock { $0.take(bytes, at: self.now()) }
                     self.marks.move(to: taken.position)
                     if taken.isWorthTelling { report(taken.position, taken.total) }
-                }, decide: { head in self.state.withLock { self.decide(head, &$0) } }))
+                }, end: { self.state.withLock(\.end) },
+                decide: { head in self.state.withLock { self.decide(head, &$0) } }))
     }
 
     var snapshot: Snapshot {
         let state = state.withLock { $0 }
         return Snapshot(
             part: state.part, path: state.path, start: state.start, position: state.position,
-            digests: state.digests, validator: state.validator, total: state.total, stated: state.stated,
-            outcome: state.outcome)
+            digests: state.digests, validator: state.validator, coding: state.coding, total: state.total,
+            stated: state.stated, outcome: state.outcome)
     }
 
     private func decide(_ head: HTTPResponse, _ state: inout State) -> SinkDecision {
@@ -155,23 +161,30 @@ final class DownloadReceiver: Sendable {
             return .discard
         case .whole(let total):
             state.validator = Validator(head.headerFields)
+            state.coding = DownloadSession.coding(head.headerFields)
             state.total = total
-            state.stated = stated(in: head.headerFields)
+            // Of a body without an end so much is enough to tell that it is none that the author wants.
+            state.end = total ?? wanted.size.map { $0 < .max ? $0 + 1 : $0 } ?? .max
+            state.stated = stated(in: head.headerFields, isWhole: true)
             return receive(from: 0, head.headerFields, &state)
-        case .rest(_, let total):
+        case .rest(let end, let total):
             state.total = total
-            if session.held == 0 { state.validator = Validator(head.headerFields) }
-            for digest in StatedDigest.stated(in: head.headerFields, isWhole: false)
-            where !state.stated.contains(digest) {
+            state.end = end
+            if session.held == 0 {
+                state.validator = Validator(head.headerFields)
+                state.coding = DownloadSession.coding(head.headerFields)
+            }
+            for digest in stated(in: head.headerFields, isWhole: false) where !state.stated.contains(digest) {
                 state.stated.append(digest)
             }
             return receive(from: session.held, head.headerFields, &state)
         }
     }
 
-    private func stated(in headers: HTTPFields) -> [StatedDigest] {
-        var stated = StatedDigest.stated(in: headers, isWhole: true)
-        if let name = wanted.header.flatMap({ HTTPField.Name($0) }), let text = headers[name],
+    private func stated(in headers: HTTPFields, isWhole: Bool) -> [StatedDigest] {
+        var stated = StatedDigest.stated(in: headers, isWhole: isWhole)
+        if isWhole || !wanted.headerIsOfContent, let name = wanted.header.flatMap({ HTTPField.Name($0) }),
+            let text = headers[name],
             let digest = StatedDigest(text, source: name.rawName)
         {
             stated.append(digest)
@@ -182,7 +195,8 @@ final class DownloadReceiver: Sendable {
     private func receive(from offset: Int64, _ headers: HTTPFields, _ state: inout State) -> SinkDecision {
         let path = state.path ?? place.path(named: DownloadName.make(headers: headers, url: url))
         state.path = path
-        if comparesExisting, wanted.digest != nil || !state.stated.isEmpty, access(path, F_OK) == 0 {
+        let isTold = wanted.digest != nil || state.stated.contains(where: \.tellsFilesApart)
+        if comparesExisting, isTold, access(path, F_OK) == 0 {
             state.outcome = .exists(path: path)
             return .stop
         }
@@ -209,6 +223,7 @@ final class DownloadReceiver: Sendable {
             state.outcome = .failed(error)
             return .stop
         }
+        state.notes = nil
         do throws(PartFile.LackOfRoom) {
             // Where there is no room yet, to write behind it would fill the file with zeros on some file systems.
             if let total = state.total, try part.reserve(total) {

@@ -19,6 +19,7 @@ extension DownloadRun {
         try reading(arrival.part.path) { () throws(FileFailure) in
             if arrival.part.size != arrival.bytes { try arrival.part.truncate(to: arrival.bytes) }
         }
+        try await judge(arrival)
         if let complaint = try complaint(about: arrival) { throw try await reject(arrival, complaint) }
         try checkHeader()
         let verified = DownloadCheckpoint.Verified(bytes: arrival.bytes, sha256: arrival.digests.sha256)
@@ -41,6 +42,21 @@ extension DownloadRun {
         return .finished(captures)
     }
 
+    /// Asks the author's rules about the answer that brought the end of the file; what they refuse is no file, and is
+    /// thrown away. That there is nothing more is for the download to know.
+    private mutating func judge(_ arrival: Arrival) async throws(StageFailure) {
+        guard !stage.definition.fail.isEmpty, arrival.answer.status != 416,
+            case .ruledOut(let failure, let allowsRetry) = try await requests.verdict(
+                on: arrival.answer, of: arrival.rendered, in: context)
+        else { return }
+        startAgain()
+        try await commit(countsBytes: false)
+        throw .failed(
+            TryFailure(
+                failure, kind: allowsRetry ? .answered : .definite,
+                retryAfter: allowsRetry ? arrival.retryAfter : nil))
+    }
+
     /// What every download gives to later stages.
     func standardCaptures(_ path: String, _ verified: DownloadCheckpoint.Verified) -> JSONObject {
         ["path": .string(path), "bytes": .number(JSONNumber(Int(verified.bytes))), "sha256": .string(verified.sha256)]
@@ -49,7 +65,9 @@ extension DownloadRun {
     /// What is wrong with the file; nil when all that is known of it agrees.
     private func complaint(about arrival: Arrival) throws(StageFailure) -> String? {
         if let size = wanted.size, size != arrival.bytes {
-            return "it has \(arrival.bytes) bytes, and \"verify\" says \(size)"
+            // One that never says how long it is may have been cut off at the first byte too many.
+            let isCut = checkpoint.total == nil && arrival.bytes > size
+            return "it has \(isCut ? "more than \(size)" : "\(arrival.bytes)") bytes, and \"verify\" says \(size)"
         }
         for digest in wanted.stated + checkpoint.stated {
             let actual = try actual(digest, of: arrival)
@@ -66,11 +84,15 @@ extension DownloadRun {
         return try reading(path) { () throws(FileFailure) in try digest.actual(of: path) } ?? ""
     }
 
+    /// Whether the header that the author counts on, if any, has given a digest.
+    func hasHeader(in stated: [StatedDigest]) -> Bool {
+        guard let header = wanted.header else { return true }
+        return stated.contains { $0.source.lowercased() == header.lowercased() }
+    }
+
     /// A header that the author counts on must be there.
     private func checkHeader() throws(StageFailure) {
-        guard let header = wanted.header,
-            !checkpoint.stated.contains(where: { $0.source.lowercased() == header.lowercased() })
-        else { return }
+        guard let header = wanted.header, !hasHeader(in: checkpoint.stated) else { return }
         throw definite(
             "the answer has no digest in the header \(header), by which the file was to be verified",
             hint: "the part is kept; change \"verify\" if the service gives none")

@@ -21,7 +21,7 @@ extension DownloadRun {
         let (context, requests) = (context, requests)
         let receiver = DownloadReceiver(
             session, marks: TransferMarks(from: session.held, part: Self.partSize) { context.now }, place: place,
-            url: rendered.description.url, comparesExisting: !replaces && !isTaken && stage.unpack == nil,
+            url: rendered.description.url, comparesExisting: comparesExisting,
             wanted: wanted, checkpoint: checkpoint, part: part, digests: digests,
             owner: owner(of:)
         ) { context.now }
@@ -61,7 +61,9 @@ extension DownloadRun {
         case .failed(let failure): throw local(failure)
         case .lackOfRoom(let lack, let path): throw noRoom(lack, path)
         case .exists(let path):
-            return try await identical(path, by: wanted.stated + snapshot.stated).map { .identical($0) } ?? .taken
+            guard hasHeader(in: snapshot.stated) else { return .taken }
+            return try await identical(path, by: wanted.stated + snapshot.stated, total: snapshot.total)
+                .map { .identical($0) } ?? .taken
         case .received, .nothingMore:
             guard let part = snapshot.part, let path = snapshot.path else { throw definite("the answer had no file") }
             let trailing = StatedDigest.stated(in: response.trailers, isWhole: response.status != 206)
@@ -73,19 +75,32 @@ extension DownloadRun {
                 digests = snapshot.digests
                 return .more
             }
+            if snapshot.total == nil, response.status == 206 {
+                // Nor need it say how much there is: it may have more until it says that it has not.
+                digests = snapshot.digests
+                return .more
+            }
             let answer = Answer(
                 status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) },
                 url: response.url, body: try smallBody(part, snapshot.position))
             return .whole(
                 Arrival(
                     part: part, path: path, bytes: snapshot.position, digests: snapshot.digests, answer: answer,
-                    rendered: rendered))
+                    rendered: rendered, retryAfter: response.retryAfter(now: context.now)))
         }
     }
 
-    /// The body for the author's captures, if there are any and it is not large.
+    /// Whether a file that has the name already may spare the download: not where the answer itself is of interest.
+    private var comparesExisting: Bool {
+        !replaces && !isTaken && stage.unpack == nil && stage.definition.capture.isEmpty
+            && stage.definition.fail.isEmpty
+    }
+
+    /// The body for the author's captures and rules, if there are any and it is not large.
     func smallBody(_ part: PartFile, _ size: Int64) throws(StageFailure) -> [UInt8] {
-        guard !stage.definition.capture.isEmpty, (1...1 << 20).contains(size) else { return [] }
+        guard !stage.definition.capture.isEmpty || !stage.definition.fail.isEmpty, (1...1 << 20).contains(size) else {
+            return []
+        }
         return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
             count = max(0, pread(part.descriptor, buffer.baseAddress, Int(size), 0))
         }
@@ -101,6 +116,7 @@ extension DownloadRun {
         checkpoint.held = snapshot.position
         checkpoint.heldDigest = snapshot.digests.sha256
         checkpoint.validator = snapshot.validator
+        checkpoint.coding = snapshot.coding
         checkpoint.total = snapshot.total
         checkpoint.stated = snapshot.stated
         checkpoint.uncounted += snapshot.position - max(snapshot.start, passage.counted)

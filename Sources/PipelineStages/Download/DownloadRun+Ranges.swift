@@ -146,6 +146,8 @@ extension DownloadRun {
             status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) }, url: response.url,
             body: try smallBody(part, total))
         return .whole(
-            Arrival(part: part, path: path, bytes: total, digests: digests, answer: answer, rendered: rendered))
+            Arrival(
+                part: part, path: path, bytes: total, digests: digests, answer: answer, rendered: rendered,
+                retryAfter: response.retryAfter(now: context.now)))
     }
 }

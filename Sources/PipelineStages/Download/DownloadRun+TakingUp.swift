@@ -18,7 +18,9 @@ extension DownloadRun {
         if status.st_mode & S_IFMT == S_IFDIR {
             throw definite("\(path) is a folder", hint: "end \"to\" with '/' to write into it")
         }
-        guard !replaces, let digest = wanted.digest, stage.definition.capture.isEmpty else { return nil }
+        guard !replaces, let digest = wanted.digest, wanted.header == nil, stage.definition.capture.isEmpty else {
+            return nil
+        }
         let outcome = try await identical(path, by: [digest])
         isTaken = outcome == nil
         return outcome
@@ -26,13 +28,14 @@ extension DownloadRun {
 
     /// The outcome for an existing file that is the one wanted; nil for any other.
     func identical(
-        _ path: String, by digests: [StatedDigest]
+        _ path: String, by digests: [StatedDigest], total: Int64? = nil
     ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
-        guard !digests.isEmpty else { return nil }
+        var status = stat()
+        guard !digests.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            [wanted.size, total].allSatisfy({ $0 == nil || $0 == Int64(status.st_size) })
+        else { return nil }
         let actual = try reading(path) { () throws(FileFailure) in try FileDigest.digests(of: path, for: digests) }
         guard digests.allSatisfy({ actual.hex($0.algorithm) == $0.hex }) else { return nil }
-        var status = stat()
-        _ = stat(path, &status)
         let verified = DownloadCheckpoint.Verified(bytes: Int64(status.st_size), sha256: actual.sha256)
         try await context.commit(file: WrittenFile(path: path, bytes: verified.bytes, sha256: verified.sha256))
         return .finished(standardCaptures(path, verified))
@@ -48,6 +51,8 @@ extension DownloadRun {
     mutating func takeUpPart() async throws(StageFailure) {
         guard let path = checkpoint.partPath else { return }
         guard session().asksForRest, let part = try openExisting(path) else { return startAgain() }
+        // Another name of the file is a result: of a job that was killed while it took the part's name away.
+        guard !part.hasOtherNames else { return startAgain() }
         self.part = part
         if let total = checkpoint.total {
             notes = PartNotes.read(from: part, behind: total, of: owner(of: checkpoint.validator))

@@ -55,7 +55,7 @@ struct DownloadRun {
         self.replaces = replaces
         self.streams = streams
         self.expected = expected
-        probes = streams > 1
+        probes = streams > 1 && !wanted.headerIsOfContent
     }
 
     mutating func perform() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
@@ -91,6 +91,8 @@ struct DownloadRun {
         let digests: RunningDigests
         let answer: Answer
         let rendered: RenderedRequest
+        /// How long the service wants to be left alone.
+        let retryAfter: Duration?
     }
 
     /// What became of one exchange, or of several at a time.
@@ -118,8 +120,8 @@ struct DownloadRun {
     func session() -> DownloadSession {
         let expected = expected
         return DownloadSession(
-            held: checkpoint.held, validator: checkpoint.validator, total: checkpoint.total,
-            hasFinalDigest: wanted.digest != nil || !checkpoint.stated.isEmpty,
+            held: checkpoint.held, validator: checkpoint.validator, coding: checkpoint.coding, total: checkpoint.total,
+            hasFinalDigest: wanted.digest != nil || checkpoint.stated.contains(where: \.tellsFilesApart),
             allowsRanges: stage.definition.method == .get,
             expected: { status in expected?.contains(status) ?? (status == 200 || status == 203) })
     }

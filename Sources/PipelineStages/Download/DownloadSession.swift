@@ -11,6 +11,9 @@ struct DownloadSession: Sendable, Equatable {
     var limit: Int64?
     /// The version of the resource that they are of.
     var validator: Validator?
+    /// How the service has coded what is held; nil for not at all. A service may code the whole and not its parts, under
+    /// one entity tag.
+    var coding: String?
     /// The length of the whole; nil while it is not known.
     var total: Int64?
     /// True when the final digest is known, so that a splice of two versions would be noticed without a validator.
@@ -60,7 +63,10 @@ struct DownloadSession: Sendable, Equatable {
         case 412 where asksForRest: return .restart("the file at the service has changed")
         default:
             guard expected(status) else { return .answer }
-            return .whole(total: head.headerFields[.contentLength].flatMap { Int64($0) })
+            if asksForRest || asksForStart, head.headerFields[.contentRange] != nil {
+                return .restart("the service sent a part as if it were the whole")
+            }
+            return .whole(total: Self.length(head.headerFields))
         }
     }
 
@@ -71,7 +77,11 @@ struct DownloadSession: Sendable, Equatable {
         guard case .part(let first, let last, let length)? = headers[.contentRange].flatMap(ContentRange.init),
             first == held
         else { return .restart("the service sent another range than was asked for") }
-        if let length, let total, length != total { return .restart("the file at the service has changed") }
+        if let total, length.map({ $0 != total }) ?? (last >= total) {
+            return .restart("the file at the service has changed")
+        }
+        if let fault = Self.fault(in: headers, from: first, to: last) { return .restart(fault) }
+        if Self.coding(headers) != coding { return .restart("the service has coded this part in another way") }
         if let validator, !validator.agrees(with: headers) { return .restart("the file at the service has changed") }
         return .rest(end: last + 1, total: length ?? total)
     }
@@ -83,22 +93,45 @@ struct DownloadSession: Sendable, Equatable {
         else { return .restart("the service does not say which bytes it sent") }
         guard
             Validator(headers) != nil || hasFinalDigest || last + 1 == length
-                || !StatedDigest.stated(in: headers, isWhole: false).isEmpty
+                || StatedDigest.stated(in: headers, isWhole: false).contains(where: \.tellsFilesApart)
         else { return .restart("the service does not say which version of the file it sent") }
+        if let fault = Self.fault(in: headers, from: 0, to: last) { return .restart(fault) }
         return .rest(end: last + 1, total: length)
+    }
+
+    /// The coding of an answer's content (RFC 9110, section 8.4); nil for none.
+    static func coding(_ headers: HTTPFields) -> String? {
+        let coding = headers[.contentEncoding]?.lowercased()
+        return coding == "identity" || coding == "" ? nil : coding
+    }
+
+    /// How long the body is; a `Content-Length` counts for nothing beside a transfer coding (RFC 9112, section 6.3).
+    private static func length(_ headers: HTTPFields) -> Int64? {
+        guard headers[.transferEncoding] == nil, let text = headers[.contentLength],
+            text.utf8.allSatisfy({ (48...57).contains($0) })
+        else { return nil }
+        return Int64(text)
+    }
+
+    /// What is wrong with a part whose length is another than that of the range that it names.
+    private static func fault(in headers: HTTPFields, from first: Int64, to last: Int64) -> String? {
+        guard let length = length(headers), length != last - first + 1 else { return nil }
+        return "the service sent another range than it said"
     }
 
     private func afterUnsatisfiable(_ headers: HTTPFields) -> Verdict {
         guard case .unsatisfied(let length)? = headers[.contentRange].flatMap(ContentRange.init), length == held else {
             return .restart("the service has fewer bytes than are here")
         }
-        if let validator, !validator.agrees(with: headers) { return .restart("the file at the service has changed") }
+        if total.map({ $0 != length }) ?? false || validator.map({ !$0.agrees(with: headers) }) ?? false {
+            return .restart("the file at the service has changed")
+        }
         return .nothingMore
     }
 
     static func == (left: DownloadSession, right: DownloadSession) -> Bool {
         left.held == right.held && left.limit == right.limit && left.validator == right.validator
-            && left.total == right.total
+            && left.coding == right.coding && left.total == right.total
             && left.hasFinalDigest == right.hasFinalDigest && left.allowsRanges == right.allowsRanges
     }
 }

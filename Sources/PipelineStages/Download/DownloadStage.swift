@@ -88,6 +88,10 @@ struct VerifyDefinition: Sendable {
         var header: String?
 
         var stated: [StatedDigest] { digest.map { [$0] } ?? [] }
+        /// Whether the header is one that a service gives for what it sends: of a part it says nothing about the whole.
+        var headerIsOfContent: Bool {
+            header.map { ["content-digest", "content-md5"].contains($0.lowercased()) } ?? false
+        }
     }
 
     func values(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> Values {

@@ -128,6 +128,9 @@ struct StatedDigest: Codable, Sendable, Hashable {
         return [StatedDigest(algorithm, hex: bytes.hex, source: name.rawName)]
     }
 
+    /// Whether no other file has it by chance: a checksum of 32 bits tells damage, not two versions.
+    var tellsFilesApart: Bool { algorithm.length >= 16 }
+
     /// The same digest of a file on the disk.
     func actual(of path: String) throws(FileFailure) -> String? {
         try FileDigest.digests(of: path, for: [self]).hex(algorithm)

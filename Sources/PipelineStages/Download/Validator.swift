@@ -14,7 +14,8 @@ enum Validator: Codable, Sendable, Hashable {
     /// twice in one second (RFC 9110, section 8.8.2.2).
     init?(_ headers: HTTPFields) {
         let quote = UInt8(ascii: "\"")
-        if let tag = headers[.eTag], tag.utf8.count >= 2, tag.utf8.first == quote, tag.utf8.last == quote {
+        // An empty tag tells nothing apart: servers that give it give it to each version.
+        if let tag = headers[.eTag], tag.utf8.count > 2, tag.utf8.first == quote, tag.utf8.last == quote {
             self = .entityTag(tag)
             return
         }

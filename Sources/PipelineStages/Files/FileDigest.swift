@@ -12,7 +12,8 @@ enum FileDigest {
     static func digests(
         of path: String, for stated: [StatedDigest] = []
     ) throws(FileFailure) -> RunningDigests {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe that has a result's name is empty, and nobody waits until somebody writes into it.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .last("read", path) }
         defer { close(descriptor) }
         var digests = RunningDigests(for: stated)

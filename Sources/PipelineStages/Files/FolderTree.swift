@@ -46,7 +46,7 @@ enum FolderTree {
             let digest = try FileDigest.sha256(of: path)
             found.append(WrittenFile(path: path, bytes: Int64(status.st_size), sha256: digest))
         }
-        return found.sorted { $0.path < $1.path }
+        return found.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     }
 
     /// Makes each file and folder durable by itself, where the system can't do it at once.

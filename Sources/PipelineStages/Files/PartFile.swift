@@ -95,6 +95,12 @@ final class PartFile: Sendable {
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
+    /// Whether the file stands under another name too.
+    var hasOtherNames: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_nlink > 1
+    }
+
     /// Cuts it off; room that was reserved is given back.
     func truncate(to size: Int64) throws(FileFailure) {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw .last("write", path) }

@@ -35,6 +35,8 @@ struct ItemFile {
             try part.read(0..<length) { hasher.update(bufferPointer: $0) }
         }
         guard isLongEnough, hasher.finalize().hex == digest else { return nil }
+        // Another name of a longer file is a result: of a job that was killed while it took the part's name away.
+        guard part.size == length || !part.hasOtherNames else { return nil }
         self.hasher = hasher
         try ResultFile.reading(in: context) { () throws(FileFailure) in try part.truncate(to: length) }
     }

@@ -65,7 +65,8 @@ struct PagedRun {
                 file = try ItemFile(
                     resuming: path, length: checkpoint.length, digest: checkpoint.digest, in: context)
             }
-            guard file == nil else { return }
+            if let file, !file.part.hasOtherNames { return }
+            file = nil
             checkpoint = PagingCheckpoint(target: target)
             file = try ItemFile(new: target + ".part", in: context)
         } else if keepsItems {

@@ -22,7 +22,10 @@ struct ServiceURL: Sendable {
     }
 
     /// The URL with a path appended; the service's own path stays, and so does a query that it has.
-    func appending(_ path: String) -> String {
+    ///
+    /// - Parameter identifies: whether a user in it stays, whose name and password are credentials.
+    func appending(_ path: String, identifies: Bool = true) -> String {
+        let text = identifies ? text : URLParts.withoutUser(text)?.url ?? text
         let bare = text.prefix { $0 != "?" && $0 != "#" }
         let query = text.dropFirst(bare.count).prefix { $0 != "#" }.dropFirst()
         let base = bare.hasSuffix("/") ? bare.dropLast() : bare

@@ -11,6 +11,8 @@ struct URLTemplate: Sendable {
     let hasLiteralOrigin: Bool
     /// Whether values of answers stand in it.
     let readsCaptures: Bool
+    /// Whether the item stands in it, which an answer may have given too.
+    let readsItem: Bool
     let range: SourceRange
 
     /// A URL that came as a whole, from an answer.
@@ -18,6 +20,7 @@ struct URLTemplate: Sendable {
         pieces = [.literal(url)]
         hasLiteralOrigin = false
         readsCaptures = true
+        readsItem = false
         range = SourceRange(start: 0, end: 0)
     }
 
@@ -31,6 +34,7 @@ struct URLTemplate: Sendable {
             default: false
             }
         }
+        readsItem = template.references.contains { $0.root == .item }
     }
 
     /// The text with which the URL begins, when it does not begin with a value.

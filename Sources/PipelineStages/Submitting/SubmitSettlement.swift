@@ -110,7 +110,10 @@ struct SubmitSettlement: Sendable {
     private func fetched<Checkpoint>(
         _ then: RequestDefinition, _ item: JSON, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
     ) async throws(StageFailure) -> Settlement {
-        let rendered = try await requests.render(then, in: context, role: "look") { $0.item = item }
+        let rendered = try await requests.render(then, in: context, role: "look") { scope in
+            scope.item = item
+            scope.itemIsOwn = false
+        }
         switch await requests.send(rendered, in: context) {
         case .failure(let failure): return try unanswered(failure, rendered, in: context)
         case .success(let response):

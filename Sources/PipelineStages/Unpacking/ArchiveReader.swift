@@ -11,7 +11,8 @@ import CArchive
 /// An archive that libarchive reads, entry by entry, in blocks: memory does not grow with it.
 ///
 /// Used by one caller at a time, who makes and drops it. Only forms and filters that run inside the process are
-/// switched on: libarchive would start programs for some others.
+/// switched on: libarchive would start programs for some others. What was compressed several times over is unpacked
+/// once: the layers between cost time that no limit on what comes out can bound.
 final class ArchiveReader {
     private let handle: OpaquePointer
     private let format: UnpackDefinition.Format
@@ -23,6 +24,9 @@ final class ArchiveReader {
         self.handle = handle
         self.format = format
         Self.enable(format, handle)
+        if let filter = try Self.filter(of: path, format), archive_read_append_filter(handle, filter) < CARCHIVE_WARN {
+            throw failure
+        }
         guard archive_read_open_filename(handle, path, 128 << 10) >= CARCHIVE_WARN else {
             throw failure
         }
@@ -34,13 +38,33 @@ final class ArchiveReader {
         if format == .zip || format == .auto { archive_read_support_format_zip(handle) }
         if format == .tar || format == .auto { archive_read_support_format_tar(handle) }
         if format == .gz || format == .auto { archive_read_support_format_raw(handle) }
-        if format != .zip { archive_read_support_filter_gzip(handle) }
-        guard format == .tar || format == .auto else { return }
-        archive_read_support_filter_bzip2(handle)
-        archive_read_support_filter_xz(handle)
-        archive_read_support_filter_zstd(handle)
-        archive_read_support_filter_compress(handle)
     }
+
+    /// What a file of the form is compressed with, as its first bytes say; nil for nothing.
+    private static func filter(of path: String, _ format: UnpackDefinition.Format) throws(UnpackFailure) -> Int32? {
+        guard format != .zip else { return nil }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .file(.last("read", path)) }
+        defer { close(descriptor) }
+        var start: [UInt8] = []
+        do throws(FileFailure) {
+            _ = try FileDigest.read(descriptor, path, 0..<10) { start += $0 }
+        } catch {
+            throw .file(error)
+        }
+        let filter = marks.first { start.starts(with: $0.bytes) && start.dropFirst(4).starts(with: $0.behind) }?.filter
+        return format == .gz && filter != CARCHIVE_FILTER_GZIP ? nil : filter
+    }
+
+    /// With what compressed files begin, and what stands behind the fourth byte. A tar begins with a name, which may be
+    /// `BZh9`: a block of bzip2 or its end follows there.
+    private static let marks: [(bytes: [UInt8], behind: [UInt8], filter: Int32)] = [
+        ([0x1f, 0x8b], [], CARCHIVE_FILTER_GZIP), ([0x1f, 0x9d], [], CARCHIVE_FILTER_COMPRESS),
+        (Array("BZh".utf8), [0x31, 0x41, 0x59, 0x26, 0x53, 0x59], CARCHIVE_FILTER_BZIP2),
+        (Array("BZh".utf8), [0x17, 0x72, 0x45, 0x38, 0x50, 0x90], CARCHIVE_FILTER_BZIP2),
+        ([0xfd, 0x37, 0x7a, 0x58], [0x5a, 0x00], CARCHIVE_FILTER_XZ),
+        ([0x28, 0xb5, 0x2f, 0xfd], [], CARCHIVE_FILTER_ZSTD),
+    ]
 
     /// The next entry, valid until the one after it; nil behind the last.
     func next() throws(UnpackFailure) -> OpaquePointer? {

@@ -12,12 +12,18 @@ import PipelineCore
 
 /// Writes checked entries below one folder, with the digest of each file.
 struct ArchiveWriter: ~Copyable {
+    /// PATH_MAX is 4096 on Linux, 1024 on macOS; with a slash and the end.
+    private static let longestPath = Int(PATH_MAX) - 2
+
     private let handle: OpaquePointer
     /// The real path of the folder.
     private let folder: String
     private let limits: UnpackLimits
     private var total: Int64 = 0
+    /// What was made, or may have been: the folders on the way to an entry count too.
     private(set) var entries = 0
+    /// Those of the entry before.
+    private var folders: ArraySlice<String> = []
     /// Regular files by their path in the folder, in bytes as the file system compares them; the later of two with one
     /// name wins.
     private var written: [[UInt8]: WrittenFile] = [:]
@@ -42,13 +48,17 @@ struct ArchiveWriter: ~Copyable {
     mutating func write(
         _ entry: OpaquePointer, of reader: ArchiveReader, named name: String
     ) throws(UnpackFailure) {
-        entries += 1
+        let components = try Self.components(of: name)
+        count(components.dropLast())
         if entries > limits.entries { throw .tooMany(limit: limits.entries) }
         if Task.isCancelled { throw .stopped }
-        let components = try Self.components(of: name)
         // The folder itself, as `tar c .` has it.
         if components.isEmpty { return }
         let path = components.joined(separator: "/")
+        // libarchive would change the folder of the whole process for it.
+        guard folder.utf8.count + path.utf8.count < Self.longestPath else {
+            throw .unsafe(entry: name, reason: "its path is too long")
+        }
         try check(entry, name, depth: components.count - 1)
         archive_entry_copy_pathname(entry, "\(folder)/\(path)")
         let isFile = archive_entry_filetype(entry) == S_IFREG && entry.hardLink == nil
@@ -59,6 +69,8 @@ struct ArchiveWriter: ~Copyable {
                 throw .unsafe(entry: name, reason: "it is a hard link to something that is no file of the archive")
             }
             archive_entry_copy_hardlink(entry, "\(folder)/\(target)")
+            // It may bring the content once more: the writer would empty the file that is there for it.
+            archive_entry_set_size(entry, 0)
             written[Array(path.utf8)] = WrittenFile(path: path, bytes: file.bytes, sha256: file.sha256)
         }
         try ensure(archive_write_header(handle, entry), path)
@@ -68,6 +80,13 @@ struct ArchiveWriter: ~Copyable {
 
     /// Folders get their times once nothing more is written into them.
     func finish() throws(UnpackFailure) { try ensure(archive_write_close(handle), "") }
+
+    /// Counts an entry and the folders that the one before it did not lie in.
+    private mutating func count(_ folders: ArraySlice<String>) {
+        let known = zip(self.folders, folders).prefix { $0.utf8.elementsEqual($1.utf8) }.count
+        entries += 1 + folders.count - known
+        self.folders = folders
+    }
 
     private static func components(of name: String) throws(UnpackFailure) -> [String] {
         switch EntryName.components(name) {

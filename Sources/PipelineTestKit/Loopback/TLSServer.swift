@@ -17,21 +17,24 @@ public final class TLSServer: Sendable {
     ///   - name: what the certificate is for.
     ///   - isExpired: a certificate of the year 2020.
     ///   - needsClientCertificate: refuses clients without one of the same authority.
+    ///   - isOld: knows TLS 1.2 and nothing newer.
     public static func start(
-        name: String = "localhost", isExpired: Bool = false, needsClientCertificate: Bool = false
+        name: String = "localhost", isExpired: Bool = false, needsClientCertificate: Bool = false, isOld: Bool = false
     ) async throws -> TLSServer {
         try await withCheckedThrowingContinuation { continuation in
             // Waiting for programs blocks, and the threads of Swift's tasks are few.
             Thread.detachNewThread {
                 continuation.resume(
                     with: Result {
-                        try TLSServer(name: name, isExpired: isExpired, needsClientCertificate: needsClientCertificate)
+                        try TLSServer(
+                            name: name, isExpired: isExpired, needsClientCertificate: needsClientCertificate,
+                            isOld: isOld)
                     })
             }
         }
     }
 
-    private init(name: String, isExpired: Bool, needsClientCertificate: Bool) throws {
+    private init(name: String, isExpired: Bool, needsClientCertificate: Bool, isOld: Bool) throws {
         folder = NSTemporaryDirectory() + "pipeline-tls-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Self.makeCertificate(in: folder, name: name, isExpired: isExpired)
@@ -46,7 +49,7 @@ public final class TLSServer: Sendable {
                 "openssl", "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", "\(folder)/c.pem", "-key",
                 "\(folder)/k.pem",
             ]
-            + verify
+            + verify + (isOld ? ["-tls1_2"] : [])
         process.standardInput = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice

@@ -5,6 +5,14 @@ import PipelineHTTP
 import PipelineTestKit
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 @testable import PipelineStages
 
 @Suite("A request with pages")
@@ -167,6 +175,29 @@ struct PaginationTests {
         #expect(folder.read("all.jsonl") == Self.lines)
         #expect(folder.names == ["all.jsonl"])
         #expect(bench.host.read { $0.files.count } >= 1)
+    }
+
+    @Test("never cuts off a result that its part has become when a process died", arguments: [0, 5])
+    func linkedPart(more: Int) async throws {
+        let service = PageService()
+        let bench = try bench(service, next: #"{ "link": "next" }"#, more: #""to": "all.jsonl","#, capture: "")
+        bench.host.read { $0.commitsLeft = 2 }
+        #expect(await !bench.resume().isFinished)
+        bench.host.read { state in
+            state.journalFailure = nil
+            state.commitsLeft = nil
+        }
+        bench.checkpoint = bench.host.read(\.checkpoint)
+        // As much as was committed, or more: another job's result, which has two names for a moment.
+        let length = Self.lines.utf8.count / 7 * 6
+        let (part, result) = (folder.path + "/all.jsonl.part", folder.path + "/result")
+        truncate(part, off_t(length))
+        if more > 0 { truncate(part, off_t(length + more)) }
+        linkat(AT_FDCWD, part, AT_FDCWD, result, 0)
+        let before = folder.read("result")
+        #expect(await bench.resume().isFinished)
+        #expect(folder.read("all.jsonl") == Self.lines)
+        #expect(folder.read("result") == before)
     }
 
     @Test("refuses a next URL at another origin, unless credentials say so")

@@ -130,6 +130,7 @@ struct DownloadFactsTests {
     func validators() {
         #expect(Validator([.eTag: "\"a\""]) == .entityTag("\"a\""))
         #expect(Validator([.eTag: "W/\"a\""]) == nil)
+        #expect(Validator([.eTag: "\"\""]) == nil)
         let modified = "Fri, 20 Nov 2026 12:00:00 GMT"
         #expect(Validator([.lastModified: modified, .date: "Fri, 20 Nov 2026 12:00:01 GMT"]) == .modified(modified))
         #expect(Validator([.lastModified: modified, .date: modified]) == nil)
@@ -153,8 +154,28 @@ struct DownloadFactsTests {
                 206, ["Content-Type": "multipart/byteranges; boundary=x"],
                 .restart("the service sent several ranges where one was asked for")
             ),
-            (200, ["Content-Length": "120"], .whole(total: 120)), (416, ["Content-Range": "bytes */50"], .nothingMore),
+            (200, ["Content-Length": "120"], .whole(total: 120)),
+            (416, ["Content-Range": "bytes */50"], .restart("the file at the service has changed")),
             (416, ["Content-Range": "bytes */40"], .restart("the service has fewer bytes than are here")),
+            (
+                206, ["Content-Range": "bytes 50-99/100", "Content-Length": "60"],
+                .restart("the service sent another range than it said")
+            ),
+            (206, ["Content-Range": "bytes 50-119/*"], .restart("the file at the service has changed")),
+            (200, ["Content-Length": "120", "Transfer-Encoding": "chunked"], .whole(total: nil)),
+            (200, ["Content-Length": "-1"], .whole(total: nil)),
+            (
+                200, ["Content-Length": "50", "Content-Range": "bytes 50-99/100"],
+                .restart("the service sent a part as if it were the whole")
+            ),
+            (
+                206, ["Content-Range": "bytes 50-99/100", "Content-Encoding": "gzip"],
+                .restart("the service has coded this part in another way")
+            ),
+            (
+                206, ["Content-Range": "bytes 50-99/100", "Content-Encoding": "identity"],
+                .rest(end: 100, total: 100)
+            ),
             (412, [:], .restart("the file at the service has changed")), (404, [:], .answer), (202, [:], .answer),
         ] as [(Int, [String: String], DownloadSession.Verdict)])
     func verdicts(status: Int, fields: [String: String], verdict: DownloadSession.Verdict) {
@@ -164,6 +185,35 @@ struct DownloadFactsTests {
         #expect(session.verdict(on: HTTPResponse(status: .init(code: status), headerFields: headers)) == verdict)
         #expect(session.fields[.range] == "bytes=50-")
         #expect(session.fields[.ifRange] == "\"a\"")
+    }
+
+    @Test(
+        "what the first bytes of a file are worth",
+        arguments: [
+            (["Content-Range": "bytes 0-9/100", "ETag": "\"a\""], true),
+            (["Content-Range": "bytes 0-9/100", "ETag": "\"a\"", "Content-Length": "12"], false),
+            (["Content-Range": "bytes 0-9/*", "ETag": "\"a\""], false),
+            (["Content-Range": "bytes 0-9/100"], false),
+            (["Content-Range": "bytes 0-9/100", "x-goog-hash": "crc32c=4waSgw=="], false),
+            (["Content-Range": "bytes 0-9/100", "x-goog-hash": "md5=1B2M2Y8AsgTpgAmY7PhCfg=="], true),
+        ] as [([String: String], Bool)])
+    func starts(fields: [String: String], isUseful: Bool) {
+        var headers = HTTPFields()
+        for (name, value) in fields { headers[HTTPField.Name(name)!] = value }
+        let verdict = DownloadSession(limit: 10).verdict(
+            on: HTTPResponse(status: .partialContent, headerFields: headers))
+        if case .restart = verdict {
+            #expect(!isUseful)
+        } else {
+            #expect(isUseful && verdict == .rest(end: 10, total: 100))
+        }
+    }
+
+    @Test("nothing is missing of a file whose length nobody has said once the service has no more")
+    func nothingMore() {
+        let session = DownloadSession(held: 50, validator: .entityTag("\"a\""))
+        let head = HTTPResponse(status: .rangeNotSatisfiable, headerFields: [.contentRange: "bytes */50"])
+        #expect(session.verdict(on: head) == .nothingMore)
     }
 
     @Test("no range is asked for without a validator, nor with a method that has none")

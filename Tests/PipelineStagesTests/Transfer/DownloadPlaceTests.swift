@@ -56,6 +56,37 @@ struct DownloadPlaceTests {
         #expect(folder.names == ["a", "b"])
     }
 
+    @Test("waits for nobody when a pipe has the name")
+    func pipe() async throws {
+        let small: [UInt8] = Array("hello".utf8)
+        let service = try FileService(small)
+        mkfifo(folder.path + "/a", 0o600)
+        let refused = await (try bench(service, TransferBench.verifying(small), to: "a")).resume()
+        #expect(refused.refusal?.contains("a different file is at") == true)
+        #expect(folder.read("a.part") == small)
+    }
+
+    @Test("never writes into a result, which a part may have become when a process died")
+    func linkedPart() async throws {
+        let service = try FileService(content) { $0.cuts = [9 << 20] }
+        let bench = try bench(service, to: "a")
+        #expect(await bench.resume().failedTry != nil)
+        // Another job brought the same file, and was killed between its two names.
+        folder.write("result", content)
+        unlink(folder.path + "/a.part")
+        linkat(AT_FDCWD, folder.path + "/result", AT_FDCWD, folder.path + "/a.part", 0)
+        let other = TransferFolder.bytes(10 << 20, seed: 2)
+        service.change { state in
+            state.content = other
+            state.cuts = [1 << 20]
+        }
+        _ = await bench.resume()
+        #expect(folder.read("result") == content)
+        #expect(await bench.run().finished != nil)
+        #expect(folder.read("a") == other)
+        #expect(folder.read("result") == content)
+    }
+
     @Test("whose name is taken meanwhile waits as a part until overwriting is allowed")
     func takenMeanwhile() async throws {
         let small: [UInt8] = Array("hello".utf8)

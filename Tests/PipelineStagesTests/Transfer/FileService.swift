@@ -16,6 +16,8 @@ final class FileService: LoopbackService {
         var endsInOrder = false
         /// Answers 200 with the whole to a range.
         var ignoresRanges = false
+        /// Gives these answers first, whatever was asked.
+        var answers: [ScriptedAnswer] = []
         /// Answers with these statuses first.
         var statuses: [Int] = []
         /// Sends at most so many bytes of a range.
@@ -53,6 +55,7 @@ final class FileService: LoopbackService {
 
     func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
         state.withLock { state in
+            if !state.answers.isEmpty { return state.answers.removeFirst() }
             if !state.statuses.isEmpty { return .status(state.statuses.removeFirst(), body: #"{"error": "not now"}"#) }
             let size = state.content.count
             var start = 0

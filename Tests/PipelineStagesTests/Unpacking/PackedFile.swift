@@ -51,7 +51,16 @@ enum PackedFile {
     }
 
     /// A tar as POSIX.1-1988 has it (ustar), of files and hard links: its names are bytes, which nobody normalizes.
-    static func plainTar(_ entries: [Entry]) -> [UInt8] {
+    ///
+    /// - Parameter isExtended: whether it has a header of POSIX.1-2001 (pax) before it, by which a hard link may bring the
+    ///   content once more.
+    static func plainTar(_ entries: [Entry], isExtended: Bool = false) -> [UInt8] {
+        var bytes: [UInt8] = []
+        if isExtended { bytes = Array(plainTar([.file("pax", "19 comment=nothing\n")], kind: "g").dropLast(1024)) }
+        return bytes + plainTar(entries, kind: nil)
+    }
+
+    private static func plainTar(_ entries: [Entry], kind: String?) -> [UInt8] {
         var bytes: [UInt8] = []
         for entry in entries {
             var header = [UInt8](repeating: 0, count: 512)
@@ -63,7 +72,7 @@ enum PackedFile {
             put(String(1 << 33 | entry.content.count, radix: 8).suffix(11).description, at: 124)
             put("00000000000", at: 136)
             put("        ", at: 148)
-            put(entry.hardLink == nil ? "0" : "1", at: 156)
+            put(kind ?? (entry.hardLink == nil ? "0" : "1"), at: 156)
             put(entry.hardLink ?? "", at: 157)
             put("ustar\u{0}00", at: 257)
             put(String(1 << 18 | header.reduce(0) { $0 + Int($1) }, radix: 8).suffix(6) + "\u{0} ", at: 148)

@@ -17,11 +17,14 @@ struct UnpackingTests {
     private let folder = TransferFolder()
 
     private func unpack(
-        _ bytes: [UInt8], _ format: UnpackDefinition.Format = .auto, limit: Int64 = 1 << 30
+        _ bytes: [UInt8], _ format: UnpackDefinition.Format = .auto, limit: Int64 = 1 << 30,
+        entries: Int = 1_000_000
     ) -> Swift.Result<Unpacking.Result, UnpackFailure> {
         let archive = folder.write("archive", bytes)
+        var limits = UnpackLimits(bytes: limit)
+        limits.entries = entries
         let unpacking = Unpacking(
-            archive: archive, format: format, limits: UnpackLimits(bytes: limit), folder: "\(folder.path)/out")
+            archive: archive, format: format, limits: limits, folder: "\(folder.path)/out")
         do throws(UnpackFailure) {
             return .success(try unpacking.perform())
         } catch {
@@ -79,6 +82,48 @@ struct UnpackingTests {
         #expect(folder.read("out/content") == content)
     }
 
+    @Test("unpacks one layer of several, as those between could take any time")
+    func layers() throws {
+        let inner = PackedFile.bytes(.gzip, [PackedFile.Entry(name: "x", content: TransferFolder.bytes(1000))])
+        let outer = PackedFile.bytes(.gzip, [PackedFile.Entry(name: "x", content: inner)])
+        for format in [UnpackDefinition.Format.gz, .auto] {
+            let result = try unpack(outer, format).get()
+            #expect(result.isSingle)
+            #expect(folder.read("out/content") == inner)
+            FolderTree.remove(folder.path + "/out")
+        }
+        guard case .failure(.unknownForm(.tar)) = unpack(outer, .tar) else {
+            Issue.record("two layers were taken for a tar")
+            return
+        }
+    }
+
+    @Test("takes a name for no compression")
+    func misleadingName() throws {
+        let tar = PackedFile.plainTar([.file("BZh9.txt", "text")])
+        for format in [UnpackDefinition.Format.tar, .auto] {
+            #expect(try unpack(tar, format).get().files.map(\.path) == ["BZh9.txt"])
+            FolderTree.remove(folder.path + "/out")
+        }
+    }
+
+    @Test("takes a tar in each compression", arguments: ["gzip -c", "bzip2 -c", "xz -c", "zstd -c", "cat"])
+    func compressions(program: String) throws {
+        let tar = PackedFile.bytes(.tar, [.file("a/b", "text"), .file("c", "more")])
+        folder.write("plain", tar)
+        // Those that a machine lacks are of no interest here.
+        guard let pipe = popen("\(program) '\(folder.path)/plain' 2>/dev/null", "r") else { return }
+        var packed: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { packed += buffer[..<count] }
+        guard pclose(pipe) == 0, !packed.isEmpty else { return }
+        for format in [UnpackDefinition.Format.tar, .auto] {
+            #expect(try unpack(packed, format).get().files.map(\.path) == ["a/b", "c"], "\(program)")
+            #expect(folder.read("out/a/b") == Array("text".utf8))
+            FolderTree.remove(folder.path + "/out")
+        }
+    }
+
     @Test("refuses every way out of the folder, and leaves nothing")
     func escapes() {
         #expect(refusal([.file("a", "x"), .file("../b", "x")])?.contains("'..'") == true)
@@ -95,6 +140,8 @@ struct UnpackingTests {
             refusal([.link("s", to: "d"), PackedFile.Entry(name: "h", hardLink: "s")])?.contains("no file") == true)
         #expect(refusal([PackedFile.Entry(name: "dev", kind: .device)])?.contains("device") == true)
         #expect(refusal([PackedFile.Entry(name: "pipe", kind: .pipe)])?.contains("device") == true)
+        let long = Array(repeating: String(repeating: "a", count: 250), count: 20).joined(separator: "/")
+        #expect(refusal([.file(long, "x")])?.contains("too long") == true)
         #expect(refusal([.file("a\u{1B}[2J", "x")])?.contains("control") == true)
     }
 
@@ -108,6 +155,41 @@ struct UnpackingTests {
         #expect(result.files.map(\.path) == ["copy", "lib/a.so.1"])
         #expect(folder.read("out/x/y/z/a.so") == Array("code".utf8))
         #expect(mode("lib/a.so.1") & 0o7777 == 0o755)
+    }
+
+    @Test("is found in the order in which it was written, whatever letters its names have")
+    func order() throws {
+        let entries: [PackedFile.Entry] = [.file("z", "1"), .file("e\u{301}", "2"), .file("\u{E9}", "3")]
+        let result = try unpack(PackedFile.plainTar(entries)).get()
+        let found = try FolderTree.files(in: folder.path + "/out")
+        #expect(found.map(\.sha256) == result.files.map(\.sha256))
+        #expect(result.files.map { Array($0.path.utf8).count } == [3, 1, 2])
+    }
+
+    @Test("keeps what a hard link leads to, also where the link brings its content once more")
+    func filledLinks() throws {
+        let text = Array("content".utf8)
+        let entries = [
+            PackedFile.Entry(name: "a", content: text), PackedFile.Entry(name: "b", content: text, hardLink: "a"),
+            PackedFile.Entry(name: "c", content: text),
+        ]
+        let result = try unpack(PackedFile.plainTar(entries, isExtended: true)).get()
+        for name in ["a", "b", "c"] { #expect(folder.read("out/\(name)") == text) }
+        #expect(result.files.map(\.sha256) == Array(repeating: TransferFolder.sha256(text), count: 3))
+    }
+
+    @Test("counts the folders of a name like entries: few names could make more of them than a disk has room for")
+    func folders() {
+        let deep = (0..<20).map { number in
+            PackedFile.Entry(name: (0..<90).map { "\(number)-\($0)" }.joined(separator: "/"))
+        }
+        let packed = PackedFile.bytes(.tarGzip, deep)
+        guard case .failure(.tooMany(limit: 1000)) = unpack(packed, entries: 1000) else {
+            Issue.record("not stopped")
+            return
+        }
+        #expect(folder.names == ["archive"])
+        #expect((try? unpack(packed, entries: 1800).get())?.files.count == 20)
     }
 
     @Test("stops at the limit, whatever the archive says of its sizes")

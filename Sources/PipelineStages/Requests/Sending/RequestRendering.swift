@@ -17,7 +17,10 @@ struct RequestRendering {
         let base = try service.map { service throws(EvaluationFailure) in try ServiceURL(service, in: scope) }
         let url = try absoluteURL(base)
         let isAtHome = base?.origin == URLParts(url)?.origin
-        let reach = CredentialReach(definition, hasService: service != nil, isServiceOrigin: isAtHome)
+        let isAnswers =
+            definition.url.readsCaptures || definition.url.readsItem && !scope.itemIsOwn
+        let reach = CredentialReach(
+            definition, hasService: service != nil, isServiceOrigin: isAtHome, isAnswers: isAnswers)
         var description = RequestDescription(method: definition.method, url: url)
         description.query = try table(definition.query, reach).pairs(in: scope)
         try addHeaders(to: &description, reach)
@@ -48,7 +51,7 @@ struct RequestRendering {
                     message: "the URL \"\(text)\" is a path, and the stage names no service that it could belong to",
                     hint: "add \"service\": \"NAME\" to the stage", range: definition.url.range)
             }
-            return base.appending(text)
+            return base.appending(text, identifies: definition.credentials != .none)
         }
         guard let parts = URLParts(text), !parts.authority.isEmpty else {
             throw .wrong(
@@ -180,12 +183,14 @@ struct CredentialReach {
 
     /// By default they belong to the service's origin. A host that the author wrote into the request may get what
     /// stands in the request; a host that an answer named gets nothing.
-    init(_ definition: RequestDefinition, hasService: Bool, isServiceOrigin: Bool) {
+    ///
+    /// - Parameter isAnswers: whether the URL has in it what an answer gave.
+    init(_ definition: RequestDefinition, hasService: Bool, isServiceOrigin: Bool, isAnswers: Bool) {
         switch definition.credentials {
         case .none: (includesOwn, includesOuter) = (false, false)
         case .anyOrigin: (includesOwn, includesOuter) = (true, true)
         case .service:
-            let isAuthors = !hasService && (definition.url.hasLiteralOrigin || !definition.url.readsCaptures)
+            let isAuthors = !hasService && (definition.url.hasLiteralOrigin || !isAnswers)
             includesOwn = isServiceOrigin || isAuthors || definition.url.hasLiteralOrigin
             includesOuter = isServiceOrigin || isAuthors
         }
