@@ -19,7 +19,13 @@ struct GuardedSubmit: Sendable {
     func perform<Checkpoint>(
         in context: StageContext<Checkpoint>, accept: Accept
     ) async throws(StageFailure) -> SubmitOutcome {
-        let rendered = try await requests.render(definition, in: context)
+        try await perform(try await requests.render(definition, in: context), in: context, accept: accept)
+    }
+
+    /// The same for a request whose values need what only its stage knows.
+    func perform<Checkpoint>(
+        _ rendered: RenderedRequest, in context: StageContext<Checkpoint>, accept: Accept
+    ) async throws(StageFailure) -> SubmitOutcome {
         let cause = Mutex<String?>(nil)
         let outcome = try await context.submit(
             body: rendered.digestInput,

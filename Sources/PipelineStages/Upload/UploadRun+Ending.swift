@@ -16,6 +16,13 @@ extension UploadRun {
             try await keep()
             throw error
         }
+        return try await conclude(answer, rendered)
+    }
+
+    /// Takes the captures out of an answer that ended the upload and was judged.
+    mutating func conclude(
+        _ answer: Answer, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         let captures: JSONObject
         do throws(StageFailure) {
             captures = try requests.captures(stage.requests.definition.capture, from: answer, of: rendered, in: context)
@@ -53,16 +60,16 @@ extension UploadRun {
         _ failure: UploadFailure, _ response: HTTPExchangeResponse?, _ rendered: RenderedRequest?
     ) async throws(StageFailure) -> StageFailure {
         guard let response, let rendered else { return .definite(StepFailure("the upload can't begin")) }
+        switch failure {
+        case .busy, .refusing: checkpoint.held = (checkpoint.held ?? 0) + 1
+        default: break
+        }
         try await keep()
         let name = requests.name(of: rendered.description.url)
         switch failure {
         case .refused: return await refusal(response, rendered)
-        case .busy:
-            let step = requests.failure(
-                "\(name) still holds the upload for another request", requests.answer(of: response), of: rendered,
-                in: context)
-            return .failed(
-                TryFailure(step, kind: .answered, retryAfter: response.retryAfter(now: context.now) ?? .seconds(2)))
+        case .busy: return held("\(name) still holds the upload for another request", response, rendered)
+        case .refusing(let status): return held("\(name) keeps refusing bytes with \(status)", response, rendered)
         case .gone: return try await endAsGone(response, rendered)
         case .unsupported:
             return definite(
@@ -79,6 +86,20 @@ extension UploadRun {
                     + SizeText.describe(limit),
                 hint: "send a larger file", response, rendered)
         }
+    }
+
+    /// A service may not notice for a minute that a connection is gone. Until then it holds the upload, and each question
+    /// costs one of the tries that there are: the pauses between them grow.
+    private func held(
+        _ title: String, _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+    ) -> StageFailure {
+        let step = requests.failure(
+            title, requests.answer(of: response), of: rendered,
+            hint: "it may still wait for the connection that broke", in: context)
+        let pauses: [Duration] = [.seconds(2), .seconds(6), .seconds(20), .seconds(60)]
+        let pause = pauses[min(max(0, (checkpoint.held ?? 1) - 1), pauses.count - 1)]
+        return .failed(
+            TryFailure(step, kind: .answered, retryAfter: response.retryAfter(now: context.now) ?? pause))
     }
 
     /// An exchange without a whole answer. What was sent is kept in mind; the next try asks for the offset.
@@ -176,7 +197,8 @@ extension UploadRun {
     /// The answer to a complete upload is lost: found again as `once` says, else the file is sent again.
     mutating func settleLost() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         let definition = stage.requests.definition
-        guard definition.once != nil else {
+        // Beside a request that ends the upload, "once" is about that one.
+        guard definition.once != nil, stage.complete == nil else {
             throw try await lost("the answer to the upload is lost, and the service does not give it again")
         }
         var record = SubmitRecord(

@@ -8,7 +8,12 @@ extension UploadRun {
     ) async throws(StageFailure) -> HTTPExchangeResponse {
         switch try await outcome(of: request, rendered) {
         case .success(let response): return response
-        case .failure(let failure): throw await end(failure, rendered)
+        case .failure(let failure):
+            if request.purpose == .create || request.purpose == .append, failure.lacksEnd(of: rendered) {
+                session.takeBack()
+                noteSession()
+            }
+            throw await end(failure, rendered)
         }
     }
 
@@ -112,5 +117,13 @@ extension UploadRun {
             if position > passage.parts { context.pass(.uploadPart) }
             context.pass(.uploadSent)
         }
+    }
+}
+
+extension ExchangeFailure {
+    /// Whether the last byte of a request did not go out: without it no service can have accepted it, as the length
+    /// stands in its head.
+    func lacksEnd(of rendered: RenderedRequest) -> Bool {
+        !connectionMade || requestBytesSent < requestBodyLength ?? rendered.description.body.length
     }
 }

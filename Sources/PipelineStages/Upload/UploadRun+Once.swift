@@ -49,9 +49,7 @@ extension UploadRun {
         case .failure(let failure):
             try await keep()
             let failed = requests.tryFailure(failure, of: rendered, in: context)
-            // Without its last byte no service can have accepted it: the length stands in its head.
-            let length = failure.requestBodyLength ?? rendered.description.body.length
-            if !failure.connectionMade || failure.requestBytesSent < length {
+            if failure.lacksEnd(of: rendered) {
                 if failure.reason == .cancelled || Task.isCancelled {
                     return .notSent(TryFailure(failed.failure, kind: .silent))
                 }

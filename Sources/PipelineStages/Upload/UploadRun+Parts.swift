@@ -63,6 +63,7 @@ extension UploadRun {
                     requests.failure("the answer to the creation names no UploadId", answer, of: rendered, in: context))
             }
             state.uploadID = id
+            state.begun = response.headers[.date].flatMap { Timestamp.httpDate($0) }
         }
         state.isCreated = true
         checkpoint.parts = state
@@ -75,10 +76,7 @@ extension UploadRun {
     /// Learns what the service has. An outcome when that is all, and its answer to the end was lost.
     private mutating func takeUp(_ parts: PartsRequests) async throws(StageFailure) -> StageOutcome<UploadCheckpoint>? {
         guard let state = checkpoint.parts else { return nil }
-        guard parts.isStorage else {
-            if state.isCompleting, stage.requests.definition.once != nil { return try await settleLost() }
-            return nil
-        }
+        guard parts.isStorage else { return nil }
         let table = PartTable(total: source.size, size: state.partSize)
         var receipts: [Int: String] = [:]
         var checksums = state.checksums ?? [:]
@@ -125,20 +123,15 @@ extension UploadRun {
         }
         let look = try await parts.look()
         var object = try await answer(to: look)
-        let tag = object.headers[.eTag] ?? ""
-        let count = PartTable(total: source.size, size: state.partSize).count
-        // The ETag of an object made of parts ends with their number.
-        guard object.isSuccess, object.headers[.contentLength].flatMap({ Int64($0) }) == source.size,
-            tag.filter({ $0 != "\"" }).hasSuffix("-\(count)")
-        else {
+        guard state.made(object, of: source.size, isContested: response.status == 412) else {
             if response.status == 412 { return nil }
             throw try await end(.gone, response, rendered)
         }
         let document =
             "<CompleteMultipartUploadResult><Location>\(PartsRequests.escaped(object.url))</Location>"
-            + "<ETag>\(PartsRequests.escaped(tag))</ETag></CompleteMultipartUploadResult>"
+            + "<ETag>\(PartsRequests.escaped(object.headers[.eTag] ?? ""))</ETag></CompleteMultipartUploadResult>"
         object.body = Array(document.utf8)
-        return try await finish(object, look)
+        return try await conclude(requests.answer(of: object), look)
     }
 
     // MARK: Ending
@@ -149,7 +142,11 @@ extension UploadRun {
         guard let state = checkpoint.parts else { throw .definite(StepFailure("the upload has no parts")) }
         guard let rendered = try await parts.completion(state) else {
             guard let last else { return .finished([:]) }
-            return try await finish(last.0, last.1)
+            return try await conclude(requests.answer(of: last.0), last.1)
+        }
+        if let complete = parts.definition.complete, stage.requests.definition.once != nil {
+            context.pass(.uploadSent)
+            return try await submit(complete, rendered)
         }
         let isAgain = state.isCompleting
         checkpoint.parts?.isCompleting = true
@@ -166,7 +163,9 @@ extension UploadRun {
         if parts.isStorage, response.isSuccess, let failure = try await hiddenFailure(response, rendered) {
             throw failure
         }
-        return try await finish(response, rendered)
+        // A refusal of the end takes nothing from the parts: they are there, and only the end is tried again.
+        let answer = try await requests.judge(response, of: rendered, in: context)
+        return try await conclude(answer, rendered)
     }
 
     /// The completion begins its answer with 200 before it knows how it ends: an error then stands in the body.

@@ -99,7 +99,9 @@ struct UploadRun {
     }
 
     /// Whether an upload that is gone may be one that was complete, and `once` can tell.
-    private var isAnswerLost: Bool { checkpoint.mayBeComplete && stage.requests.definition.once != nil }
+    private var isAnswerLost: Bool {
+        checkpoint.mayBeComplete && stage.requests.definition.once != nil && stage.complete == nil
+    }
 
     // MARK: Commits
 
@@ -129,6 +131,7 @@ struct UploadRun {
         noteSession()
         guard checkpoint != committed, !isSparing else { return }
         let hasProgress = checkpoint.confirmed > max(before, committed?.confirmed ?? 0)
+        if hasProgress { checkpoint.held = nil }
         try await commit(countsBytes: hasProgress)
         if checkpoint.url != nil, !hasPassedCreation {
             hasPassedCreation = true

@@ -13,6 +13,9 @@ struct PartsUploadTests {
         struct State: Sendable {
             var parts: [Int: [UInt8]] = [:]
             var refusals: [Int] = []
+            /// Statuses of the next answers to the end, in place of its own; 0 for none after it was taken.
+            var ends: [Int] = []
+            var ended: [String?] = []
             /// Nothing of a part is read before so many have begun.
             var together = 0
             let gate = Gate()
@@ -46,6 +49,12 @@ struct PartsUploadTests {
             switch request.path {
             case "/uploads": return .json("{\"id\": \"up1\"}", status: 201)
             case "/uploads/up1/complete":
+                let status = state.withLock { state in
+                    state.ended.append(request.header("Idempotency-Key"))
+                    return state.ends.isEmpty ? nil : state.ends.removeFirst()
+                }
+                if status == 0 { return ScriptedAnswer([.reset]) }
+                if let status { return .status(status, headers: [("Retry-After", "0")]) }
                 state.withLock { $0.completed = request.text }
                 return .json("{\"file\": {\"id\": \"f1\"}}")
             case "/uploads/up1": return .status(204)
@@ -65,7 +74,9 @@ struct PartsUploadTests {
     private let folder = TransferFolder()
     private let content = TransferFolder.bytes(2_500_000)
 
-    private func bench(_ url: String, part: String = #""part": true"#, bytes: [UInt8]? = nil) throws -> TransferBench {
+    private func bench(
+        _ url: String, part: String = #""part": true"#, bytes: [UInt8]? = nil, more: String = ""
+    ) throws -> TransferBench {
         folder.write("data.bin", bytes ?? content)
         return try TransferBench(
             """
@@ -79,7 +90,7 @@ struct PartsUploadTests {
               "complete": { "POST": "/uploads/${{ self.id }}/complete",
                             "json": { "part_ids": "${{ self.parts.part }}" } },
               "cancel": { "DELETE": "/uploads/${{ self.id }}" },
-              "capture": { "file": "$.file.id" } }
+              "capture": { "file": "$.file.id" } \(more) }
             """, url: url, folder: folder.path)
     }
 
@@ -145,6 +156,56 @@ struct PartsUploadTests {
         #expect(await bench.run().finished != nil)
         #expect(service.bytes == content)
         #expect(service.lines.count { $0.contains("/parts/") } == 4)
+    }
+
+    /// The refusal of the end was taken for that of the whole upload: all parts were sent once more.
+    @Test("whose end is refused for now keeps its parts, and only ends again", arguments: [503, 429])
+    func refusedEnd(status: Int) async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [status, status] }
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished?["file"] == "f1")
+        #expect(service.received == 2_500_000)
+        #expect(service.lines.count { $0 == "POST /uploads" } == 1)
+        #expect(service.lines.count { $0 == "POST /uploads/up1/complete" } == 3)
+    }
+
+    @Test("whose end is refused for good is removed")
+    func refusedEndForGood() async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [400] }
+        let bench = try bench(service.url)
+        #expect(await bench.resume().refusal?.contains("400") == true)
+        #expect(service.lines.last == "DELETE /uploads/up1")
+    }
+
+    /// To settle the end by a key, all parts were sent once more to another upload.
+    @Test("whose end was lost sends that again under one key, and no part of the file")
+    func lostEnd() async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [0, 503] }
+        let bench = try bench(service.url, more: #", "once": { "key": "Idempotency-Key" }"#)
+        #expect(await bench.run().finished != nil)
+        #expect(bench.state.captures["file"] == "f1")
+        #expect(service.received == 2_500_000)
+        let keys = service.state.withLock(\.ended)
+        #expect(keys.count == 3 && Set(keys).count == 1 && keys[0] != nil)
+    }
+
+    @Test("whose end was lost is found by its name, and not ended twice")
+    func foundEnd() async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [0] }
+        let look = try LoopbackServer { _ in .json(#"{"file": {"id": "found"}, "key": "key1"}"#) }
+        defer { look.stop() }
+        let bench = try bench(
+            service.url,
+            more: """
+                , "once": { "name": { "GET": "\(look.url)/f" }, "ours": "response.body.key == job.key" }
+                """)
+        #expect(await bench.run().finished != nil)
+        #expect(bench.state.captures["file"] == "found")
+        #expect(service.state.withLock(\.ended).count == 1)
     }
 
     @Test("is removed when it fails for good, and when it is cancelled")

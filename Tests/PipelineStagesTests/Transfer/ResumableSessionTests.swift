@@ -188,6 +188,15 @@ struct ResumableSessionTests {
         #expect(step?.method == .head)
     }
 
+    /// A last answer that names no completeness was the end, whatever offset it named.
+    @Test("believes the offset of an answer that does not say whether the upload is complete", arguments: [99, 100])
+    func offsetAtEnd(offset: Int) {
+        var session = resumed()
+        _ = session.next(after: answer(204, ["Upload-Offset": "0"]))
+        let step = session.next(after: answer(204, ["Upload-Offset": "\(offset)"]))
+        if offset == 100 { #expect(step == .done) } else { #expect(request(step)?.method == .head) }
+    }
+
     @Test("goes on at the offset of a 409")
     func conflict() {
         var session = resumed()

@@ -24,11 +24,15 @@ struct ResumableUploadTests {
         -> TransferBench
     {
         folder.write("selfie.y4m", content)
-        return try TransferBench(
+        return try bench(url: service.url, more, partSize: partSize)
+    }
+
+    private func bench(url: String, _ more: String, partSize: String) throws -> TransferBench {
+        try TransferBench(
             """
             { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "resumable",
               "partSize": "\(partSize)", "request": { "POST": "/videos" }, "capture": { "video": "$.id" } \(more) }
-            """, url: service.url, folder: folder.path)
+            """, url: url, folder: folder.path)
     }
 
     private func whole(_ service: ResumableService) -> [UInt8]? {
@@ -97,6 +101,19 @@ struct ResumableUploadTests {
             partSize: "8MiB")
         #expect(await bench.run().finished?["video"] == "found")
         #expect(service.lines == ["POST /videos"])
+    }
+
+    /// Each try without a connection was taken for a lost answer, and a few of them for the end of the upload.
+    @Test("that goes with its creation and never arrives whole waits for the network, however often")
+    func optimisticOffline() async throws {
+        let service = try ResumableService()
+        let once = #", "once": { "key": "Idempotency-Key" }"#
+        folder.write("selfie.y4m", content)
+        let offline = try bench(url: "http://127.0.0.1:1", once, partSize: "8MiB")
+        for _ in 0..<8 { #expect(await offline.resume().failedTry?.kind == .silent) }
+        let bench = try bench(url: service.url, once, partSize: "8MiB")
+        bench.state = offline.state
+        #expect(await bench.run().finished?["video"] == "video-3000000")
     }
 
     @Test("goes on at the offset that the service reports, and repeats nothing that it has")

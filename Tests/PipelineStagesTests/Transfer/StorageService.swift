@@ -1,4 +1,5 @@
 import HTTPTypes
+import PipelineCore
 import PipelineTestKit
 import Synchronization
 
@@ -19,6 +20,10 @@ final class StorageService: LoopbackService {
         var foreignObject: [UInt8]?
         /// Statuses of the next answers to parts.
         var refusals: [Int] = []
+        /// Statuses of the next answers to completions.
+        var ends: [Int] = []
+        /// Removes an upload when so many completions come.
+        var removals = 0
     }
 
     struct State: Sendable {
@@ -26,6 +31,8 @@ final class StorageService: LoopbackService {
         var uploads: [String: [Int: [UInt8]]] = [:]
         var object: [UInt8]?
         var tag = ""
+        /// When the object was made.
+        var made = StorageService.now
         var created = 0
         /// Of parts, as they came.
         var checksums: [Int: String] = [:]
@@ -34,6 +41,9 @@ final class StorageService: LoopbackService {
         var running = 0
         var mostRunning = 0
     }
+
+    /// Its clock is of another year, and stands.
+    static let now = Timestamp(milliseconds: 1_000_000_000_000)
 
     let state: Mutex<State>
     let server = ServiceServer()
@@ -67,7 +77,12 @@ final class StorageService: LoopbackService {
                 return state.withLock { state in
                     guard let object = state.object else { return .status(404) }
                     return ScriptedAnswer([
-                        .head(200, [("Content-Length", "\(object.count)"), ("ETag", state.tag)])
+                        .head(
+                            200,
+                            [
+                                ("Content-Length", "\(object.count)"), ("ETag", state.tag),
+                                ("Last-Modified", state.made.httpDate),
+                            ])
                     ])
                 }
             default: return .status(400)
@@ -93,7 +108,7 @@ final class StorageService: LoopbackService {
             return "u\(state.created)"
         }
         return .status(
-            200,
+            200, headers: [("Date", Self.now.httpDate)],
             body: "<?xml version=\"1.0\"?><InitiateMultipartUploadResult xmlns=\"x\"><UploadId>\(id)</UploadId>"
                 + "</InitiateMultipartUploadResult>")
     }
@@ -152,6 +167,14 @@ final class StorageService: LoopbackService {
 
     private func complete(_ request: ReceivedRequest, _ id: String) -> ScriptedAnswer {
         let answer = state.withLock { state -> ScriptedAnswer in
+            if !state.faults.ends.isEmpty {
+                return .status(state.faults.ends.removeFirst(), headers: [("Retry-After", "0")])
+            }
+            if state.faults.removals > 0 {
+                state.faults.removals -= 1
+                state.uploads[id] = nil
+                return .status(404, body: "<Error><Code>NoSuchUpload</Code><Message>gone</Message></Error>")
+            }
             if !state.faults.hiddenErrors.isEmpty {
                 let code = state.faults.hiddenErrors.removeFirst()
                 return .status(200, body: "  <Error><Code>\(code)</Code><Message>no way</Message></Error>")
@@ -174,6 +197,7 @@ final class StorageService: LoopbackService {
                 return .status(400, body: "<Error><Code>InvalidPart</Code></Error>")
             }
             state.object = parts.flatMap(\.value)
+            state.made = Self.now
             state.tag = "\"abc-\(parts.count)\""
             if state.faults.lateCompletions > 0 {
                 state.faults.lateCompletions -= 1

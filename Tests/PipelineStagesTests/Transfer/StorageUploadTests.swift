@@ -1,7 +1,9 @@
 import Crypto
 import Foundation
+import HTTPTypes
 import JSONPath
 import PipelineCore
+import PipelineHTTP
 import PipelineTestKit
 import Synchronization
 import Testing
@@ -195,6 +197,68 @@ struct StorageUploadTests {
         #expect(await bench.resume(crash: (point, 1)).hasDied)
         #expect(await bench.run().finished?["tag"] == "\"abc-4\"")
         #expect(service.object == content)
+    }
+
+    /// The refusal of the end was taken for that of the whole upload: all parts were sent once more to another one.
+    @Test("whose end is refused for now keeps its parts, and only ends again", arguments: [503, 500, 429])
+    func refusedEnd(status: Int) async throws {
+        let service = try StorageService(.init(ends: [status, status]))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().failedTry?.kind == .answered)
+        #expect(await bench.run().finished?["tag"] == "\"abc-4\"")
+        #expect(service.received == 17_000_000)
+        #expect(service.state.withLock(\.created) == 1)
+    }
+
+    @Test("whose end is refused for good goes on with its parts when a person orders another try")
+    func refusedEndForGood() async throws {
+        let service = try StorageService(.init(ends: [403]))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().refusal?.contains("403") == true)
+        #expect(await bench.run().finished != nil)
+        #expect(service.received == 17_000_000)
+    }
+
+    /// An object of the same name, size and number of parts was believed to be this one, though none of it had arrived.
+    @Test("that was removed before its end is not taken for an older object of the same size")
+    func olderObject() async throws {
+        let service = try StorageService(.init(removals: 1))
+        service.state.withLock { state in
+            state.object = TransferFolder.bytes(17_000_000, seed: 9)
+            (state.tag, state.made) = ("\"abc-4\"", StorageService.now - .seconds(86_400))
+        }
+        let bench = try bench(service.url)
+        #expect(await bench.resume().failedTry?.failure.title.contains("no longer has the upload") == true)
+        #expect(await bench.run().finished != nil)
+        #expect(service.object == content)
+    }
+
+    @Test("tells its object from another one by its parts' digests where they are such, and else by its age")
+    func ownObject() {
+        func tag(_ bytes: String) -> String { "\"\(Array(Insecure.MD5.hash(data: Array(bytes.utf8))).hex)\"" }
+        func object(_ tag: String, _ age: Int, _ more: [String: String] = [:]) -> HTTPExchangeResponse {
+            var headers: HTTPFields = [
+                .eTag: tag, .contentLength: "11", .lastModified: (StorageService.now + .seconds(age)).httpDate,
+            ]
+            for (name, value) in more { headers[HTTPField.Name(name)!] = value }
+            return HTTPExchangeResponse(status: 200, headers: headers, url: "http://h/o")
+        }
+        var state = PartsCheckpoint(partSize: 10)
+        state.begun = StorageService.now
+        state.receipts = [1: tag("1234567890"), 2: tag("x")]
+        let digests = [UInt8](Insecure.MD5.hash(data: Array("1234567890".utf8))) + Insecure.MD5.hash(data: [120])
+        let whole = "\"\(Array(Insecure.MD5.hash(data: digests)).hex)-2\""
+        #expect(state.made(object(whole, -1000), of: 11, isContested: true))
+        #expect(!state.made(object("\"ab-2\"", -1000), of: 11, isContested: false))
+        #expect(state.made(object("\"ab-2\"", 0), of: 11, isContested: false))
+        #expect(!state.made(object("\"ab-2\"", 0), of: 11, isContested: true))
+        let sealed = ["x-amz-server-side-encryption": "aws:kms"]
+        #expect(state.made(object("\"ab-2\"", 0, sealed), of: 11, isContested: true))
+        #expect(!state.made(object("\"ab-3\"", 0), of: 11, isContested: false))
+        #expect(!state.made(object(whole, 0), of: 12, isContested: false))
+        state.receipts = [1: "a", 2: "b"]
+        state.begun = nil
+        #expect(!state.made(object("\"ab-2\"", 0), of: 11, isContested: false))
     }
 
     @Test("is tried again when an error stands under the 200 of its end")

@@ -102,6 +102,36 @@ struct TusUploadTests {
         #expect(end.requests.count == 1)
     }
 
+    /// To settle that request by a key, the whole file was sent once more.
+    @Test("whose own last request was lost sends that again under one key, and nothing of the file")
+    func lostEnd() async throws {
+        let service = try TusService()
+        let tries = Mutex<[String?]>([])
+        let end = try LoopbackServer { request in
+            let count = tries.withLock { tries in
+                tries.append(request.header("Idempotency-Key"))
+                return tries.count
+            }
+            if count == 1 { return ScriptedAnswer([.reset]) }
+            return count == 2 ? .status(503, headers: [("Retry-After", "0")]) : .json(#"{"id": "v"}"#)
+        }
+        defer { end.stop() }
+        folder.write("selfie.y4m", content)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "tus",
+              "request": { "POST": "/files/", "capture": { "at": "url" } },
+              "complete": { "POST": "\(end.url)/done", "text": "${{ self.at }}" }, "capture": { "video": "$.id" },
+              "once": { "key": "Idempotency-Key" } }
+            """, url: service.url, folder: folder.path)
+        #expect(await bench.run().finished != nil)
+        #expect(bench.state.captures["video"] == "v")
+        #expect(service.received == 3_000_000)
+        #expect(service.state.withLock(\.created) == 1)
+        let keys = tries.withLock { $0 }
+        #expect(keys.count == 3 && Set(keys).count == 1 && keys[0] != nil)
+    }
+
     @Test("of an empty file ends with its creation")
     func empty() async throws {
         let service = try TusService()
@@ -143,9 +173,36 @@ struct TusUploadTests {
 
     @Test("is refused for ever with that said")
     func endlessConflict() async throws {
-        let service = try TusService(.init(refusals: Array(repeating: 409, count: 50)))
+        let service = try TusService(.init(refusals: Array(repeating: 460, count: 50)))
         let bench = try bench(service.url)
-        #expect(await bench.resume().refusal?.contains("keeps refusing bytes with 409") == true)
+        #expect(await bench.resume().refusal?.contains("keeps refusing bytes with 460") == true)
+    }
+
+    /// A service may answer so for a minute after a connection broke: the upload was over within a second.
+    @Test("that is refused by a service that may still hold another connection is tried again, ever later")
+    func held() async throws {
+        let service = try TusService(.init(refusals: Array(repeating: 409, count: 12), givesNoPause: true))
+        let bench = try bench(service.url)
+        var pauses: [Duration?] = []
+        for _ in 0..<4 {
+            let failed = await bench.resume().failedTry
+            #expect(failed?.kind == .answered)
+            #expect(failed?.failure.title.contains("keeps refusing bytes with 409") == true)
+            pauses.append(failed?.retryAfter)
+        }
+        #expect(pauses == [.seconds(2), .seconds(6), .seconds(20), .seconds(60)])
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == 1)
+        #expect(service.uploads["/files/1"]?.bytes == content)
+    }
+
+    /// The page of a stranger on the way was taken for the end of the upload.
+    @Test("believes no answer that is none of the protocol")
+    func stranger() async throws {
+        let service = try TusService(.init(strangers: 2))
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished != nil)
+        #expect(service.uploads["/files/1"]?.bytes == content)
     }
 
     @Test("is made anew when it is gone", arguments: [404, 410, 403])

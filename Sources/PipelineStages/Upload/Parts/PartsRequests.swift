@@ -79,7 +79,12 @@ struct PartsRequests: Sendable {
         }
         guard let complete = definition.complete else { return nil }
         let parts = Self.table(of: state.receipts, names: definition.part?.capture.names ?? [])
-        return try await upload.requests.render(complete, in: context, role: "complete") { $0.own["parts"] = parts }
+        var rendered = try await upload.requests.render(complete, in: context, role: "complete") {
+            $0.own["parts"] = parts
+        }
+        // A repetition by libcurl would find the upload ended, and be refused.
+        rendered.options.freshConnection = true
+        return rendered
     }
 
     func cancellation(_ uploadID: String?) async throws(StageFailure) -> RenderedRequest? {

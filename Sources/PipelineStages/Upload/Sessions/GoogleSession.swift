@@ -29,6 +29,8 @@ struct GoogleSession: Sendable, Equatable {
     private(set) var url: String?
     private(set) var confirmed: Int64
     private(set) var mayBeComplete: Bool
+    /// The same before the request that was made last.
+    private var couldBeComplete = false
     /// True when the answer that ends the upload was asked for again.
     private(set) var isReplaying = false
     private(set) var chunk: UploadChunk
@@ -69,6 +71,9 @@ struct GoogleSession: Sendable, Equatable {
         return UploadRequest(purpose: .cancel, method: .delete, url: url, body: .empty)
     }
 
+    /// Takes back that the request sent last may have ended the upload: its last byte did not go out.
+    mutating func takeBack() { mayBeComplete = couldBeComplete }
+
     // MARK: Requests
 
     private mutating func create() -> UploadStep {
@@ -86,6 +91,7 @@ struct GoogleSession: Sendable, Equatable {
 
     private mutating func send(from offset: Int64) -> UploadStep {
         confirmed = offset
+        couldBeComplete = mayBeComplete
         let count = min(total - offset, chunk.size ?? .max)
         if offset + count == total { mayBeComplete = true }
         state = .sending(from: offset, count: count)

@@ -29,6 +29,8 @@ struct ResumableSession: Sendable, Equatable {
     private(set) var confirmed: Int64 = 0
     /// True once a request was begun whose answer may be the one that ends the upload.
     private(set) var mayBeComplete: Bool
+    /// The same before the request that was made last.
+    private var couldBeComplete = false
     /// Whether the creation brings all bytes along.
     private(set) var isOptimistic: Bool
     /// Until when the service keeps the upload, as the last answer said it; nil when it did not.
@@ -107,10 +109,14 @@ struct ResumableSession: Sendable, Equatable {
         url.map { version.request(.cancel, .delete, $0) }
     }
 
+    /// Takes back that the request sent last may have ended the upload: its last byte did not go out.
+    mutating func takeBack() { mayBeComplete = couldBeComplete }
+
     // MARK: Requests
 
     private mutating func create() -> UploadStep {
         state = .creating
+        couldBeComplete = mayBeComplete
         // Its answer may be the one that ends the upload.
         mayBeComplete = isOptimistic
         return .send(version.creation(at: creationURL, of: total, bringsAll: isOptimistic))
@@ -127,6 +133,7 @@ struct ResumableSession: Sendable, Equatable {
         if let maximum = limit?.maximumSize, total > maximum { return .fail(.tooLarge(maximum)) }
         if let minimum = limit?.minimumSize, total < minimum { return .fail(.tooSmall(minimum)) }
         confirmed = offset
+        couldBeComplete = mayBeComplete
         let most = max(chunk.size ?? .max, limit?.minimumAppend ?? 0)
         let count = min(total - offset, most, limit?.maximumAppend ?? .max)
         let isLast = offset + count == total
@@ -218,7 +225,7 @@ struct ResumableSession: Sendable, Equatable {
         // Whatever its status: the upload is over, and this is what its target says to it. A conflict is no answer of the
         // target: an append of an earlier owner has ended the upload meanwhile.
         if isLast, isComplete == true, response.status != 409 { return .done }
-        if response.isSuccess { return isLast ? afterLast(isComplete) : afterPart(response, start, count) }
+        if response.isSuccess { return isLast ? afterLast(response, isComplete) : afterPart(response, start, count) }
         switch response.status {
         case 404, 410: return .fail(.gone)
         case 409: return afterConflict(response)
@@ -228,8 +235,9 @@ struct ResumableSession: Sendable, Equatable {
         }
     }
 
-    private mutating func afterLast(_ isComplete: Bool?) -> UploadStep {
-        guard isComplete == false else { return .done }
+    /// There are services (tusd) that say only by the offset that an upload is complete, and others that say nothing.
+    private mutating func afterLast(_ response: HTTPExchangeResponse, _ isComplete: Bool?) -> UploadStep {
+        guard isComplete ?? ((offset(in: response.headers) ?? total) >= total) == false else { return .done }
         return detour("the service takes all bytes and says that the upload is not complete") ?? ask()
     }
 

@@ -25,6 +25,8 @@ struct TusSession: Sendable, Equatable {
     private(set) var confirmed: Int64 = 0
     /// True once a request was begun whose answer may be the one that ends the upload.
     private(set) var mayBeComplete = false
+    /// The same before the request that was made last.
+    private var couldBeComplete = false
     /// True when the answer that ends the upload is not the one to its last bytes: that was lost.
     private(set) var isReplaying = false
     /// The most bytes of one append; nil for the rest in one.
@@ -37,6 +39,8 @@ struct TusSession: Sendable, Equatable {
     private var detours = 0
 
     private static let maximumDetours = 8
+    /// How often the offset is asked for after a refusal of bytes without a pause.
+    private static let quickQuestions = 2
 
     /// A session for a new upload.
     init(total: Int64, chunk: UploadChunk, offer: TusOffer? = nil) {
@@ -75,6 +79,9 @@ struct TusSession: Sendable, Equatable {
         url.map { UploadRequest(purpose: .cancel, method: .delete, url: $0, headers: fields()) }
     }
 
+    /// Takes back that the request sent last may have ended the upload: its last byte did not go out.
+    mutating func takeBack() { mayBeComplete = couldBeComplete }
+
     // MARK: Requests
 
     private func fields(_ more: HTTPField...) -> HTTPFields {
@@ -92,6 +99,7 @@ struct TusSession: Sendable, Equatable {
     private mutating func create() -> UploadStep {
         let first = offer?.createsWithUpload == true && total > chunk.part ? chunk.part : 0
         state = .creating(count: first)
+        couldBeComplete = mayBeComplete
         // An empty file is complete as soon as it is created.
         if total == 0 { mayBeComplete = true }
         return .send(
@@ -107,6 +115,7 @@ struct TusSession: Sendable, Equatable {
 
     private mutating func append(from offset: Int64) -> UploadStep {
         confirmed = offset
+        couldBeComplete = mayBeComplete
         // What a service checks as a whole it drops as a whole: a part at a time.
         let most = offer?.checksum == nil ? chunk.size ?? .max : min(chunk.size ?? .max, chunk.part)
         let count = min(total - offset, most)
@@ -137,7 +146,10 @@ struct TusSession: Sendable, Equatable {
         }
         // 412 is the answer to a version that the service does not speak.
         if response.status == 412, response.headers[.tusVersion] != nil { return .fail(.unsupported) }
-        guard response.isSuccess else { return .fail(.refused) }
+        guard response.isSuccess else {
+            if response.status < 500 || response.status == 503 { mayBeComplete = false }
+            return .fail(.refused)
+        }
         guard let location = response.headers[.location],
             let found = URLReference.resolve(location, against: response.url)
         else { return .fail(.unsupported) }
@@ -191,7 +203,9 @@ struct TusSession: Sendable, Equatable {
     private mutating func afterAppend(_ response: HTTPExchangeResponse, from start: Int64, count: Int64) -> UploadStep {
         noteExpiry(response)
         if response.isSuccess {
-            let offset = offset(in: response.headers) ?? start + count
+            guard let offset = kept(response, start + count) else {
+                return askAgain("the service does not say how much it has")
+            }
             guard offset <= total else { return beyondEnd(offset) }
             if offset > start {
                 detours = 0
@@ -203,11 +217,20 @@ struct TusSession: Sendable, Equatable {
         switch response.status {
         case 404, 410: return .fail(.gone)
         case 423: return .fail(.busy)
-        // 403 and 409 also while the request before this one is still open; 460 is a wrong checksum.
-        case 403, 409, 460: return askAgain("the service keeps refusing bytes with \(response.status)")
+        // Also while the request before this one is still open, and that may be so for a minute.
+        case 403, 409: return detours < Self.quickQuestions ? askAgain("") : .fail(.refusing(response.status))
+        // A wrong checksum.
+        case 460: return askAgain("the service keeps refusing bytes with \(response.status)")
         case 413: return chunk.shrink(below: count) ? ask() : .fail(.refused)
         default: return .fail(.refused)
         }
+    }
+
+    /// How much a service has after an append that it took. One that forgets to say so has what was sent; an answer that
+    /// is none of this protocol came from somebody else on the way, and says nothing: nil.
+    private func kept(_ response: HTTPExchangeResponse, _ sent: Int64) -> Int64? {
+        if response.headers[.uploadOffset] != nil { return offset(in: response.headers) }
+        return response.headers[.tusResumable] == nil ? nil : sent
     }
 
     private func offset(in headers: HTTPFields) -> Int64? {

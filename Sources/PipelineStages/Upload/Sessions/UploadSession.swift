@@ -69,6 +69,8 @@ enum UploadFailure: Error, Sendable, Hashable {
     case refused
     /// Another request still holds the upload (423).
     case busy
+    /// The service refuses bytes again and again with that status: another request may still hold the upload.
+    case refusing(Int)
     /// The service no longer knows the upload, or never says what became of it.
     case gone
     /// The service speaks none of the versions.
@@ -124,6 +126,22 @@ enum UploadSession: Sendable, Equatable {
         guard case .resumable(var session) = self else { return }
         session.take(informational: status, headers, from: url)
         self = .resumable(session)
+    }
+
+    /// Takes back that the request sent last may have ended the upload: its last byte did not go out.
+    mutating func takeBack() {
+        switch self {
+        case .whole: return
+        case .resumable(var session):
+            session.takeBack()
+            self = .resumable(session)
+        case .tus(var session):
+            session.takeBack()
+            self = .tus(session)
+        case .google(var session):
+            session.takeBack()
+            self = .google(session)
+        }
     }
 
     /// What a restart needs of it.
