@@ -29,6 +29,8 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
     var isFilled = false
     /// The parts, for protocols that send such; nil before the first request and for the others.
     var parts: PartsCheckpoint?
+    /// True when the file changed while a submit of what it was before is open at the service; nil for never.
+    var isOvertaken: Bool?
     /// How often in a row the service still held the upload for another request; nil for never.
     var held: Int?
     /// How often the service has lost an upload of this file.

@@ -34,9 +34,10 @@ struct UploadRequests: Sendable {
         var definition = definition
         if let url = request.url { definition.url = URLTemplate(captured: url) }
         if let method = request.method { definition.method = method }
+        // An address that a service gave has its own query.
+        if request.url != nil { definition.query = ValueTable() }
         guard request.purpose != .create, request.purpose != .whole else { return definition }
         definition.body = .none
-        if request.url != nil { definition.query = ValueTable() }
         definition.headers = ValueTable(
             definition.headers.entries.filter { entry in
                 if request.keepsConditions, entry.name.lowercased().hasPrefix("if-") { return true }

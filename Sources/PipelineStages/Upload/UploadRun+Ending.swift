@@ -71,6 +71,11 @@ extension UploadRun {
         case .busy: return held("\(name) still holds the upload for another request", response, rendered)
         case .refusing(let status): return held("\(name) keeps refusing bytes with \(status)", response, rendered)
         case .gone: return try await endAsGone(response, rendered)
+        case .unclear:
+            let step = requests.failure(
+                "\(name) did not say how much of the file it has", requests.answer(of: response), of: rendered,
+                hint: "something on the way may have answered in its place", in: context)
+            return .failed(TryFailure(step, kind: .answered, retryAfter: response.retryAfter(now: context.now)))
         case .unsupported:
             return definite(
                 "\(name) does not speak \(session.language)",
@@ -123,15 +128,26 @@ extension UploadRun {
         }
         checkpoint.forgetUpload()
         checkpoint.source = nil
+        // What is found of it, or answered to its key, would be taken for the file as it is now.
+        let isOpen = await context.hasOpenSubmit
+        checkpoint.isOvertaken = isOpen ? true : nil
         do throws(StageFailure) {
             try await commit(countsBytes: true)
         } catch {
             return error
         }
+        return changed(isOpen: isOpen)
+    }
+
+    /// That the file is another one, and what to do about it.
+    func changed(isOpen: Bool) -> StageFailure {
+        let again =
+            isOpen
+            ? "what it was before may be at the service; 'pipeline retry --from \(context.facts.step.stage)' sends it as it is"
+            : "when it is as it should be, 'pipeline retry' sends it from the beginning"
         return .definite(
             StepFailure(
-                "the file changed while it was being uploaded: \(source.path)",
-                hint: "when it is as it should be, 'pipeline retry' sends it from the beginning",
+                "the file changed while it was being uploaded: \(source.path)", hint: again,
                 service: requests.service?.name, place: context.facts.place))
     }
 

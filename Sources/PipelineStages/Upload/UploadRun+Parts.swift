@@ -76,11 +76,19 @@ extension UploadRun {
     /// Learns what the service has. An outcome when that is all, and its answer to the end was lost.
     private mutating func takeUp(_ parts: PartsRequests) async throws(StageFailure) -> StageOutcome<UploadCheckpoint>? {
         guard let state = checkpoint.parts else { return nil }
-        guard parts.isStorage else { return nil }
         let table = PartTable(total: source.size, size: state.partSize)
+        guard parts.isStorage else {
+            // The answer to the last part was that to the upload, and what it gave was not kept: it is asked for again.
+            let isWhole = state.receipts.count == table.count && parts.definition.complete == nil
+            if isWhole, !stage.requests.definition.capture.entries.isEmpty {
+                checkpoint.parts?.receipts[table.count] = nil
+                checkpoint.confirmed -= table.length(of: table.count)
+            }
+            return nil
+        }
         var receipts: [Int: String] = [:]
         var checksums = state.checksums ?? [:]
-        var marker: String?
+        var marker = 0
         while true {
             let rendered = try await parts.list(state.uploadID ?? "", after: marker)
             let response = try await answer(to: rendered)
@@ -100,11 +108,9 @@ extension UploadRun {
                 guard state.checksum == nil || checksums[number] != nil else { continue }
                 if Int64(sizes[position]) == table.length(of: number) { receipts[number] = tags[position] }
             }
-            let next = Self.listed("NextPartNumberMarker", in: answer).first
-            // A marker that stands still would be asked for again for ever.
-            guard Self.listed("IsTruncated", in: answer).first == "true", let next, next != marker else {
-                break
-            }
+            let next = Self.listed("NextPartNumberMarker", in: answer).first.flatMap { Int($0) }
+            // One that stands still, or goes back, would be asked for again for ever.
+            guard Self.listed("IsTruncated", in: answer).first == "true", let next, next > marker else { break }
             marker = next
         }
         checkpoint.parts?.receipts = receipts

@@ -64,6 +64,7 @@ struct UploadStage: Stage {
             let all = PartsRequests(upload: requests, definition: parts, source: source, context: context)
             throw await run.endPartsAsChanged(all)
         }
+        if checkpoint.isOvertaken == true, await context.hasOpenSubmit { throw run.changed(isOpen: true) }
         if try await !run.agreesWithDigest() { throw await run.endAsChanged() }
         return try await run.perform()
     }

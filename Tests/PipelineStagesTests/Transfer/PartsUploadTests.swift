@@ -208,6 +208,24 @@ struct PartsUploadTests {
         #expect(service.state.withLock(\.ended).count == 1)
     }
 
+    /// Between the last part's answer and the end its captures were lost, and those who read them found nothing.
+    @Test("without an end of its own asks for the last part's answer again after a crash")
+    func lastAnswer() async throws {
+        let service = try Service()
+        folder.write("data.bin", content)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "data.bin", "protocol": "parts",
+              "partSize": "1MB", "request": { "POST": "/uploads", "capture": { "id": "$.id" } },
+              "part": { "PUT": "/uploads/${{ self.id }}/parts/${{ part.number }}", "part": true,
+                        "fail": [ { "when": "part.number > 3", "message": "no" } ] },
+              "capture": { "last": "$.id" } }
+            """, url: service.url, folder: folder.path)
+        #expect(await bench.resume(crash: (.uploadPart, 3)).hasDied)
+        #expect(await bench.run().finished?["last"] == "p3")
+        #expect(service.lines.count { $0.contains("/parts/") } == 4)
+    }
+
     @Test("is removed when it fails for good, and when it is cancelled")
     func cancel() async throws {
         let service = try Service(refusals: [400, 400])

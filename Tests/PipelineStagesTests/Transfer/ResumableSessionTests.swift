@@ -1,6 +1,7 @@
 import HTTPTypes
 import PipelineCore
 import PipelineHTTP
+import PipelineTestKit
 import Testing
 
 @testable import PipelineStages
@@ -218,6 +219,57 @@ struct ResumableSessionTests {
             Issue.record("it goes on for ever")
             return
         }
+    }
+
+    /// Each time the bytes were kept anew, the answers before were forgotten.
+    @Test("ends where bytes are kept, lost and kept again")
+    func lostAndKept() {
+        var session = resumed()
+        _ = session.next(after: answer(204, ["Upload-Offset": "0", "Upload-Limit": "max-append-size=50"]))
+        var step = UploadStep.done
+        for _ in 0..<40 {
+            step = session.next(after: answer(201, ["Upload-Offset": "50", "Upload-Complete": "?0"]))
+            guard case .send = step else { break }
+            step = session.next(after: answer(409, ["Upload-Offset": "0"]))
+            guard case .send = step else { break }
+        }
+        guard case .fail(.wrong) = step else {
+            Issue.record("it goes on for ever")
+            return
+        }
+    }
+
+    @Test("that is under way is not given up for an answer that says nothing of it")
+    func unclear() {
+        var fresh = resumed()
+        #expect(fresh.next(after: answer(200)) == .fail(.unsupported))
+        var known = resumed(confirmed: 10)
+        #expect(known.next(after: answer(200)) == .fail(.unclear))
+        var tus = TusSession(
+            total: 100, chunk: UploadChunk(part: 50), url: Self.upload, confirmed: 10, mayBeComplete: false)
+        _ = tus.begin()
+        #expect(tus.next(after: answer(200)) == .fail(.unclear))
+    }
+
+    @Test("makes a redirected creation with the query of its new address alone")
+    func redirectedCreation() async throws {
+        let server = try LoopbackServer { request in
+            switch (request.method, request.target) {
+            case ("POST", "/old?a=1"): .status(308, headers: [("Location", "/new?b=2")])
+            case ("POST", _): .status(201, headers: [("Location", "/up"), ("Upload-Offset", "0")])
+            default: .status(201, headers: [("Upload-Complete", "?1")])
+            }
+        }
+        defer { server.stop() }
+        let folder = TransferFolder()
+        folder.write("a.bin", [1, 2, 3])
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "a.bin", "protocol": "resumable",
+              "request": { "POST": "/old", "query": { "a": 1 } } }
+            """, url: server.url, folder: folder.path)
+        #expect(await bench.resume().finished != nil)
+        #expect(server.requests.map(\.target) == ["/old?a=1", "/new?b=2", "/up"])
     }
 
     @Test("tells how long the service keeps it, once for each answer that says so", arguments: ["max-age", "expires"])

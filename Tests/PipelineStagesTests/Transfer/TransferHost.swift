@@ -21,6 +21,7 @@ final class TransferHost: StageHost {
         var crash: (point: CrashPoint, count: Int)?
         var isDead = false
         var overwrites = false
+        var isOwner = true
     }
 
     let state: Mutex<State>
@@ -100,7 +101,7 @@ final class TransferHost: StageHost {
 
     func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
 
-    var isOwner: Bool { true }
+    var isOwner: Bool { state.withLock(\.isOwner) }
 
     func pass(_ point: CrashPoint) {
         let count = state.withLock { state in

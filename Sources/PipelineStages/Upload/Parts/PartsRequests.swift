@@ -60,8 +60,8 @@ struct PartsRequests: Sendable {
         }
     }
 
-    func list(_ uploadID: String, after marker: String?) async throws(StageFailure) -> RenderedRequest {
-        let page = marker.map { [("part-number-marker", $0)] } ?? []
+    func list(_ uploadID: String, after marker: Int) async throws(StageFailure) -> RenderedRequest {
+        let page = marker > 0 ? [("part-number-marker", "\(marker)")] : []
         return try await storage(.get, .none, page + [("uploadId", uploadID)])
     }
 

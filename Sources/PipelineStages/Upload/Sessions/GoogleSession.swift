@@ -38,6 +38,8 @@ struct GoogleSession: Sendable, Equatable {
     var lifetime: UploadLifetime?
     private var state: State
     private var detours = 0
+    /// How far it ever was: bytes that are kept, lost and kept again lead nowhere.
+    private var farthest: Int64
 
     init(
         total: Int64, chunk: UploadChunk, isGiven: Bool, url: String? = nil, confirmed: Int64 = 0,
@@ -48,6 +50,7 @@ struct GoogleSession: Sendable, Equatable {
         self.isGiven = isGiven
         self.url = url
         self.confirmed = confirmed
+        farthest = confirmed
         self.mayBeComplete = mayBeComplete
         state = isGiven || url != nil ? .asking : .creating
     }
@@ -140,7 +143,7 @@ struct GoogleSession: Sendable, Equatable {
         case 308:
             guard let kept = kept(response) else { return .fail(.wrong(Self.unreadable(response))) }
             if kept > start {
-                detours = 0
+                if kept > farthest { (farthest, detours) = (kept, 0) }
                 return send(from: kept)
             }
             return askAgain("the service keeps none of the bytes that it takes")

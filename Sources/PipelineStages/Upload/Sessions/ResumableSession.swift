@@ -44,6 +44,8 @@ struct ResumableSession: Sendable, Equatable {
     private var contradiction: String?
     /// Answers of the kinds that could go on for ever.
     private var detours = 0
+    /// How far it ever was: bytes that are kept, lost and kept again lead nowhere.
+    private var farthest: Int64 = 0
 
     private static let maximumDetours = 8
 
@@ -69,6 +71,7 @@ struct ResumableSession: Sendable, Equatable {
         self.init(total: total, version: version, isVersionSettled: true, chunk: chunk)
         self.url = url
         self.confirmed = confirmed
+        farthest = confirmed
         self.mayBeComplete = mayBeComplete
         state = .asking
     }
@@ -209,7 +212,9 @@ struct ResumableSession: Sendable, Equatable {
         if response.status == 404 || response.status == 410 { return .fail(.gone) }
         if response.status == 423 { return .fail(.busy) }
         guard response.isSuccess else { return .fail(.refused) }
-        guard let offset = offset(in: response.headers) else { return .fail(.unsupported) }
+        guard let offset = offset(in: response.headers) else {
+            return .fail(confirmed > 0 || mayBeComplete ? .unclear : .unsupported)
+        }
         if let length = response.headers[.uploadLength].flatMap(StructuredField.integer), length != total {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
@@ -244,7 +249,7 @@ struct ResumableSession: Sendable, Equatable {
     private mutating func afterPart(_ response: HTTPExchangeResponse, _ start: Int64, _ count: Int64) -> UploadStep {
         let offset = offset(in: response.headers) ?? start + count
         if offset > start {
-            detours = 0
+            if offset > farthest { (farthest, detours) = (offset, 0) }
             return append(from: offset)
         }
         return detour("the service answers \(response.status) to bytes that it does not keep") ?? ask()

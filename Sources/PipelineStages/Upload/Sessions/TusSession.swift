@@ -37,6 +37,8 @@ struct TusSession: Sendable, Equatable {
     var lifetime: UploadLifetime?
     private var state = State.discovering
     private var detours = 0
+    /// How far it ever was.
+    private var farthest: Int64 = 0
 
     private static let maximumDetours = 8
     /// How often the offset is asked for after a refusal of bytes without a pause.
@@ -57,6 +59,7 @@ struct TusSession: Sendable, Equatable {
         self.init(total: total, chunk: chunk, offer: offer)
         self.url = url
         self.confirmed = confirmed
+        farthest = confirmed
         self.mayBeComplete = mayBeComplete
         state = .asking
     }
@@ -186,7 +189,9 @@ struct TusSession: Sendable, Equatable {
         default: break
         }
         guard response.isSuccess else { return .fail(.refused) }
-        guard let offset = offset(in: response.headers) else { return .fail(.unsupported) }
+        guard let offset = offset(in: response.headers) else {
+            return .fail(confirmed > 0 || mayBeComplete ? .unclear : .unsupported)
+        }
         if let length = response.headers[.uploadLength].flatMap({ Int64($0) }), length != total {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
@@ -208,7 +213,7 @@ struct TusSession: Sendable, Equatable {
             }
             guard offset <= total else { return beyondEnd(offset) }
             if offset > start {
-                detours = 0
+                advance(to: offset)
                 confirmed = offset
                 return offset == total ? .done : append(from: offset)
             }
@@ -235,6 +240,11 @@ struct TusSession: Sendable, Equatable {
 
     private func offset(in headers: HTTPFields) -> Int64? {
         headers[.uploadOffset].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    /// Bytes that are kept, lost and kept again lead nowhere: only what never was there before ends a circle.
+    private mutating func advance(to offset: Int64) {
+        if offset > farthest { (farthest, detours) = (offset, 0) }
     }
 
     /// Asks for the offset after an answer that leads back to where it was; a failure once there were too many.

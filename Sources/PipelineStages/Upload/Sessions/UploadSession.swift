@@ -73,6 +73,8 @@ enum UploadFailure: Error, Sendable, Hashable {
     case refusing(Int)
     /// The service no longer knows the upload, or never says what became of it.
     case gone
+    /// An answer about an upload that is there says nothing of it: somebody else on the way may have given it.
+    case unclear
     /// The service speaks none of the versions.
     case unsupported
     /// The service contradicts itself or the protocol.
