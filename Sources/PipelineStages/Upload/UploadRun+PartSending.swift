@@ -89,7 +89,9 @@ extension UploadRun {
     ) throws(StageFailure) -> String {
         guard let definition = parts.definition.part else {
             guard let tag = answer.header("ETag").first, !tag.isEmpty else {
-                throw .definite(requests.failure("the answer to a part has no ETag", answer, of: rendered, in: context))
+                // Somebody else on the way may have given it.
+                let failure = requests.failure("the answer to a part has no ETag", answer, of: rendered, in: context)
+                throw .failed(TryFailure(failure, kind: .answered))
             }
             return tag
         }

@@ -97,6 +97,10 @@ extension UploadRun {
             let numbers = Self.listed("Part/PartNumber", in: answer)
             let tags = Self.listed("Part/ETag", in: answer)
             let sizes = Self.listed("Part/Size", in: answer)
+            // A page of somebody else's is no empty list: all parts would be sent once more.
+            let marks = ["IsTruncated", "UploadId", "PartNumberMarker", "Part/PartNumber"]
+            let isList = marks.contains { !Self.listed($0, in: answer).isEmpty }
+            guard isList else { throw try await end(.unclear, response, rendered) }
             guard numbers.count == tags.count, numbers.count == sizes.count else {
                 throw .definite(requests.failure("the list of parts makes no sense", answer, of: rendered, in: context))
             }

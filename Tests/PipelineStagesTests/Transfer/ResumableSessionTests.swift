@@ -239,6 +239,61 @@ struct ResumableSessionTests {
         }
     }
 
+    @Test("asks for the offset before it believes that more is there than was sent")
+    func moreThanSent() {
+        var session = resumed()
+        _ = session.next(after: answer(204, ["Upload-Offset": "0", "Upload-Limit": "max-append-size=50"]))
+        let step = request(session.next(after: answer(201, ["Upload-Offset": "100", "Upload-Complete": "?0"])))
+        #expect(step?.method == .head)
+        var tus = TusSession(
+            total: 100, chunk: UploadChunk(size: 50, part: 50), url: Self.upload, confirmed: 0, mayBeComplete: false)
+        _ = tus.begin()
+        _ = tus.next(after: answer(200, ["Upload-Offset": "0"]))
+        #expect(request(tus.next(after: answer(204, ["Upload-Offset": "100"])))?.method == .head)
+        #expect(request(tus.next(after: answer(200, ["Upload-Offset": "50"])))?.body == .file(offset: 50, count: 50))
+    }
+
+    @Test("follows an upload to where it is redirected", arguments: [301, 302, 307, 308])
+    func redirected(status: Int) {
+        let moved = answer(status, ["Location": "https://h/uploads/1"], from: Self.upload)
+        let target = "https://h/uploads/1"
+        var session = resumed()
+        #expect(request(session.next(after: moved))?.url == target)
+        #expect(request(session.next(after: answer(204, ["Upload-Offset": "50"])))?.url == target)
+        var tus = TusSession(
+            total: 100, chunk: UploadChunk(part: 50), url: Self.upload, confirmed: 10, mayBeComplete: false)
+        _ = tus.begin()
+        let question = request(tus.next(after: moved))
+        #expect(question?.method == .head && question?.url == target)
+        let bytes = request(tus.next(after: answer(200, ["Upload-Offset": "50"])))
+        #expect(bytes?.url == target && bytes?.body == .file(offset: 50, count: 50))
+        let elsewhere = answer(status, ["Location": "/elsewhere"], from: target)
+        #expect(request(tus.next(after: elsewhere))?.url == "https://h/elsewhere")
+    }
+
+    /// A network that wants a person to log in redirects all; the address of the upload was gone with that.
+    @Test("keeps its address where a redirect leads to a stranger", arguments: [200, 404, 405])
+    func redirectedToStranger(status: Int) {
+        let portal = answer(302, ["Location": "http://portal/login"], from: Self.upload)
+        let page = answer(status, ["Content-Type": "text/html"], from: "http://portal/login")
+        for mayBeComplete in [true, false] {
+            var session = resumed(confirmed: 10, mayBeComplete: mayBeComplete)
+            #expect(request(session.next(after: portal))?.url == "http://portal/login")
+            #expect(session.next(after: page) == .fail(.unclear))
+            #expect(session.url == Self.upload)
+            var tus = TusSession(
+                total: 100, chunk: UploadChunk(part: 50), url: Self.upload, confirmed: 10, mayBeComplete: mayBeComplete)
+            _ = tus.begin()
+            #expect(request(tus.next(after: portal))?.url == "http://portal/login")
+            #expect(tus.next(after: page) == .fail(.unclear))
+            #expect(tus.url == Self.upload)
+        }
+        var appending = resumed()
+        _ = appending.next(after: answer(204, ["Upload-Offset": "0"]))
+        _ = appending.next(after: portal)
+        #expect(appending.next(after: page) == .fail(.unclear))
+    }
+
     @Test("that is under way is not given up for an answer that says nothing of it")
     func unclear() {
         var fresh = resumed()
@@ -336,6 +391,8 @@ struct ResumableSessionTests {
         let moved = request(session.next(after: answer(308, ["Location": "http://other/u/9"], from: Self.upload)))
         #expect(moved?.url == "http://other/u/9")
         #expect(moved?.body == .file(offset: 0, count: 1 << 19))
+        #expect(session.url == Self.upload, "until something there knows of the upload")
+        _ = session.next(after: answer(201, ["Upload-Offset": "\(1 << 19)"], from: "http://other/u/9"))
         #expect(session.url == "http://other/u/9")
     }
 

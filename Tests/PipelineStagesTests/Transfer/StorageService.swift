@@ -22,6 +22,12 @@ final class StorageService: LoopbackService {
         var refusals: [Int] = []
         /// Statuses of the next answers to completions.
         var ends: [Int] = []
+        /// So many lists are answered by somebody else on the way, with a page.
+        var strangers = 0
+        /// So many parts come with a signature that is too old.
+        var outdated = 0
+        /// Statuses of the next answers to cancellations.
+        var cancels: [Int] = []
         /// Removes an upload when so many completions come.
         var removals = 0
     }
@@ -95,8 +101,12 @@ final class StorageService: LoopbackService {
         case "PUT": return part(request, id, Int(query["partNumber"] ?? "") ?? 0)
         case "GET": return list(parts, after: Int(query["part-number-marker"] ?? "") ?? 0)
         case "DELETE":
-            state.withLock { $0.uploads[id] = nil }
-            return .status(204)
+            let status = state.withLock { state in
+                if !state.faults.cancels.isEmpty { return state.faults.cancels.removeFirst() }
+                state.uploads[id] = nil
+                return 204
+            }
+            return .status(status)
         default: return ScriptedAnswer([.readBody, .then { self.complete($0, id) }])
         }
     }
@@ -124,6 +134,15 @@ final class StorageService: LoopbackService {
     }
 
     private func part(_ request: ReceivedRequest, _ id: String, _ number: Int) -> ScriptedAnswer {
+        let isOutdated = state.withLock { state in
+            state.faults.outdated -= 1
+            return state.faults.outdated >= 0
+        }
+        if isOutdated {
+            return ScriptedAnswer([
+                .readBody, .then { _ in .status(403, body: "<Error><Code>RequestTimeTooSkewed</Code></Error>") },
+            ])
+        }
         let (isCut, refusal) = state.withLock { state -> (Bool, Int?) in
             state.running += 1
             state.mostRunning = max(state.mostRunning, state.running)
@@ -151,6 +170,11 @@ final class StorageService: LoopbackService {
     }
 
     private func list(_ parts: [Int: [UInt8]], after marker: Int) -> ScriptedAnswer {
+        let isTaken = state.withLock { state in
+            state.faults.strangers -= 1
+            return state.faults.strangers >= 0
+        }
+        if isTaken { return .status(200, body: "<html><body>Welcome</body></html>") }
         let page = parts.sorted { $0.key < $1.key }.filter { $0.key > marker }
         let shown = page.prefix(state.withLock(\.faults.page))
         let sums = state.withLock(\.checksums)

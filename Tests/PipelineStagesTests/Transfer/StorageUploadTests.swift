@@ -288,6 +288,41 @@ struct StorageUploadTests {
         #expect(service.lines.last == "HEAD /bucket/a%20b.y4m")
     }
 
+    /// All parts were sent once more.
+    @Test("believes no page of a stranger that none of its parts is there")
+    func strangersPage() async throws {
+        let service = try StorageService(.init(strangers: 1))
+        let bench = try bench(service.url)
+        #expect(await bench.resume(crash: (.uploadPart, 3)).hasDied)
+        let failed = await bench.resume().failedTry
+        #expect(failed?.kind == .answered)
+        #expect(failed?.failure.title.contains("did not say how much of the file it has") == true)
+        #expect(await bench.run().finished != nil)
+        #expect(service.received <= 17_000_000 + 5_242_880)
+    }
+
+    @Test("whose signature was too old when it came is signed anew")
+    func outdated() async throws {
+        let service = try StorageService(.init(outdated: 1))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().failedTry?.kind == .answered)
+        #expect(await bench.run().finished != nil)
+        #expect(service.object.map(TransferFolder.sha256) == TransferFolder.sha256(content))
+    }
+
+    @Test("that the service does not let go says so when it is cancelled")
+    func cancelRefused() async throws {
+        let service = try StorageService(.init(cuts: 1, cancels: [503]))
+        let bench = try bench(service.url)
+        _ = await bench.resume()
+        guard case .failed(let failed)? = await bench.cancel() else {
+            Issue.record("nobody is told that the parts stay")
+            return
+        }
+        #expect(failed.failure.title.contains("503"))
+        #expect(await bench.cancel() == nil)
+    }
+
     @Test("is made anew when somebody removed it")
     func gone() async throws {
         let service = try StorageService(.init(cuts: 1))

@@ -39,8 +39,18 @@ extension StageRequests {
             if await hasNewCredentials(for: response.status, of: rendered, in: context) {
                 throw .failed(TryFailure(failure, kind: .answered))
             }
+            if Self.isOutdated(answer, rendered) { throw .failed(TryFailure(failure, kind: .answered)) }
             throw .failed(tryFailure(failure, of: response, in: context))
         }
+    }
+
+    /// Whether a signature was too old when it came: a request may have waited for its turn longer than the quarter of
+    /// an hour for which one is good. The next is new.
+    private static func isOutdated(_ answer: Answer, _ rendered: RenderedRequest) -> Bool {
+        guard answer.status == 403, rendered.decorators.contains(where: { $0 is AWSSignature }) else { return false }
+        let selector = try? Selector.parse("xml:/Error/Code")
+        guard case .string(let code)? = selector?.lenientValue(in: answer) else { return false }
+        return code == "RequestTimeTooSkewed" || code == "RequestExpired"
     }
 
     /// The same as data, for stages to which some failures mean something else.

@@ -40,6 +40,7 @@ struct ResumableSession: Sendable, Equatable {
     private var limit: UploadLimit?
     private var state: State
     private var creationURL: String?
+    private var redirect = UploadRedirect()
     private var hasEvidence = false
     private var contradiction: String?
     /// Answers of the kinds that could go on for ever.
@@ -96,14 +97,22 @@ struct ResumableSession: Sendable, Equatable {
     mutating func next(after response: HTTPExchangeResponse) -> UploadStep {
         if let contradiction { return .fail(.wrong(contradiction)) }
         readLimit(response.headers)
-        if response.status == 307 || response.status == 308, let location = response.headers[.location] {
-            return follow(location, from: response.url)
+        let isCreation = state == .creating
+        if let target = UploadRedirect.target(of: response), !isCreation || response.status > 303 {
+            return follow(target)
         }
+        if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) {
+            url = redirect.take() ?? url
+        }
+        return redirect.step(after(response))
+    }
+
+    private mutating func after(_ response: HTTPExchangeResponse) -> UploadStep {
         switch state {
-        case .creating: return afterCreation(response)
-        case .asking: return afterOffset(response)
-        case .appending(let offset, let count): return afterAppend(response, from: offset, count: count)
-        case .replaying: return afterReplay(response)
+        case .creating: afterCreation(response)
+        case .asking: afterOffset(response)
+        case .appending(let offset, let count): afterAppend(response, from: offset, count: count)
+        case .replaying: afterReplay(response)
         }
     }
 
@@ -127,7 +136,7 @@ struct ResumableSession: Sendable, Equatable {
 
     private mutating func ask() -> UploadStep {
         state = .asking
-        return .send(version.request(.ask, .head, url))
+        return .send(version.request(.ask, .head, redirect.target ?? url))
     }
 
     /// The rest in one request, or as much of it as the service takes at a time.
@@ -142,7 +151,7 @@ struct ResumableSession: Sendable, Equatable {
         let isLast = offset + count == total
         if isLast { mayBeComplete = true }
         state = .appending(from: offset, count: count)
-        return .send(version.append(offset..<offset + count, to: url, isLast: isLast))
+        return .send(version.append(offset..<offset + count, to: redirect.target ?? url, isLast: isLast))
     }
 
     /// An empty append to a complete upload: a service can give its last answer again (section 4.4.2).
@@ -150,7 +159,7 @@ struct ResumableSession: Sendable, Equatable {
         state = .replaying
         mayBeComplete = true
         confirmed = total
-        return .send(version.append(total..<total, to: url, isLast: true, .replay))
+        return .send(version.append(total..<total, to: redirect.target ?? url, isLast: true, .replay))
     }
 
     // MARK: Answers
@@ -248,6 +257,10 @@ struct ResumableSession: Sendable, Equatable {
 
     private mutating func afterPart(_ response: HTTPExchangeResponse, _ start: Int64, _ count: Int64) -> UploadStep {
         let offset = offset(in: response.headers) ?? start + count
+        // More than it was sent: what it has is asked for before that is believed.
+        if offset > start + count {
+            return detour("the service says it has more than it was sent") ?? ask()
+        }
         if offset > start {
             if offset > farthest { (farthest, detours) = (offset, 0) }
             return append(from: offset)
@@ -280,23 +293,20 @@ struct ResumableSession: Sendable, Equatable {
         }
     }
 
-    private mutating func follow(_ location: String, from base: String) -> UploadStep {
+    private mutating func follow(_ target: String) -> UploadStep {
         if let end = detour("the service redirects again and again") { return end }
-        guard let target = URLReference.resolve(location, against: base) else {
-            return .fail(.wrong("the service redirects to \"\(location)\""))
-        }
         switch state {
         case .creating:
             creationURL = target
             return create()
         case .asking:
-            url = target
+            redirect.target = target
             return ask()
         case .appending(let offset, _):
-            url = target
+            redirect.target = target
             return append(from: offset)
         case .replaying:
-            url = target
+            redirect.target = target
             return replay()
         }
     }

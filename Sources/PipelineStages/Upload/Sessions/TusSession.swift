@@ -35,6 +35,7 @@ struct TusSession: Sendable, Equatable {
     private(set) var offer: TusOffer?
     /// Until when the service keeps the upload, as the last answer said it; nil when it did not.
     var lifetime: UploadLifetime?
+    private var redirect = UploadRedirect()
     private var state = State.discovering
     private var detours = 0
     /// How far it ever was.
@@ -69,6 +70,11 @@ struct TusSession: Sendable, Equatable {
 
     /// Takes the answer to the request that was sent last.
     mutating func next(after response: HTTPExchangeResponse) -> UploadStep {
+        if let target = UploadRedirect.target(of: response), let step = follow(target) { return step }
+        return redirect.step(after(response))
+    }
+
+    private mutating func after(_ response: HTTPExchangeResponse) -> UploadStep {
         switch state {
         case .discovering: afterDiscovery(response)
         case .creating(let count): afterCreation(response, count: count)
@@ -113,7 +119,7 @@ struct TusSession: Sendable, Equatable {
 
     private mutating func ask() -> UploadStep {
         state = .asking
-        return .send(UploadRequest(purpose: .ask, method: .head, url: url, headers: fields()))
+        return .send(UploadRequest(purpose: .ask, method: .head, url: redirect.target ?? url, headers: fields()))
     }
 
     private mutating func append(from offset: Int64) -> UploadStep {
@@ -129,8 +135,8 @@ struct TusSession: Sendable, Equatable {
             HTTPField(name: .contentType, value: "application/offset+octet-stream"))
         return .send(
             UploadRequest(
-                purpose: .append, method: .patch, url: url, headers: headers, body: .file(offset: offset, count: count),
-                checksum: offer?.checksum))
+                purpose: .append, method: .patch, url: redirect.target ?? url, headers: headers,
+                body: .file(offset: offset, count: count), checksum: offer?.checksum))
     }
 
     // MARK: Answers
@@ -192,6 +198,7 @@ struct TusSession: Sendable, Equatable {
         guard let offset = offset(in: response.headers) else {
             return .fail(confirmed > 0 || mayBeComplete ? .unclear : .unsupported)
         }
+        url = redirect.take() ?? url
         if let length = response.headers[.uploadLength].flatMap({ Int64($0) }), length != total {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
@@ -211,7 +218,10 @@ struct TusSession: Sendable, Equatable {
             guard let offset = kept(response, start + count) else {
                 return askAgain("the service does not say how much it has")
             }
+            url = redirect.take() ?? url
             guard offset <= total else { return beyondEnd(offset) }
+            // More than it was sent: what it has is asked for before that is believed.
+            guard offset <= start + count else { return askAgain("the service says it has more than it was sent") }
             if offset > start {
                 advance(to: offset)
                 confirmed = offset
@@ -240,6 +250,21 @@ struct TusSession: Sendable, Equatable {
 
     private func offset(in headers: HTTPFields) -> Int64? {
         headers[.uploadOffset].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    /// Goes to where the upload is by now; nil for requests that are not about one.
+    private mutating func follow(_ target: String) -> UploadStep? {
+        switch state {
+        case .discovering, .creating: return nil
+        case .asking:
+            redirect.target = target
+            return askAgain("the service redirects again and again")
+        case .appending(let offset, _):
+            redirect.target = target
+            detours += 1
+            return detours > Self.maximumDetours
+                ? .fail(.wrong("the service redirects again and again")) : append(from: offset)
+        }
     }
 
     /// Bytes that are kept, lost and kept again lead nowhere: only what never was there before ends a circle.
