@@ -103,8 +103,8 @@ extension UploadRun {
             hint: "it may still wait for the connection that broke", in: context)
         let pauses: [Duration] = [.seconds(2), .seconds(6), .seconds(20), .seconds(60)]
         let pause = pauses[min(max(0, (checkpoint.held ?? 1) - 1), pauses.count - 1)]
-        return .failed(
-            TryFailure(step, kind: .answered, retryAfter: response.retryAfter(now: context.now) ?? pause))
+        let floor = response.retryAfter(now: context.now)
+        return .failed(TryFailure(step, kind: .answered, retryAfter: floor, pause: floor == nil ? pause : .zero))
     }
 
     /// An exchange without a whole answer. What was sent is kept in mind; the next try asks for the offset.

@@ -202,7 +202,12 @@ extension UploadRun {
 
     /// One exchange whose bytes are not of the file.
     mutating func answer(to rendered: RenderedRequest) async throws(StageFailure) -> HTTPExchangeResponse {
-        switch await requests.send(rendered, in: context) {
+        let context = context
+        let sent = await requests.send(rendered, in: context) { options in
+            // A process that was stopped in between may have lost the job to one that goes on with it by now.
+            options.mayBegin = { context.isOwner }
+        }
+        switch sent {
         case .success(let response):
             roundTrip = max(roundTrip, response.timings.roundTrip)
             return response

@@ -294,6 +294,12 @@ struct ResumableSessionTests {
         #expect(appending.next(after: page) == .fail(.unclear))
     }
 
+    @Test("has patience with a service that still holds the upload", arguments: [409, 423])
+    func busy(status: Int) {
+        var session = resumed()
+        #expect(session.next(after: answer(status)) == .fail(.busy))
+    }
+
     @Test("that is under way is not given up for an answer that says nothing of it")
     func unclear() {
         var fresh = resumed()

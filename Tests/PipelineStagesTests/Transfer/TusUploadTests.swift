@@ -188,7 +188,7 @@ struct TusUploadTests {
             let failed = await bench.resume().failedTry
             #expect(failed?.kind == .answered)
             #expect(failed?.failure.title.contains("keeps refusing bytes with 409") == true)
-            pauses.append(failed?.retryAfter)
+            pauses.append(failed?.pause)
         }
         #expect(pauses == [.seconds(2), .seconds(6), .seconds(20), .seconds(60)])
         #expect(await bench.run().finished != nil)

@@ -219,7 +219,7 @@ struct ResumableSession: Sendable, Equatable {
 
     private mutating func afterOffset(_ response: HTTPExchangeResponse) -> UploadStep {
         if response.status == 404 || response.status == 410 { return .fail(.gone) }
-        if response.status == 423 { return .fail(.busy) }
+        if response.status == 409 || response.status == 423 { return .fail(.busy) }
         guard response.isSuccess else { return .fail(.refused) }
         guard let offset = offset(in: response.headers) else {
             return .fail(confirmed > 0 || mayBeComplete ? .unclear : .unsupported)
