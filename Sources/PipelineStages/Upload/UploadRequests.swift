@@ -165,6 +165,8 @@ struct UploadRequests: Sendable {
     /// Requests about an upload carry no form, no preference and no key of the request that made it; with a protocol
     /// that describes the file itself, none of its requests is a form.
     private func keepDecoratorsFit(for request: UploadRequest, in rendered: inout RenderedRequest) {
+        // How much a service has is another answer each time: bytes behind a kept one would go to a wrong place.
+        rendered.decorators.removeAll { $0 is Cache }
         guard request.purpose != .whole else { return }
         let isCreation = request.purpose == .create
         rendered.decorators.removeAll { decorator in

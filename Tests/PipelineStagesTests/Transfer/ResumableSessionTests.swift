@@ -146,6 +146,23 @@ struct ResumableSessionTests {
         #expect(session.confirmed == held)
     }
 
+    @Test("does not take an upload for complete of which bytes are missing")
+    func cutShort() {
+        let wrong = UploadStep.fail(.wrong("the service calls an upload complete of which it has 60 of 100 bytes"))
+        let fields = ["Upload-Offset": "60", "Upload-Complete": "?1"]
+        var asking = resumed(mayBeComplete: true)
+        #expect(asking.next(after: answer(204, fields)) == wrong)
+        for status in [201, 409] {
+            var appending = resumed()
+            _ = appending.next(after: answer(204, ["Upload-Offset": "0"]))
+            #expect(appending.next(after: answer(status, fields)) == wrong)
+        }
+        // A target may refuse what it has seen the beginning of.
+        var refusing = resumed()
+        _ = refusing.next(after: answer(204, ["Upload-Offset": "0"]))
+        #expect(refusing.next(after: answer(422, fields)) == .done)
+    }
+
     @Test("asks for the last answer again when the upload is complete")
     func replay() {
         var session = resumed(mayBeComplete: true)

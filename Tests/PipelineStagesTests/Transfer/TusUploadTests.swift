@@ -1,5 +1,6 @@
 import JSONPath
 import PipelineCore
+import PipelineHTTP
 import PipelineTestKit
 import Synchronization
 import Testing
@@ -130,6 +131,26 @@ struct TusUploadTests {
         #expect(service.state.withLock(\.created) == 1)
         let keys = tries.withLock { $0 }
         #expect(keys.count == 3 && Set(keys).count == 1 && keys[0] != nil)
+    }
+
+    @Test("asks the service itself how much it has, whatever a cache has")
+    func pastCache() async throws {
+        let service = ScriptedService()
+        let offer = ["Tus-Resumable": "1.0.0"]
+        service.on("OPTIONS /v1/files", 204, "", headers: offer)
+        service.on("POST /v1/files", 201, "", headers: ["Location": "http://api.test/v1/files/1"])
+        service.on("HEAD /v1/files/1", 200, "", headers: ["Upload-Offset": "0", "Tus-Resumable": "1.0.0"])
+        service.on("PATCH /v1/files/1", 204, "", headers: ["Upload-Offset": "3000000", "Tus-Resumable": "1.0.0"])
+        folder.write("selfie.y4m", content)
+        let bench = try StageBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "tus",
+              "request": { "POST": "/files" } }
+            """, network: service.network, with: #"[ { "cache": { "maxAge": "1h" } } ]"#,
+            folders: JobFolders(document: folder.path, output: folder.path))
+        #expect(await bench.resume().isFinished)
+        #expect(service.lines.contains("HEAD /v1/files/1"))
+        #expect(service.requests.allSatisfy { $0.cachePolicy == nil })
     }
 
     @Test("of an empty file ends with its creation")

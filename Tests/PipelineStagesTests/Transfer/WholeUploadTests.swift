@@ -197,6 +197,17 @@ struct WholeUploadTests {
         #expect(server.requests.count == 2)
     }
 
+    @Test("of an empty file is one request too", arguments: ["put", "multipart", "s3"])
+    func empty(mode: String) async throws {
+        let server = try LoopbackServer { _ in .json(#"{"id": "v1"}"#) }
+        defer { server.stop() }
+        let bench = try bench(server.url, mode: mode)
+        folder.write("a.bin", [])
+        #expect(await bench.resume().finished?["video"] == "v1")
+        #expect(server.requests.count == 1)
+        #expect(mode == "multipart" || server.requests[0].header("Content-Length") == "0")
+    }
+
     @Test("is not begun by a process that has lost the job")
     func notOwner() async throws {
         let server = try LoopbackServer { _ in .json(#"{"id": "v1"}"#) }

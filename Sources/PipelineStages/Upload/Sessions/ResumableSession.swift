@@ -229,7 +229,7 @@ struct ResumableSession: Sendable, Equatable {
         }
         guard offset <= total else { return beyondEnd(offset) }
         chunk.noteKept(offset > confirmed)
-        if version.isComplete(in: response.headers) == true { return replay() }
+        if version.isComplete(in: response.headers) == true { return offset < total ? cutShort(offset) : replay() }
         return append(from: offset)
     }
 
@@ -238,7 +238,10 @@ struct ResumableSession: Sendable, Equatable {
         let isComplete = version.isComplete(in: response.headers)
         // Whatever its status: the upload is over, and this is what its target says to it. A conflict is no answer of the
         // target: an append of an earlier owner has ended the upload meanwhile.
-        if isLast, isComplete == true, response.status != 409 { return .done }
+        if isLast, isComplete == true, response.status != 409 {
+            guard response.isSuccess, let offset = offset(in: response.headers), offset < total else { return .done }
+            return cutShort(offset)
+        }
         if response.isSuccess { return isLast ? afterLast(response, isComplete) : afterPart(response, start, count) }
         switch response.status {
         case 404, 410: return .fail(.gone)
@@ -271,7 +274,12 @@ struct ResumableSession: Sendable, Equatable {
     private mutating func afterConflict(_ response: HTTPExchangeResponse) -> UploadStep {
         if let end = detour("the service keeps changing its mind about the offset") { return end }
         guard let offset = offset(in: response.headers), offset <= total else { return ask() }
-        return version.isComplete(in: response.headers) == true ? replay() : append(from: offset)
+        guard version.isComplete(in: response.headers) == true else { return append(from: offset) }
+        return offset < total ? cutShort(offset) : replay()
+    }
+
+    private func cutShort(_ offset: Int64) -> UploadStep {
+        .fail(.wrong("the service calls an upload complete of which it has \(offset) of \(total) bytes"))
     }
 
     private mutating func afterTooMuch(_ response: HTTPExchangeResponse, _ count: Int64) -> UploadStep {
