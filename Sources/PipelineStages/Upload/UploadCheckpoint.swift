@@ -53,5 +53,6 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
         digest = nil
         keptUntil = nil
         isFilled = false
+        misses = 0
     }
 }

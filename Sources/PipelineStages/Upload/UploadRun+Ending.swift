@@ -195,12 +195,15 @@ extension UploadRun {
         let keptUntil = checkpoint.keptUntil
         checkpoint.forgetUpload()
         checkpoint.losses += 1
-        let isLast = checkpoint.losses >= context.facts.retry.attempts
+        let losses = checkpoint.losses
+        let isLast = losses >= context.facts.retry.attempts
+        // Another try is a person's, who has seen to it.
+        if isLast { checkpoint.losses = 0 }
         try await commit(countsBytes: false)
         let answer = requests.answer(of: response)
         if isLast {
             return definite(
-                "\(name) lost the upload \(checkpoint.losses) times",
+                "\(name) lost the upload \(losses) times",
                 hint: "does the service keep uploads long enough? \"protocol\": \"put\" needs no such memory", response,
                 rendered)
         }
@@ -256,8 +259,9 @@ extension UploadRun {
     private mutating func lost(_ title: String) async throws(StageFailure) -> StageFailure {
         checkpoint.forgetUpload()
         checkpoint.losses += 1
-        try await commit(countsBytes: false)
         let isLast = checkpoint.losses >= context.facts.retry.attempts
+        if isLast { checkpoint.losses = 0 }
+        try await commit(countsBytes: false)
         return .failed(
             TryFailure(
                 StepFailure(

@@ -93,6 +93,8 @@ extension UploadRun {
             let rendered = try await parts.list(state.uploadID ?? "", after: marker)
             let response = try await answer(to: rendered)
             if response.status == 404 { return try await afterLoss(parts, response, rendered) }
+            // Who may send parts need not be allowed to list them. What was confirmed of them is known.
+            if [403, 405, 501].contains(response.status) { return nil }
             let answer = try await requests.judge(response, of: rendered, in: context)
             let numbers = Self.listed("Part/PartNumber", in: answer)
             let tags = Self.listed("Part/ETag", in: answer)

@@ -192,6 +192,23 @@ struct PartsUploadTests {
         #expect(keys.count == 3 && Set(keys).count == 1 && keys[0] != nil)
     }
 
+    @Test(
+        "whose process dies around its end ends under one key, and once where the answer was kept",
+        arguments: [
+            CrashPoint.uploadSent, .submitIntent, .submitSending, .submitSent, .submitAnswered, .submitCommitted,
+        ])
+    func crashAtEnd(point: CrashPoint) async throws {
+        let service = try Service()
+        let bench = try bench(service.url, more: #", "once": { "key": "Idempotency-Key" }"#)
+        #expect(await bench.resume(crash: (point, 1)).hasDied)
+        #expect(await bench.run().finished != nil)
+        #expect(bench.state.captures["file"] == "f1")
+        #expect(service.received == 2_500_000)
+        let keys = service.state.withLock(\.ended)
+        #expect(Set(keys).count == 1 && keys[0] != nil)
+        #expect(keys.count <= (point == .submitCommitted ? 1 : 2))
+    }
+
     @Test("whose end was lost is found by its name, and not ended twice")
     func foundEnd() async throws {
         let service = try Service()

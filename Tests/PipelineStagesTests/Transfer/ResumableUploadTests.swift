@@ -198,6 +198,8 @@ struct ResumableUploadTests {
         let bench = try bench(service)
         let result = await bench.run()
         #expect(result.refusal?.contains("lost the upload 5 times") == true)
+        // A person who orders another try is not told so at the first loss.
+        #expect(await bench.resume().failedTry?.kind == .answered)
     }
 
     @Test("sends parts where the service takes no more at a time")

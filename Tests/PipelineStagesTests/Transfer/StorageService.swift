@@ -26,6 +26,10 @@ final class StorageService: LoopbackService {
         var strangers = 0
         /// So many parts come with a signature that is too old.
         var outdated = 0
+        /// What it says to lists instead.
+        var lists: Int?
+        /// So many parts come with a token that has ended.
+        var expired = 0
         /// Statuses of the next answers to cancellations.
         var cancels: [Int] = []
         /// Removes an upload when so many completions come.
@@ -99,7 +103,9 @@ final class StorageService: LoopbackService {
         }
         switch request.method {
         case "PUT": return part(request, id, Int(query["partNumber"] ?? "") ?? 0)
-        case "GET": return list(parts, after: Int(query["part-number-marker"] ?? "") ?? 0)
+        case "GET":
+            if let status = state.withLock(\.faults.lists) { return .status(status) }
+            return list(parts, after: Int(query["part-number-marker"] ?? "") ?? 0)
         case "DELETE":
             let status = state.withLock { state in
                 if !state.faults.cancels.isEmpty { return state.faults.cancels.removeFirst() }
@@ -134,6 +140,15 @@ final class StorageService: LoopbackService {
     }
 
     private func part(_ request: ReceivedRequest, _ id: String, _ number: Int) -> ScriptedAnswer {
+        let isExpired = state.withLock { state in
+            state.faults.expired -= 1
+            return state.faults.expired >= 0
+        }
+        if isExpired {
+            return ScriptedAnswer([
+                .readBody, .then { _ in .status(400, body: "<Error><Code>ExpiredToken</Code></Error>") },
+            ])
+        }
         let isOutdated = state.withLock { state in
             state.faults.outdated -= 1
             return state.faults.outdated >= 0

@@ -310,6 +310,25 @@ struct StorageUploadTests {
         #expect(service.object.map(TransferFolder.sha256) == TransferFolder.sha256(content))
     }
 
+    @Test("whose token has ended goes on with a new one, and without fails", arguments: [true, false])
+    func expiredToken(isThere: Bool) async throws {
+        let service = try StorageService(.init(expired: 1))
+        let bench = try bench(service.url)
+        bench.state.hasNewSecrets = isThere
+        #expect(await bench.resume().failedTry?.kind == (isThere ? .answered : .definite))
+        #expect(await bench.run().finished != nil)
+    }
+
+    @Test("goes on with what it knows where it may not list its parts", arguments: [403, 405, 501])
+    func unlisted(status: Int) async throws {
+        let service = try StorageService(.init(lists: status))
+        let bench = try bench(service.url)
+        #expect(await bench.resume(crash: (.uploadPart, 3)).hasDied)
+        #expect(await bench.run().finished?["tag"] == "\"abc-4\"")
+        #expect(service.object == content)
+        #expect(service.received <= 17_000_000 + 2 * 5_242_880)
+    }
+
     @Test("that the service does not let go says so when it is cancelled")
     func cancelRefused() async throws {
         let service = try StorageService(.init(cuts: 1, cancels: [503]))

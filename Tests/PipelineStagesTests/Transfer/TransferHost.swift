@@ -22,6 +22,7 @@ final class TransferHost: StageHost {
         var isDead = false
         var overwrites = false
         var isOwner = true
+        var hasNewSecrets = false
     }
 
     let state: Mutex<State>
@@ -117,5 +118,5 @@ final class TransferHost: StageHost {
     func digest(_ bytes: [UInt8]) -> String { "digest" }
     func redact(_ text: String) -> String { text }
     func conceal(_ secret: String, as name: String) {}
-    func renewSecrets(since used: [String: String]) async -> Bool { false }
+    func renewSecrets(since used: [String: String]) async -> Bool { state.withLock(\.hasNewSecrets) }
 }
