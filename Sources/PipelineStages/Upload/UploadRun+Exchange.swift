@@ -45,7 +45,7 @@ extension UploadRun {
             checkpoint.uncounted = passage.uncounted(at: failure.requestBytesSent)
             if case .sourceChanged = failure.reason { throw await endAsChanged() }
         }
-        if !source.isUnchanged { throw await endAsChanged() }
+        if source.hasChanged { throw await endAsChanged() }
         return result
     }
 

@@ -62,7 +62,7 @@ struct UploadRun {
             case .send(let request):
                 try await commitBeforeSending(request)
                 try await takeUpDigest(for: request)
-                let rendered = try await stage.requests.render(request, of: source, in: context)
+                let rendered = try await rendered(request)
                 let response = try await exchange(request, rendered)
                 last = (response, rendered)
                 step = session.next(after: located(response, after: request))
@@ -75,6 +75,16 @@ struct UploadRun {
             case .fail(let failure):
                 throw try await end(failure, last?.response, last?.rendered)
             }
+        }
+    }
+
+    private mutating func rendered(_ request: UploadRequest) async throws(StageFailure) -> RenderedRequest {
+        do throws(StageFailure) {
+            return try await stage.requests.render(request, of: source, in: context)
+        } catch {
+            // Bytes that are read for a checksum may already be those of another file.
+            if source.hasChanged { throw await endAsChanged() }
+            throw error
         }
     }
 

@@ -138,6 +138,16 @@ struct StorageUploadTests {
         #expect(service.requests[0].header("x-amz-checksum-algorithm") == nil)
     }
 
+    @Test("of a file that is cut off while its parts are made ready is removed, with that said")
+    func changedBeforeChecksum() async throws {
+        let service = try StorageService()
+        let bench = try bench(service.url, header: #", "x-amz-checksum-algorithm": "SHA256""#)
+        let path = folder.path + "/selfie.y4m"
+        bench.onPass = { point, _ in if point == .uploadCreated { truncate(path, 1_000_000) } }
+        #expect(await bench.resume().refusal?.hasPrefix("the file changed while it was being uploaded") == true)
+        #expect(service.lines.last == "DELETE /bucket/a%20b.y4m?uploadId=u1")
+    }
+
     @Test("with a checksum that is not known says which ones are")
     func unknownChecksum() async throws {
         let service = try StorageService()

@@ -5,6 +5,14 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 @testable import PipelineStages
 
 @Suite("An upload by tus over real sockets")
@@ -299,6 +307,40 @@ struct TusUploadTests {
         #expect(await bench.cancel() == nil)
         #expect(service.lines.last == "DELETE /files/1")
         #expect(service.uploads.isEmpty)
+    }
+
+    /// A disk that was away for a moment had the whole upload removed at the service.
+    @Test("of a file that is away fails, keeps what is at the service, and goes on when the file is back")
+    func away() async throws {
+        let service = try TusService(.init(cuts: [1_000_000]))
+        let bench = try bench(service.url)
+        _ = await bench.resume()
+        let path = folder.path + "/selfie.y4m"
+        // Away when the next bytes are read, and already when a try begins.
+        let server = service.server
+        for isLate in [true, false] {
+            let host = bench.host(nil)
+            if isLate { server.onNext("HEAD") { rename(path, path + ".away") } }
+            let failed = await bench.stage.resume(bench.state.checkpoint, host).failedTry
+            bench.state = host.state.withLock { $0 }
+            #expect(failed?.kind == .definite)
+            #expect(failed?.failure.title.contains("No such file") == true)
+        }
+        #expect(!service.lines.contains("DELETE /files/1"))
+        rename(path + ".away", path)
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == 1)
+        #expect(service.received == 3_000_000)
+    }
+
+    @Test("of a file that changes before a checksum is made is refused, with that said")
+    func changedBeforeChecksum() async throws {
+        let service = try TusService(.init(extensions: "creation,checksum"))
+        let bench = try bench(service.url)
+        let path = folder.path + "/selfie.y4m"
+        bench.onPass = { point, _ in if point == .uploadCreated { truncate(path, 100_000) } }
+        #expect(await bench.resume().refusal?.hasPrefix("the file changed while it was being uploaded") == true)
+        #expect(service.lines.last == "DELETE /files/1")
     }
 
     @Test("of a file that changed is refused, and removed at the service")
