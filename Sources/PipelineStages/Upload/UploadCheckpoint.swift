@@ -33,6 +33,8 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
     var isOvertaken: Bool?
     /// How often in a row the service still held the upload for another request; nil for never.
     var held: Int?
+    /// How often in a row a 404 to the upload was not believed; nil for never.
+    var doubts: Int?
     /// How often the service has lost an upload of this file.
     var losses = 0
     /// How often a look-up of a complete upload found nothing in a row.
@@ -54,5 +56,6 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
         keptUntil = nil
         isFilled = false
         misses = 0
+        doubts = nil
     }
 }

@@ -177,6 +177,7 @@ extension UploadRun {
     private mutating func endAsGone(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageFailure {
+        if let failure = try await doubt(response, rendered) { return failure }
         let name = requests.name(of: rendered.description.url)
         guard session.canBeMadeAnew else {
             checkpoint.forgetUpload()

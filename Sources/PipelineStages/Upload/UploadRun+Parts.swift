@@ -130,6 +130,7 @@ extension UploadRun {
     private mutating func afterLoss(
         _ parts: PartsRequests, _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint>? {
+        if let failure = try await doubt(response, rendered) { throw failure }
         guard let state = checkpoint.parts, state.isCompleting else {
             throw try await end(.gone, response, rendered)
         }

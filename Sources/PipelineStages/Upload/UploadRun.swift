@@ -71,6 +71,7 @@ struct UploadRun {
                 guard let last else { throw .definite(StepFailure("the upload ended before it began")) }
                 return try await finish(last.response, last.rendered)
             case .fail(.gone) where isAnswerLost:
+                if let last, let failure = try await doubt(last.response, last.rendered) { throw failure }
                 return try await settleLost()
             case .fail(let failure):
                 throw try await end(failure, last?.response, last?.rendered)
@@ -141,7 +142,7 @@ struct UploadRun {
         noteSession()
         guard checkpoint != committed, !isSparing else { return }
         let hasProgress = checkpoint.confirmed > max(before, committed?.confirmed ?? 0)
-        if hasProgress { checkpoint.held = nil }
+        if hasProgress { (checkpoint.held, checkpoint.doubts) = (nil, nil) }
         try await commit(countsBytes: hasProgress)
         if checkpoint.url != nil, !hasPassedCreation {
             hasPassedCreation = true

@@ -158,7 +158,7 @@ struct ResumableUploadTests {
     func lostAnswerForgotten() async throws {
         let service = try ResumableService(.init(lostAnswers: 1, forgetsComplete: true))
         let bench = try bench(service)
-        _ = await bench.resume()
+        for _ in 0..<4 { #expect(await bench.resume().failedTry?.kind != .definite) }
         let second = await bench.resume()
         #expect(second.failedTry?.failure.title.contains("may have been complete") == true)
         #expect(second.failedTry?.kind == .answered)
@@ -185,6 +185,15 @@ struct ResumableUploadTests {
         let bench = try bench(service)
         _ = await bench.resume()
         service.state.withLock { $0.faults.forgetsAll = 1 }
+        // A gateway says so too while the service starts: where more than a part is at stake it is asked again.
+        var pauses: [Duration] = []
+        for _ in 0..<3 {
+            let doubted = try #require(await bench.resume().failedTry)
+            #expect(doubted.kind == .answered && doubted.failure.title.contains("answered 404"))
+            #expect(doubted.failure.hint?.hasPrefix("it is asked again before ") == true)
+            pauses.append(doubted.pause)
+        }
+        #expect(pauses == [.seconds(2), .seconds(6), .seconds(20)])
         let second = await bench.resume()
         #expect(second.failedTry?.failure.title.contains("no longer has the upload") == true)
         #expect(await bench.run().finished != nil)
@@ -192,11 +201,24 @@ struct ResumableUploadTests {
         #expect(service.state.withLock(\.created) == 2)
     }
 
+    @Test("goes on where it was when a gateway in front of the service had nothing for a moment")
+    func startingService() async throws {
+        let service = try ResumableService(.init(cuts: [1_000_000]))
+        let bench = try bench(service)
+        _ = await bench.resume()
+        service.server.change { gateway in
+            gateway.errors = [3: 404, 4: 404, 5: 404]
+        }
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == 1)
+        #expect(whole(service) == content)
+    }
+
     @Test("that the service loses again and again fails at last")
     func lostAlways() async throws {
         let service = try ResumableService(.init(forgetsAll: 1000))
         let bench = try bench(service)
-        let result = await bench.run()
+        let result = await bench.run(limit: 40)
         #expect(result.refusal?.contains("lost the upload 5 times") == true)
         // A person who orders another try is not told so at the first loss.
         #expect(await bench.resume().failedTry?.kind == .answered)
