@@ -43,7 +43,8 @@ struct GuardedSubmit: Sendable {
         throw .definite(
             StepFailure(
                 "it is unknown whether the submit was accepted: \(submit.reason)",
-                hint: "look at the service; 'pipeline retry' sends it again", service: requests.service?.name,
+                hint: "look at the service; 'pipeline retry --from \(context.facts.step.stage)' sends it again",
+                service: requests.service?.name,
                 request: context.redact(rendered.line), place: context.facts.place))
     }
 
