@@ -243,7 +243,8 @@ extension UploadRun {
             throw .definite(
                 StepFailure(
                     "it is unknown whether the upload was accepted: \(reason)",
-                    hint: "look at the service; 'pipeline retry --from \(context.facts.step.stage)' sends the file again",
+                    hint: "look at the service; "
+                        + "'pipeline retry --from \(context.facts.step.stage)' sends the file again",
                     service: requests.service?.name, place: context.facts.place))
         }
     }

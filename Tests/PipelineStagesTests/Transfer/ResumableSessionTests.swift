@@ -329,6 +329,21 @@ struct ResumableSessionTests {
         #expect(tus.next(after: answer(200)) == .fail(.unclear))
     }
 
+    @Test("does not take a page for people for the end of an upload")
+    func page() {
+        let page = answer(200, ["Content-Type": "text/html; charset=utf-8"])
+        var session = resumed()
+        _ = session.next(after: answer(204, ["Upload-Offset": "0"]))
+        #expect(session.next(after: page) == .fail(.unclear))
+        for isKnown in [true, false] {
+            var google = GoogleSession(
+                total: 100, chunk: UploadChunk(part: 1 << 20), isGiven: false, url: Self.upload, mayBeComplete: true)
+            _ = google.begin()
+            if isKnown { _ = google.next(after: answer(308, ["Range": "bytes=0-9"])) }
+            #expect(google.next(after: page) == .fail(.unclear))
+        }
+    }
+
     @Test("makes a redirected creation with the query of its new address alone")
     func redirectedCreation() async throws {
         let server = try LoopbackServer { request in

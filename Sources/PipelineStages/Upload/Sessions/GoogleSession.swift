@@ -126,6 +126,7 @@ struct GoogleSession: Sendable, Equatable {
     private mutating func afterQuery(_ response: HTTPExchangeResponse) -> UploadStep {
         switch response.status {
         case 200, 201:
+            guard !response.isPage else { return .fail(.unclear) }
             isReplaying = true
             confirmed = total
             return .done
@@ -151,6 +152,7 @@ struct GoogleSession: Sendable, Equatable {
         case 413: return chunk.shrink(below: count) ? ask() : .fail(.refused)
         // It disagrees about what it has.
         case 416: return askAgain("the service keeps refusing bytes with 416")
+        case 200..<300 where response.isPage: return .fail(.unclear)
         case 200..<300 where start + count < total:
             return .fail(.wrong("the service calls an upload complete of which bytes are missing"))
         case 200..<300: return .done

@@ -173,8 +173,11 @@ struct ResumableSession: Sendable, Equatable {
         guard url != nil else { return .fail(.unsupported) }
         isVersionSettled = true
         if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) { hasEvidence = true }
+        let kept = offset(in: response.headers) ?? 0
+        guard kept <= total else { return beyondEnd(kept) }
         // A Location alone can be that of something else: a service that knows nothing of this protocol answers so too.
-        return hasEvidence ? append(from: offset(in: response.headers) ?? 0) : ask()
+        // And of nothing that was sent nothing can be there.
+        return hasEvidence && kept == 0 ? append(from: 0) : ask()
     }
 
     private func beyondEnd(_ offset: Int64) -> UploadStep {
@@ -254,7 +257,9 @@ struct ResumableSession: Sendable, Equatable {
 
     /// There are services (tusd) that say only by the offset that an upload is complete, and others that say nothing.
     private mutating func afterLast(_ response: HTTPExchangeResponse, _ isComplete: Bool?) -> UploadStep {
-        guard isComplete ?? ((offset(in: response.headers) ?? total) >= total) == false else { return .done }
+        let offset = offset(in: response.headers)
+        if isComplete == nil, offset == nil, response.isPage { return .fail(.unclear) }
+        guard isComplete ?? ((offset ?? total) >= total) == false else { return .done }
         return detour("the service takes all bytes and says that the upload is not complete") ?? ask()
     }
 

@@ -172,7 +172,9 @@ struct TusSession: Sendable, Equatable {
             return append(from: kept)
         }
         let kept = offset(in: response.headers) ?? 0
-        return kept > total ? beyondEnd(kept) : append(from: kept)
+        guard kept <= total else { return beyondEnd(kept) }
+        // Of nothing that was sent nothing can be there: what it has is asked for before that is believed.
+        return kept == 0 ? append(from: 0) : ask()
     }
 
     private func beyondEnd(_ offset: Int64) -> UploadStep {

@@ -2,6 +2,11 @@ import HTTPTypes
 import PipelineCore
 import PipelineHTTP
 
+extension HTTPExchangeResponse {
+    /// Whether it is a page for people: something on the way gives one where a service for programs gives none.
+    var isPage: Bool { headers[.contentType]?.lowercased().hasPrefix("text/html") == true }
+}
+
 /// Where an upload stands by now, as a redirect has said: behind a proxy many services give addresses that it redirects.
 ///
 /// It is the upload's address only once an answer from there says something of the upload. A network that wants a
