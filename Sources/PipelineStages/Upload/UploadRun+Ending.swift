@@ -80,6 +80,11 @@ extension UploadRun {
             return definite(
                 "\(name) does not speak \(session.language)",
                 hint: "use \"protocol\": \"put\" or \"multipart\"", response, rendered)
+        case .contradiction(let complaint):
+            await removeUpload()
+            checkpoint.forgetUpload()
+            try await keep()
+            return definite("\(name) contradicts itself: \(complaint)", response, rendered)
         case .wrong(let complaint): return definite("\(name) contradicts itself: \(complaint)", response, rendered)
         case .tooLarge(let limit):
             return definite(
@@ -121,11 +126,7 @@ extension UploadRun {
     /// try, which only a person can order, begins anew.
     mutating func endAsChanged() async -> StageFailure {
         session.note(in: &checkpoint)
-        if let request = session.cancellation, !Task.isCancelled,
-            let rendered = try? await stage.requests.render(request, of: source, in: context)
-        {
-            _ = await requests.send(rendered, in: context) { $0.totalTimeout = .seconds(10) }
-        }
+        await removeUpload()
         checkpoint.forgetUpload()
         checkpoint.source = nil
         // What is found of it, or answered to its key, would be taken for the file as it is now.
@@ -137,6 +138,14 @@ extension UploadRun {
             return error
         }
         return changed(isOpen: isOpen)
+    }
+
+    /// Removes what is at the service; whatever it answers, more can't be done.
+    private func removeUpload() async {
+        guard let request = session.cancellation, !Task.isCancelled,
+            let rendered = try? await stage.requests.render(request, of: source, in: context)
+        else { return }
+        _ = await requests.send(rendered, in: context) { $0.totalTimeout = .seconds(10) }
     }
 
     /// That the file is another one, and what to do about it.

@@ -127,7 +127,7 @@ struct ResumableSessionTests {
         session.take(
             informational: 104, [.uploadDraftInteropVersion: "8", .location: "/uploads/1"], from: "http://h/videos")
         #expect(session.url == Self.upload)
-        guard case .fail(.wrong) = session.next(after: answer(201, ["Location": "/uploads/2"])) else {
+        guard case .fail(.contradiction) = session.next(after: answer(201, ["Location": "/uploads/2"])) else {
             Issue.record("two addresses were accepted")
             return
         }

@@ -90,6 +90,20 @@ struct ResumableUploadTests {
         #expect(service.lines.suffix(2) == ["HEAD /uploads/1", "PATCH /uploads/1"])
     }
 
+    @Test("of which the service gives two addresses is ended there")
+    func twoAddresses() async throws {
+        let server = try LoopbackServer { request in
+            guard request.method == "POST" else { return .status(204) }
+            let told = [("Upload-Draft-Interop-Version", "8"), ("Location", "/uploads/1")]
+            return ScriptedAnswer([.inform(104, told), .send(201, [("Location", "/uploads/2")], [])])
+        }
+        defer { server.stop() }
+        folder.write("selfie.y4m", content)
+        let bench = try bench(url: server.url, "", partSize: "256KiB")
+        #expect(await bench.resume().refusal?.contains("two addresses for one upload") == true)
+        #expect(server.requests.map { "\($0.method) \($0.path)" } == ["POST /videos", "DELETE /uploads/1"])
+    }
+
     @Test("that goes with its creation and whose answer is lost is settled by 'once'")
     func optimisticLost() async throws {
         let service = try ResumableService(.init(lostAnswers: 1))

@@ -95,7 +95,7 @@ struct ResumableSession: Sendable, Equatable {
 
     /// Takes the answer to the request that was sent last.
     mutating func next(after response: HTTPExchangeResponse) -> UploadStep {
-        if let contradiction { return .fail(.wrong(contradiction)) }
+        if let contradiction { return .fail(.contradiction(contradiction)) }
         readLimit(response.headers)
         let isCreation = state == .creating
         if let target = UploadRedirect.target(of: response), !isCreation || response.status > 303 {
@@ -169,7 +169,7 @@ struct ResumableSession: Sendable, Equatable {
         if !isVersionSettled, Self.refusesVersion(response.status) { return tryOlderVersion(response) }
         guard response.isSuccess else { return .fail(.refused) }
         if let location = response.headers[.location] { take(location, from: response.url) }
-        if let contradiction { return .fail(.wrong(contradiction)) }
+        if let contradiction { return .fail(.contradiction(contradiction)) }
         guard url != nil else { return .fail(.unsupported) }
         isVersionSettled = true
         if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) { hasEvidence = true }
@@ -190,7 +190,7 @@ struct ResumableSession: Sendable, Equatable {
         if isComplete == true || (response.isSuccess && isComplete == nil) { return .done }
         if response.isSuccess {
             if let location = response.headers[.location] { take(location, from: response.url) }
-            if let contradiction { return .fail(.wrong(contradiction)) }
+            if let contradiction { return .fail(.contradiction(contradiction)) }
             guard url != nil else { return .fail(.unsupported) }
             isVersionSettled = true
             return ask()

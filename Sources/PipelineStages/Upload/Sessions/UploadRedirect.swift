@@ -31,7 +31,7 @@ struct UploadRedirect: Sendable, Equatable {
     func step(_ step: UploadStep) -> UploadStep {
         guard target != nil else { return step }
         switch step {
-        case .send, .fail(.wrong): return step
+        case .send, .fail(.wrong), .fail(.contradiction): return step
         case .done, .fail: return .fail(.unclear)
         }
     }

@@ -77,6 +77,8 @@ enum UploadFailure: Error, Sendable, Hashable {
     case unclear
     /// The service speaks none of the versions.
     case unsupported
+    /// The service gives more than one address for one upload: it is to be ended there (draft, section 4.2.2).
+    case contradiction(String)
     /// The service contradicts itself or the protocol.
     case wrong(String)
     /// The service takes no file of this size; the limit in bytes.
