@@ -38,8 +38,17 @@ extension UploadRun {
         definition.once = stage.requests.definition.once
         definition.onUnknown = stage.requests.definition.onUnknown
         let guarded = GuardedSubmit(requests: requests, definition: definition)
-        let outcome = try await guarded.perform(rendered, in: context) { receipt async throws(StageFailure) in
-            taken(from: receipt)
+        let wasOpen = await context.hasOpenSubmit
+        let outcome: SubmitOutcome
+        do throws(StageFailure) {
+            outcome = try await guarded.perform(rendered, in: context) { receipt async throws(StageFailure) in
+                taken(from: receipt)
+            }
+        } catch {
+            // Of an end that may have been taken nothing is to be removed.
+            let isOpen = await context.hasOpenSubmit
+            checkpoint.parts?.isCompleting = wasOpen || isOpen
+            throw error
         }
         switch outcome {
         case .submitted:

@@ -17,6 +17,8 @@ extension UploadRun {
             guard case .failed(let failed) = error, failed.kind == .definite, definition.cancel != nil else {
                 throw error
             }
+            // An end whose answer was lost may have been taken: what is there now is no half of an upload.
+            if checkpoint.parts?.isCompleting == true { throw error }
             await remove(parts)
             checkpoint.forgetUpload()
             try await keep()
@@ -176,9 +178,26 @@ extension UploadRun {
         if parts.isStorage, response.isSuccess, let failure = try await hiddenFailure(response, rendered) {
             throw failure
         }
-        // A refusal of the end takes nothing from the parts: they are there, and only the end is tried again.
-        let answer = try await requests.judge(response, of: rendered, in: context)
-        return try await conclude(answer, rendered)
+        return try await conclude(try await judgeEnd(response, rendered, isAgain: isAgain || parts.isStorage), rendered)
+    }
+
+    /// Judges the answer to the request that ends the upload. A refusal takes nothing from the parts: they are there, and
+    /// only the end is tried again.
+    /// - Parameter isAgain: whether an end before this one may have been taken, whose answer was lost.
+    private mutating func judgeEnd(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, isAgain: Bool
+    ) async throws(StageFailure) -> Answer {
+        do throws(StageFailure) {
+            return try await requests.judge(response, of: rendered, in: context)
+        } catch {
+            var isRefusal = [429, 503].contains(response.status)
+            if case .failed(let failed) = error, failed.kind == .definite { isRefusal = true }
+            if isRefusal, !isAgain {
+                checkpoint.parts?.isCompleting = false
+                try await keep()
+            }
+            throw error
+        }
     }
 
     /// The completion begins its answer with 200 before it knows how it ends: an error then stands in the body.

@@ -179,6 +179,37 @@ struct PartsUploadTests {
         #expect(service.lines.last == "DELETE /uploads/up1")
     }
 
+    /// The file that the first end had made was removed.
+    @Test("whose second end is refused, as the first was taken, is not removed", arguments: [404, 409])
+    func endedTwice(status: Int) async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [0, 503, status] }
+        let bench = try bench(service.url)
+        #expect(await bench.run().refusal?.contains("\(status)") == true)
+        #expect(!service.lines.contains("DELETE /uploads/up1"))
+    }
+
+    @Test(
+        "whose end was lost, and is refused under its key or can't be found, is not removed", arguments: [true, false])
+    func lostAndRefused(hasKey: Bool) async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [0, 422] }
+        let look = #""name": { "GET": "/uploads/up1", "fail": [ { "when": "true" } ] }, "ours": "true""#
+        let once = hasKey ? #"{ "key": "Idempotency-Key" }"# : "{ \(look) }, \"onUnknown\": \"fail\""
+        let bench = try bench(service.url, more: ", \"once\": \(once)")
+        #expect(await bench.run().failedTry?.kind == .definite)
+        #expect(!service.lines.contains("DELETE /uploads/up1"))
+    }
+
+    @Test("whose end is refused outright after it was refused for now is removed")
+    func refusedTwice() async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [503, 400] }
+        let bench = try bench(service.url)
+        #expect(await bench.run().refusal?.contains("400") == true)
+        #expect(service.lines.last == "DELETE /uploads/up1")
+    }
+
     /// To settle the end by a key, all parts were sent once more to another upload.
     @Test("whose end was lost sends that again under one key, and no part of the file")
     func lostEnd() async throws {
