@@ -46,6 +46,26 @@ struct ComputeLedgerTests {
         #expect(service.lines.filter { $0 == "POST /v1/jobs" }.count == 1)
     }
 
+    /// A kept list knew nothing of the submit, twice, and the submit was sent once more.
+    @Test("is looked for at the service itself, whatever a cache has")
+    func lookUpPastCache() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", fails: .connectionReset, connectionMade: true)
+        service.on("GET /v1/jobs", 200, #"{"data": [ { "tag": "key1", "id": "j1" } ]}"#)
+        service.on("GET /v1/jobs/j1", 200, #"{"state": "done", "id": "j1"}"#)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "json": { "a": 1 }, "capture": { "id": "$.id" },
+                          "once": { "match": { "list": { "GET": "/jobs" }, "items": "$.data[*]", "where": "true",
+                                               "then": { "GET": "/jobs/j1" } } } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"] } }
+            """, network: service.network, with: #"[ { "cache": { "maxAge": "1h" } } ]"#)
+        #expect(await bench.run().isFinished)
+        #expect(service.lines.prefix(3) == ["POST /v1/jobs", "GET /v1/jobs", "GET /v1/jobs/j1"])
+        #expect(service.requests.prefix(3).allSatisfy { $0.cachePolicy == nil })
+    }
+
     @Test("goes back to intent when no connection was made")
     func notSent() async throws {
         let service = ScriptedService()

@@ -19,7 +19,13 @@ struct GuardedSubmit: Sendable {
     func perform<Checkpoint>(
         in context: StageContext<Checkpoint>, accept: Accept
     ) async throws(StageFailure) -> SubmitOutcome {
-        let rendered = try await requests.render(definition, in: context)
+        try await perform(try await requests.render(definition, in: context), in: context, accept: accept)
+    }
+
+    /// The same for a request whose values need what only its stage knows.
+    func perform<Checkpoint>(
+        _ rendered: RenderedRequest, in context: StageContext<Checkpoint>, accept: Accept
+    ) async throws(StageFailure) -> SubmitOutcome {
         let cause = Mutex<String?>(nil)
         let outcome = try await context.submit(
             body: rendered.digestInput,
@@ -37,7 +43,8 @@ struct GuardedSubmit: Sendable {
         throw .definite(
             StepFailure(
                 "it is unknown whether the submit was accepted: \(submit.reason)",
-                hint: "look at the service; 'pipeline retry' sends it again", service: requests.service?.name,
+                hint: "look at the service; 'pipeline retry --from \(context.facts.step.stage)' sends it again",
+                service: requests.service?.name,
                 request: context.redact(rendered.line), place: context.facts.place))
     }
 

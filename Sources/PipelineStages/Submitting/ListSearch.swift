@@ -34,7 +34,7 @@ struct ListSearch: Sendable {
         var matches: [JSON] = []
         while true {
             if Task.isCancelled { throw .stopped }
-            let page = try await request.fetch(&walk, in: context, role: "look", limit: limit)
+            let page = try await request.fetch(&walk, in: context, role: StageRequests.look, limit: limit)
             // Nothing at all is not an empty list: whatever stands in the way answered it.
             guard !page.answer.body.isEmpty else {
                 let failure = requests.failure(

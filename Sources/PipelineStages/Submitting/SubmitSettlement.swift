@@ -51,7 +51,7 @@ struct SubmitSettlement: Sendable {
         by request: RequestDefinition, ours: Expression, missing: Expression?, _ look: Look,
         in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
     ) async throws(StageFailure) -> Settlement {
-        let rendered = try await requests.render(request, in: context, role: "look")
+        let rendered = try await requests.render(request, in: context, role: StageRequests.look)
         let response: HTTPExchangeResponse
         switch await requests.send(rendered, in: context) {
         case .success(let answered): response = answered
@@ -110,7 +110,7 @@ struct SubmitSettlement: Sendable {
     private func fetched<Checkpoint>(
         _ then: RequestDefinition, _ item: JSON, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
     ) async throws(StageFailure) -> Settlement {
-        let rendered = try await requests.render(then, in: context, role: "look") { scope in
+        let rendered = try await requests.render(then, in: context, role: StageRequests.look) { scope in
             scope.item = item
             scope.itemIsOwn = false
         }

@@ -27,10 +27,14 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
     var keptUntil: Timestamp?
     /// True when all bytes are at the service, and the author's `complete` has still to be answered.
     var isFilled = false
-    /// True from before `complete` was begun.
-    var isCompleting = false
     /// The parts, for protocols that send such; nil before the first request and for the others.
     var parts: PartsCheckpoint?
+    /// True when the file changed while a submit of what it was before is open at the service; nil for never.
+    var isOvertaken: Bool?
+    /// How often in a row the service still held the upload for another request; nil for never.
+    var held: Int?
+    /// How often in a row a 404 to the upload was not believed; nil for never.
+    var doubts: Int?
     /// How often the service has lost an upload of this file.
     var losses = 0
     /// How often a look-up of a complete upload found nothing in a row.
@@ -51,6 +55,7 @@ struct UploadCheckpoint: Codable, Sendable, Equatable {
         digest = nil
         keptUntil = nil
         isFilled = false
-        isCompleting = false
+        misses = 0
+        doubts = nil
     }
 }

@@ -21,6 +21,14 @@ struct UploadChoice: Sendable {
         switch await requests.requests.send(rendered, in: context) {
         case .failure(let failure): throw requests.requests.failure(failure, of: rendered, in: context)
         case .success(let response):
+            // A network that wants a person to log in redirects too; the choice is for good.
+            if requests.definition.redirects == nil, UploadRedirect.target(of: response) != nil {
+                let failure = requests.requests.failure(
+                    "\(requests.requests.name(of: rendered.description.url)) redirects the question what it speaks",
+                    requests.requests.answer(of: response), of: rendered,
+                    hint: "log in to the network, or name the place itself", in: context)
+                throw .failed(TryFailure(failure, kind: .answered))
+            }
             if Self.isAboutSomethingElse(response.status) {
                 _ = try await requests.requests.judge(response, of: rendered, in: context)
             }

@@ -54,11 +54,11 @@ final class UploadDigest: Sendable {
     /// Takes the digest up for bytes that are sent from an offset on; reads what lies between it and the nearest state.
     func begin(at offset: Int64) throws(FileFailure) {
         var (running, marks) = state.withLock { ($0.running, $0.marks) }
-        if running.position == offset { return }
         let best = marks.last { $0.position <= offset }
         if running.position > offset || running.position < best?.position ?? 0 {
             running = best.flatMap(RunningSHA256.init) ?? RunningSHA256()
         }
+        // Nothing that lies further on may be taken up later: by then it may be of other bytes.
         marks.removeAll { $0.position > running.position }
         try Self.feed(&running, from: source.path, to: offset)
         let fed = running

@@ -68,7 +68,7 @@ private struct UploadFields: Sendable {
             "With parts: the request that removes an upload that failed or was cancelled.")
         once = Field(
             "once", OnceDefinition.type(.request, decorators: decorators),
-            "How a lost answer to the whole file is settled; without it the file is sent again.")
+            "How a lost answer to the whole file, or to complete, is settled; without it that is sent again.")
     }
 
     var all: [any AnyField] {

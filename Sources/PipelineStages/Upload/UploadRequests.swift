@@ -34,9 +34,10 @@ struct UploadRequests: Sendable {
         var definition = definition
         if let url = request.url { definition.url = URLTemplate(captured: url) }
         if let method = request.method { definition.method = method }
+        // An address that a service gave has its own query.
+        if request.url != nil { definition.query = ValueTable() }
         guard request.purpose != .create, request.purpose != .whole else { return definition }
         definition.body = .none
-        if request.url != nil { definition.query = ValueTable() }
         definition.headers = ValueTable(
             definition.headers.entries.filter { entry in
                 if request.keepsConditions, entry.name.lowercased().hasPrefix("if-") { return true }
@@ -164,6 +165,8 @@ struct UploadRequests: Sendable {
     /// Requests about an upload carry no form, no preference and no key of the request that made it; with a protocol
     /// that describes the file itself, none of its requests is a form.
     private func keepDecoratorsFit(for request: UploadRequest, in rendered: inout RenderedRequest) {
+        // How much a service has is another answer each time: bytes behind a kept one would go to a wrong place.
+        rendered.decorators.removeAll { $0 is Cache }
         guard request.purpose != .whole else { return }
         let isCreation = request.purpose == .create
         rendered.decorators.removeAll { decorator in

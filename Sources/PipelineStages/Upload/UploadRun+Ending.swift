@@ -16,6 +16,13 @@ extension UploadRun {
             try await keep()
             throw error
         }
+        return try await conclude(answer, rendered)
+    }
+
+    /// Takes the captures out of an answer that ended the upload and was judged.
+    mutating func conclude(
+        _ answer: Answer, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         let captures: JSONObject
         do throws(StageFailure) {
             captures = try requests.captures(stage.requests.definition.capture, from: answer, of: rendered, in: context)
@@ -53,21 +60,31 @@ extension UploadRun {
         _ failure: UploadFailure, _ response: HTTPExchangeResponse?, _ rendered: RenderedRequest?
     ) async throws(StageFailure) -> StageFailure {
         guard let response, let rendered else { return .definite(StepFailure("the upload can't begin")) }
+        switch failure {
+        case .busy, .refusing: checkpoint.held = (checkpoint.held ?? 0) + 1
+        default: break
+        }
         try await keep()
         let name = requests.name(of: rendered.description.url)
         switch failure {
         case .refused: return await refusal(response, rendered)
-        case .busy:
-            let step = requests.failure(
-                "\(name) still holds the upload for another request", requests.answer(of: response), of: rendered,
-                in: context)
-            return .failed(
-                TryFailure(step, kind: .answered, retryAfter: response.retryAfter(now: context.now) ?? .seconds(2)))
+        case .busy: return held("\(name) still holds the upload for another request", response, rendered)
+        case .refusing(let status): return held("\(name) keeps refusing bytes with \(status)", response, rendered)
         case .gone: return try await endAsGone(response, rendered)
+        case .unclear:
+            let step = requests.failure(
+                "\(name) did not say how much of the file it has", requests.answer(of: response), of: rendered,
+                hint: "something on the way may have answered in its place", in: context)
+            return .failed(TryFailure(step, kind: .answered, retryAfter: response.retryAfter(now: context.now)))
         case .unsupported:
             return definite(
                 "\(name) does not speak \(session.language)",
                 hint: "use \"protocol\": \"put\" or \"multipart\"", response, rendered)
+        case .contradiction(let complaint):
+            await removeUpload()
+            checkpoint.forgetUpload()
+            try await keep()
+            return definite("\(name) contradicts itself: \(complaint)", response, rendered)
         case .wrong(let complaint): return definite("\(name) contradicts itself: \(complaint)", response, rendered)
         case .tooLarge(let limit):
             return definite(
@@ -79,6 +96,20 @@ extension UploadRun {
                     + SizeText.describe(limit),
                 hint: "send a larger file", response, rendered)
         }
+    }
+
+    /// A service may not notice for a minute that a connection is gone. Until then it holds the upload, and each question
+    /// costs one of the tries that there are: the pauses between them grow.
+    private func held(
+        _ title: String, _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+    ) -> StageFailure {
+        let step = requests.failure(
+            title, requests.answer(of: response), of: rendered,
+            hint: "it may still wait for the connection that broke", in: context)
+        let pauses: [Duration] = [.seconds(2), .seconds(6), .seconds(20), .seconds(60)]
+        let pause = pauses[min(max(0, (checkpoint.held ?? 1) - 1), pauses.count - 1)]
+        let floor = response.retryAfter(now: context.now)
+        return .failed(TryFailure(step, kind: .answered, retryAfter: floor, pause: floor == nil ? pause : .zero))
     }
 
     /// An exchange without a whole answer. What was sent is kept in mind; the next try asks for the offset.
@@ -95,22 +126,37 @@ extension UploadRun {
     /// try, which only a person can order, begins anew.
     mutating func endAsChanged() async -> StageFailure {
         session.note(in: &checkpoint)
-        if let request = session.cancellation, !Task.isCancelled,
-            let rendered = try? await stage.requests.render(request, of: source, in: context)
-        {
-            _ = await requests.send(rendered, in: context) { $0.totalTimeout = .seconds(10) }
-        }
+        await removeUpload()
         checkpoint.forgetUpload()
         checkpoint.source = nil
+        // What is found of it, or answered to its key, would be taken for the file as it is now.
+        let isOpen = await context.hasOpenSubmit
+        checkpoint.isOvertaken = isOpen ? true : nil
         do throws(StageFailure) {
             try await commit(countsBytes: true)
         } catch {
             return error
         }
+        return changed(isOpen: isOpen)
+    }
+
+    /// Removes what is at the service; whatever it answers, more can't be done.
+    private func removeUpload() async {
+        guard let request = session.cancellation, !Task.isCancelled,
+            let rendered = try? await stage.requests.render(request, of: source, in: context)
+        else { return }
+        _ = await requests.send(rendered, in: context) { $0.totalTimeout = .seconds(10) }
+    }
+
+    /// That the file is another one, and what to do about it.
+    func changed(isOpen: Bool) -> StageFailure {
+        let again =
+            isOpen
+            ? "what it was before may be at the service; 'pipeline retry --from \(context.facts.step.stage)' sends it as it is"
+            : "when it is as it should be, 'pipeline retry' sends it from the beginning"
         return .definite(
             StepFailure(
-                "the file changed while it was being uploaded: \(source.path)",
-                hint: "when it is as it should be, 'pipeline retry' sends it from the beginning",
+                "the file changed while it was being uploaded: \(source.path)", hint: again,
                 service: requests.service?.name, place: context.facts.place))
     }
 
@@ -140,6 +186,7 @@ extension UploadRun {
     private mutating func endAsGone(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageFailure {
+        if let failure = try await doubt(response, rendered) { return failure }
         let name = requests.name(of: rendered.description.url)
         guard session.canBeMadeAnew else {
             checkpoint.forgetUpload()
@@ -158,12 +205,15 @@ extension UploadRun {
         let keptUntil = checkpoint.keptUntil
         checkpoint.forgetUpload()
         checkpoint.losses += 1
-        let isLast = checkpoint.losses >= context.facts.retry.attempts
+        let losses = checkpoint.losses
+        let isLast = losses >= context.facts.retry.attempts
+        // Another try is a person's, who has seen to it.
+        if isLast { checkpoint.losses = 0 }
         try await commit(countsBytes: false)
         let answer = requests.answer(of: response)
         if isLast {
             return definite(
-                "\(name) lost the upload \(checkpoint.losses) times",
+                "\(name) lost the upload \(losses) times",
                 hint: "does the service keep uploads long enough? \"protocol\": \"put\" needs no such memory", response,
                 rendered)
         }
@@ -176,7 +226,8 @@ extension UploadRun {
     /// The answer to a complete upload is lost: found again as `once` says, else the file is sent again.
     mutating func settleLost() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         let definition = stage.requests.definition
-        guard definition.once != nil else {
+        // Beside a request that ends the upload, "once" is about that one.
+        guard definition.once != nil, stage.complete == nil else {
             throw try await lost("the answer to the upload is lost, and the service does not give it again")
         }
         var record = SubmitRecord(
@@ -201,8 +252,9 @@ extension UploadRun {
             throw .definite(
                 StepFailure(
                     "it is unknown whether the upload was accepted: \(reason)",
-                    hint: "look at the service; 'pipeline retry' sends the file again", service: requests.service?.name,
-                    place: context.facts.place))
+                    hint: "look at the service; "
+                        + "'pipeline retry --from \(context.facts.step.stage)' sends the file again",
+                    service: requests.service?.name, place: context.facts.place))
         }
     }
 
@@ -218,8 +270,9 @@ extension UploadRun {
     private mutating func lost(_ title: String) async throws(StageFailure) -> StageFailure {
         checkpoint.forgetUpload()
         checkpoint.losses += 1
-        try await commit(countsBytes: false)
         let isLast = checkpoint.losses >= context.facts.retry.attempts
+        if isLast { checkpoint.losses = 0 }
+        try await commit(countsBytes: false)
         return .failed(
             TryFailure(
                 StepFailure(

@@ -8,7 +8,12 @@ extension UploadRun {
     ) async throws(StageFailure) -> HTTPExchangeResponse {
         switch try await outcome(of: request, rendered) {
         case .success(let response): return response
-        case .failure(let failure): throw await end(failure, rendered)
+        case .failure(let failure):
+            if request.purpose == .create || request.purpose == .append, failure.lacksEnd(of: rendered) {
+                session.takeBack()
+                noteSession()
+            }
+            throw await end(failure, rendered)
         }
     }
 
@@ -23,6 +28,8 @@ extension UploadRun {
         let result = try await watch.marks.during {
             await requests.send(rendered, in: context) { options in
                 watch.attach(to: &options)
+                // A process that was stopped in between may have lost the job to one that sends it by now.
+                options.mayBegin = { context.isOwner }
                 if let digest, case .file(let start, _) = request.body {
                     options.onBody = { digest.take($0, at: start + $1) }
                 }
@@ -38,7 +45,7 @@ extension UploadRun {
             checkpoint.uncounted = passage.uncounted(at: failure.requestBytesSent)
             if case .sourceChanged = failure.reason { throw await endAsChanged() }
         }
-        if !source.isUnchanged { throw await endAsChanged() }
+        if source.hasChanged { throw await endAsChanged() }
         return result
     }
 
@@ -112,5 +119,13 @@ extension UploadRun {
             if position > passage.parts { context.pass(.uploadPart) }
             context.pass(.uploadSent)
         }
+    }
+}
+
+extension ExchangeFailure {
+    /// Whether the last byte of a request did not go out: without it no service can have accepted it, as the length
+    /// stands in its head.
+    func lacksEnd(of rendered: RenderedRequest) -> Bool {
+        !connectionMade || requestBytesSent < requestBodyLength ?? rendered.description.body.length
     }
 }

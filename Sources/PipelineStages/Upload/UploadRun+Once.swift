@@ -30,8 +30,9 @@ extension UploadRun {
             throw .definite(
                 StepFailure(
                     "it is unknown whether the upload was accepted: \(submit.reason)",
-                    hint: "look at the service; 'pipeline retry' sends the file again", service: requests.service?.name,
-                    place: context.facts.place))
+                    hint: "look at the service; "
+                        + "'pipeline retry --from \(context.facts.step.stage)' sends the file again",
+                    service: requests.service?.name, place: context.facts.place))
         }
     }
 
@@ -49,9 +50,7 @@ extension UploadRun {
         case .failure(let failure):
             try await keep()
             let failed = requests.tryFailure(failure, of: rendered, in: context)
-            // Without its last byte no service can have accepted it: the length stands in its head.
-            let length = failure.requestBodyLength ?? rendered.description.body.length
-            if !failure.connectionMade || failure.requestBytesSent < length {
+            if failure.lacksEnd(of: rendered) {
                 if failure.reason == .cancelled || Task.isCancelled {
                     return .notSent(TryFailure(failed.failure, kind: .silent))
                 }

@@ -26,13 +26,17 @@ extension UploadRun {
                     last = (try await take(sent, parts, table), sent.rendered)
                 } catch {
                     flight.failure = flight.failure ?? error
-                    if Task.isCancelled || !source.isUnchanged { group.cancelAll() }
+                    if Task.isCancelled || source.hasChanged { group.cancelAll() }
                 }
             }
             group.cancelAll()
         }
         try await keep()
-        if let failure = flight.failure { throw failure }
+        if let failure = flight.failure {
+            // A part that is read for its checksum tells nobody that the file is another one.
+            if source.hasChanged, checkpoint.source != nil { throw await endPartsAsChanged(parts) }
+            throw failure
+        }
         return last
     }
 
@@ -40,7 +44,7 @@ extension UploadRun {
     private mutating func take(
         _ sent: PartFlight.Sent, _ parts: PartsRequests, _ table: PartTable
     ) async throws(StageFailure) -> HTTPExchangeResponse {
-        guard source.isUnchanged else { throw await endPartsAsChanged(parts) }
+        if source.hasChanged { throw await endPartsAsChanged(parts) }
         switch sent.result {
         case .failure(let failure):
             if case .sourceChanged = failure.reason { throw await endPartsAsChanged(parts) }
@@ -88,7 +92,9 @@ extension UploadRun {
     ) throws(StageFailure) -> String {
         guard let definition = parts.definition.part else {
             guard let tag = answer.header("ETag").first, !tag.isEmpty else {
-                throw .definite(requests.failure("the answer to a part has no ETag", answer, of: rendered, in: context))
+                // Somebody else on the way may have given it.
+                let failure = requests.failure("the answer to a part has no ETag", answer, of: rendered, in: context)
+                throw .failed(TryFailure(failure, kind: .answered))
             }
             return tag
         }

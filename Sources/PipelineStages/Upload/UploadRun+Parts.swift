@@ -17,6 +17,8 @@ extension UploadRun {
             guard case .failed(let failed) = error, failed.kind == .definite, definition.cancel != nil else {
                 throw error
             }
+            // An end whose answer was lost may have been taken: what is there now is no half of an upload.
+            if checkpoint.parts?.isCompleting == true { throw error }
             await remove(parts)
             checkpoint.forgetUpload()
             try await keep()
@@ -63,6 +65,7 @@ extension UploadRun {
                     requests.failure("the answer to the creation names no UploadId", answer, of: rendered, in: context))
             }
             state.uploadID = id
+            state.begun = response.headers[.date].flatMap { Timestamp.httpDate($0) }
         }
         state.isCreated = true
         checkpoint.parts = state
@@ -75,22 +78,33 @@ extension UploadRun {
     /// Learns what the service has. An outcome when that is all, and its answer to the end was lost.
     private mutating func takeUp(_ parts: PartsRequests) async throws(StageFailure) -> StageOutcome<UploadCheckpoint>? {
         guard let state = checkpoint.parts else { return nil }
+        let table = PartTable(total: source.size, size: state.partSize)
         guard parts.isStorage else {
-            if state.isCompleting, stage.requests.definition.once != nil { return try await settleLost() }
+            // The answer to the last part was that to the upload, and what it gave was not kept: it is asked for again.
+            let isWhole = state.receipts.count == table.count && parts.definition.complete == nil
+            if isWhole, !stage.requests.definition.capture.entries.isEmpty {
+                checkpoint.parts?.receipts[table.count] = nil
+                checkpoint.confirmed -= table.length(of: table.count)
+            }
             return nil
         }
-        let table = PartTable(total: source.size, size: state.partSize)
         var receipts: [Int: String] = [:]
         var checksums = state.checksums ?? [:]
-        var marker: String?
+        var marker = 0
         while true {
             let rendered = try await parts.list(state.uploadID ?? "", after: marker)
             let response = try await answer(to: rendered)
             if response.status == 404 { return try await afterLoss(parts, response, rendered) }
+            // Who may send parts need not be allowed to list them. What was confirmed of them is known.
+            if [403, 405, 501].contains(response.status) { return nil }
             let answer = try await requests.judge(response, of: rendered, in: context)
             let numbers = Self.listed("Part/PartNumber", in: answer)
             let tags = Self.listed("Part/ETag", in: answer)
             let sizes = Self.listed("Part/Size", in: answer)
+            // A page of somebody else's is no empty list: all parts would be sent once more.
+            let marks = ["IsTruncated", "UploadId", "PartNumberMarker", "Part/PartNumber"]
+            let isList = marks.contains { !Self.listed($0, in: answer).isEmpty }
+            guard isList else { throw try await end(.unclear, response, rendered) }
             guard numbers.count == tags.count, numbers.count == sizes.count else {
                 throw .definite(requests.failure("the list of parts makes no sense", answer, of: rendered, in: context))
             }
@@ -102,11 +116,9 @@ extension UploadRun {
                 guard state.checksum == nil || checksums[number] != nil else { continue }
                 if Int64(sizes[position]) == table.length(of: number) { receipts[number] = tags[position] }
             }
-            let next = Self.listed("NextPartNumberMarker", in: answer).first
-            // A marker that stands still would be asked for again for ever.
-            guard Self.listed("IsTruncated", in: answer).first == "true", let next, next != marker else {
-                break
-            }
+            let next = Self.listed("NextPartNumberMarker", in: answer).first.flatMap { Int($0) }
+            // One that stands still, or goes back, would be asked for again for ever.
+            guard Self.listed("IsTruncated", in: answer).first == "true", let next, next > marker else { break }
             marker = next
         }
         checkpoint.parts?.receipts = receipts
@@ -120,25 +132,21 @@ extension UploadRun {
     private mutating func afterLoss(
         _ parts: PartsRequests, _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint>? {
+        if let failure = try await doubt(response, rendered) { throw failure }
         guard let state = checkpoint.parts, state.isCompleting else {
             throw try await end(.gone, response, rendered)
         }
         let look = try await parts.look()
         var object = try await answer(to: look)
-        let tag = object.headers[.eTag] ?? ""
-        let count = PartTable(total: source.size, size: state.partSize).count
-        // The ETag of an object made of parts ends with their number.
-        guard object.isSuccess, object.headers[.contentLength].flatMap({ Int64($0) }) == source.size,
-            tag.filter({ $0 != "\"" }).hasSuffix("-\(count)")
-        else {
+        guard state.made(object, of: source.size, isContested: response.status == 412) else {
             if response.status == 412 { return nil }
             throw try await end(.gone, response, rendered)
         }
         let document =
             "<CompleteMultipartUploadResult><Location>\(PartsRequests.escaped(object.url))</Location>"
-            + "<ETag>\(PartsRequests.escaped(tag))</ETag></CompleteMultipartUploadResult>"
+            + "<ETag>\(PartsRequests.escaped(object.headers[.eTag] ?? ""))</ETag></CompleteMultipartUploadResult>"
         object.body = Array(document.utf8)
-        return try await finish(object, look)
+        return try await conclude(requests.answer(of: object), look)
     }
 
     // MARK: Ending
@@ -149,7 +157,11 @@ extension UploadRun {
         guard let state = checkpoint.parts else { throw .definite(StepFailure("the upload has no parts")) }
         guard let rendered = try await parts.completion(state) else {
             guard let last else { return .finished([:]) }
-            return try await finish(last.0, last.1)
+            return try await conclude(requests.answer(of: last.0), last.1)
+        }
+        if let complete = parts.definition.complete, stage.requests.definition.once != nil {
+            context.pass(.uploadSent)
+            return try await submit(complete, rendered)
         }
         let isAgain = state.isCompleting
         checkpoint.parts?.isCompleting = true
@@ -166,7 +178,26 @@ extension UploadRun {
         if parts.isStorage, response.isSuccess, let failure = try await hiddenFailure(response, rendered) {
             throw failure
         }
-        return try await finish(response, rendered)
+        return try await conclude(try await judgeEnd(response, rendered, isAgain: isAgain || parts.isStorage), rendered)
+    }
+
+    /// Judges the answer to the request that ends the upload. A refusal takes nothing from the parts: they are there, and
+    /// only the end is tried again.
+    /// - Parameter isAgain: whether an end before this one may have been taken, whose answer was lost.
+    private mutating func judgeEnd(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, isAgain: Bool
+    ) async throws(StageFailure) -> Answer {
+        do throws(StageFailure) {
+            return try await requests.judge(response, of: rendered, in: context)
+        } catch {
+            var isRefusal = [429, 503].contains(response.status)
+            if case .failed(let failed) = error, failed.kind == .definite { isRefusal = true }
+            if isRefusal, !isAgain {
+                checkpoint.parts?.isCompleting = false
+                try await keep()
+            }
+            throw error
+        }
     }
 
     /// The completion begins its answer with 200 before it knows how it ends: an error then stands in the body.
@@ -193,7 +224,12 @@ extension UploadRun {
 
     /// One exchange whose bytes are not of the file.
     mutating func answer(to rendered: RenderedRequest) async throws(StageFailure) -> HTTPExchangeResponse {
-        switch await requests.send(rendered, in: context) {
+        let context = context
+        let sent = await requests.send(rendered, in: context) { options in
+            // A process that was stopped in between may have lost the job to one that goes on with it by now.
+            options.mayBegin = { context.isOwner }
+        }
+        switch sent {
         case .success(let response):
             roundTrip = max(roundTrip, response.timings.roundTrip)
             return response

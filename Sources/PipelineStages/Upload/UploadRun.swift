@@ -62,7 +62,7 @@ struct UploadRun {
             case .send(let request):
                 try await commitBeforeSending(request)
                 try await takeUpDigest(for: request)
-                let rendered = try await stage.requests.render(request, of: source, in: context)
+                let rendered = try await rendered(request)
                 let response = try await exchange(request, rendered)
                 last = (response, rendered)
                 step = session.next(after: located(response, after: request))
@@ -71,10 +71,21 @@ struct UploadRun {
                 guard let last else { throw .definite(StepFailure("the upload ended before it began")) }
                 return try await finish(last.response, last.rendered)
             case .fail(.gone) where isAnswerLost:
+                if let last, let failure = try await doubt(last.response, last.rendered) { throw failure }
                 return try await settleLost()
             case .fail(let failure):
                 throw try await end(failure, last?.response, last?.rendered)
             }
+        }
+    }
+
+    private mutating func rendered(_ request: UploadRequest) async throws(StageFailure) -> RenderedRequest {
+        do throws(StageFailure) {
+            return try await stage.requests.render(request, of: source, in: context)
+        } catch {
+            // Bytes that are read for a checksum may already be those of another file.
+            if source.hasChanged { throw await endAsChanged() }
+            throw error
         }
     }
 
@@ -99,7 +110,9 @@ struct UploadRun {
     }
 
     /// Whether an upload that is gone may be one that was complete, and `once` can tell.
-    private var isAnswerLost: Bool { checkpoint.mayBeComplete && stage.requests.definition.once != nil }
+    private var isAnswerLost: Bool {
+        checkpoint.mayBeComplete && stage.requests.definition.once != nil && stage.complete == nil
+    }
 
     // MARK: Commits
 
@@ -129,6 +142,7 @@ struct UploadRun {
         noteSession()
         guard checkpoint != committed, !isSparing else { return }
         let hasProgress = checkpoint.confirmed > max(before, committed?.confirmed ?? 0)
+        if hasProgress { (checkpoint.held, checkpoint.doubts) = (nil, nil) }
         try await commit(countsBytes: hasProgress)
         if checkpoint.url != nil, !hasPassedCreation {
             hasPassedCreation = true

@@ -64,6 +64,7 @@ struct UploadStage: Stage {
             let all = PartsRequests(upload: requests, definition: parts, source: source, context: context)
             throw await run.endPartsAsChanged(all)
         }
+        if checkpoint.isOvertaken == true, await context.hasOpenSubmit { throw run.changed(isOpen: true) }
         if try await !run.agreesWithDigest() { throw await run.endAsChanged() }
         return try await run.perform()
     }
@@ -81,17 +82,25 @@ struct UploadStage: Stage {
             let source = SourceFile(path: "", fingerprint: SourceFingerprint(size: 0, modified: 0, inode: 0))
             let all = PartsRequests(upload: requests, definition: parts, source: source, context: context)
             guard let rendered = try await all.cancellation(state.uploadID) else { return }
-            if case .failure(let failure) = await requests.requests.send(rendered, in: context) {
-                throw requests.requests.failure(failure, of: rendered, in: context)
-            }
-            return
+            return try await tell(rendered, in: context)
         }
         let source = SourceFile(path: "", fingerprint: SourceFingerprint(size: 0, modified: 0, inode: 0))
         guard let request = try await session(for: source, from: checkpoint, in: context).cancellation else { return }
         let rendered = try await requests.render(request, of: source, in: context)
-        // Whatever it answers: an upload that is gone is what was wanted, and more can't be done.
-        if case .failure(let failure) = await requests.requests.send(rendered, in: context) {
-            throw requests.requests.failure(failure, of: rendered, in: context)
+        try await tell(rendered, in: context)
+    }
+
+    /// Sends a cancellation. An upload that is gone is what was wanted, and a service that knows no cancellation can't be
+    /// told; but what stays there for other reasons may cost money, and a person should know.
+    private func tell(
+        _ rendered: RenderedRequest, in context: StageContext<UploadCheckpoint>
+    ) async throws(StageFailure) {
+        switch await requests.requests.send(rendered, in: context) {
+        case .failure(let failure): throw requests.requests.failure(failure, of: rendered, in: context)
+        case .success(let response):
+            let isRefusal = [401, 403, 408, 423, 425, 429].contains(response.status)
+            guard isRefusal || (response.status >= 500 && response.status != 501) else { return }
+            _ = try await requests.requests.judge(response, of: rendered, in: context)
         }
     }
 

@@ -47,7 +47,7 @@ final class GoogleService: LoopbackService {
         if request.method == "POST" { return create(request) }
         let name = String(request.target.split(separator: "=").last ?? "")
         let refusal = state.withLock { $0.faults.statuses.isEmpty ? nil : $0.faults.statuses.removeFirst() }
-        if let refusal { return .status(refusal) }
+        if let refusal { return .status(refusal, headers: [("X-GUploader-UploadID", "abc")]) }
         guard let session = sessions[name] else { return .status(404) }
         if request.method == "DELETE" {
             state.withLock { $0.sessions[name] = nil }

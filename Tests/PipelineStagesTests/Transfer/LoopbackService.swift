@@ -25,6 +25,8 @@ final class ServiceServer: Sendable {
         var errors: [Int: Int] = [:]
         /// Whether it answers 422 to a body that is not that of its `Content-Digest`.
         var checksDigests = false
+        /// What is done when the next request of a method comes.
+        var onNext: [String: @Sendable () -> Void] = [:]
         /// Bytes of bodies that came to nothing by that.
         var refused: Int64 = 0
     }
@@ -40,6 +42,10 @@ final class ServiceServer: Sendable {
     var story: String { requests.map { "\($0.method) \($0.target) \($0.bodyCount)" }.joined(separator: ", ") }
     var refused: Int64 { gateway.withLock(\.refused) }
 
+    func onNext(_ method: String, _ act: @escaping @Sendable () -> Void) {
+        gateway.withLock { $0.onNext[method] = act }
+    }
+
     func change(_ change: (inout Gateway) -> Void) { gateway.withLock { change(&$0) } }
 
     func start(for service: some LoopbackService) throws {
@@ -53,6 +59,7 @@ final class ServiceServer: Sendable {
     private func answer(
         _ request: ReceivedRequest, _ service: @escaping @Sendable (ReceivedRequest) -> ScriptedAnswer
     ) -> ScriptedAnswer {
+        gateway.withLock { $0.onNext.removeValue(forKey: request.method) }?()
         let (error, checks) = gateway.withLock { ($0.errors[request.number], $0.checksDigests) }
         if let error { return refuse(request, error) }
         guard checks, let field = request.header("Content-Digest") else { return service(request) }

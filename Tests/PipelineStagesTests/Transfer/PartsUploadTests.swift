@@ -13,6 +13,9 @@ struct PartsUploadTests {
         struct State: Sendable {
             var parts: [Int: [UInt8]] = [:]
             var refusals: [Int] = []
+            /// Statuses of the next answers to the end, in place of its own; 0 for none after it was taken.
+            var ends: [Int] = []
+            var ended: [String?] = []
             /// How long the answer to the first part takes.
             var thinkingMilliseconds = 0
             /// Nothing of a part behind the first is read before so many have begun.
@@ -50,6 +53,12 @@ struct PartsUploadTests {
             switch request.path {
             case "/uploads": return .json("{\"id\": \"up1\"}", status: 201)
             case "/uploads/up1/complete":
+                let status = state.withLock { state in
+                    state.ended.append(request.header("Idempotency-Key"))
+                    return state.ends.isEmpty ? nil : state.ends.removeFirst()
+                }
+                if status == 0 { return ScriptedAnswer([.reset]) }
+                if let status { return .status(status, headers: [("Retry-After", "0")]) }
                 state.withLock { $0.completed = request.text }
                 return .json("{\"file\": {\"id\": \"f1\"}}")
             case "/uploads/up1": return .status(204)
@@ -73,7 +82,9 @@ struct PartsUploadTests {
     private let folder = TransferFolder()
     private let content = TransferFolder.bytes(2_500_000)
 
-    private func bench(_ url: String, part: String = #""part": true"#, bytes: [UInt8]? = nil) throws -> TransferBench {
+    private func bench(
+        _ url: String, part: String = #""part": true"#, bytes: [UInt8]? = nil, more: String = ""
+    ) throws -> TransferBench {
         folder.write("data.bin", bytes ?? content)
         return try TransferBench(
             """
@@ -87,7 +98,7 @@ struct PartsUploadTests {
               "complete": { "POST": "/uploads/${{ self.id }}/complete",
                             "json": { "part_ids": "${{ self.parts.part }}" } },
               "cancel": { "DELETE": "/uploads/${{ self.id }}" },
-              "capture": { "file": "$.file.id" } }
+              "capture": { "file": "$.file.id" } \(more) }
             """, url: url, folder: folder.path)
     }
 
@@ -152,6 +163,122 @@ struct PartsUploadTests {
         let bench = try bench(service.url)
         #expect(await bench.run().finished != nil)
         #expect(service.bytes == content)
+        #expect(service.lines.count { $0.contains("/parts/") } == 4)
+    }
+
+    /// The refusal of the end was taken for that of the whole upload: all parts were sent once more.
+    @Test("whose end is refused for now keeps its parts, and only ends again", arguments: [503, 429])
+    func refusedEnd(status: Int) async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [status, status] }
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished?["file"] == "f1")
+        #expect(service.received == 2_500_000)
+        #expect(service.lines.count { $0 == "POST /uploads" } == 1)
+        #expect(service.lines.count { $0 == "POST /uploads/up1/complete" } == 3)
+    }
+
+    @Test("whose end is refused for good is removed")
+    func refusedEndForGood() async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [400] }
+        let bench = try bench(service.url)
+        #expect(await bench.resume().refusal?.contains("400") == true)
+        #expect(service.lines.last == "DELETE /uploads/up1")
+    }
+
+    /// The file that the first end had made was removed.
+    @Test("whose second end is refused, as the first was taken, is not removed", arguments: [404, 409])
+    func endedTwice(status: Int) async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [0, 503, status] }
+        let bench = try bench(service.url)
+        #expect(await bench.run().refusal?.contains("\(status)") == true)
+        #expect(!service.lines.contains("DELETE /uploads/up1"))
+    }
+
+    @Test(
+        "whose end was lost, and is refused under its key or can't be found, is not removed", arguments: [true, false])
+    func lostAndRefused(hasKey: Bool) async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [0, 422] }
+        let look = #""name": { "GET": "/uploads/up1", "fail": [ { "when": "true" } ] }, "ours": "true""#
+        let once = hasKey ? #"{ "key": "Idempotency-Key" }"# : "{ \(look) }, \"onUnknown\": \"fail\""
+        let bench = try bench(service.url, more: ", \"once\": \(once)")
+        #expect(await bench.run().failedTry?.kind == .definite)
+        #expect(!service.lines.contains("DELETE /uploads/up1"))
+    }
+
+    @Test("whose end is refused outright after it was refused for now is removed")
+    func refusedTwice() async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [503, 400] }
+        let bench = try bench(service.url)
+        #expect(await bench.run().refusal?.contains("400") == true)
+        #expect(service.lines.last == "DELETE /uploads/up1")
+    }
+
+    /// To settle the end by a key, all parts were sent once more to another upload.
+    @Test("whose end was lost sends that again under one key, and no part of the file")
+    func lostEnd() async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [0, 503] }
+        let bench = try bench(service.url, more: #", "once": { "key": "Idempotency-Key" }"#)
+        #expect(await bench.run().finished != nil)
+        #expect(bench.state.captures["file"] == "f1")
+        #expect(service.received == 2_500_000)
+        let keys = service.state.withLock(\.ended)
+        #expect(keys.count == 3 && Set(keys).count == 1 && keys[0] != nil)
+    }
+
+    @Test(
+        "whose process dies around its end ends under one key, and once where the answer was kept",
+        arguments: [
+            CrashPoint.uploadSent, .submitIntent, .submitSending, .submitSent, .submitAnswered, .submitCommitted,
+        ])
+    func crashAtEnd(point: CrashPoint) async throws {
+        let service = try Service()
+        let bench = try bench(service.url, more: #", "once": { "key": "Idempotency-Key" }"#)
+        #expect(await bench.resume(crash: (point, 1)).hasDied)
+        #expect(await bench.run().finished != nil)
+        #expect(bench.state.captures["file"] == "f1")
+        #expect(service.received == 2_500_000)
+        let keys = service.state.withLock(\.ended)
+        #expect(Set(keys).count == 1 && keys[0] != nil)
+        #expect(keys.count <= (point == .submitCommitted ? 1 : 2))
+    }
+
+    @Test("whose end was lost is found by its name, and not ended twice")
+    func foundEnd() async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [0] }
+        let look = try LoopbackServer { _ in .json(#"{"file": {"id": "found"}, "key": "key1"}"#) }
+        defer { look.stop() }
+        let bench = try bench(
+            service.url,
+            more: """
+                , "once": { "name": { "GET": "\(look.url)/f" }, "ours": "response.body.key == job.key" }
+                """)
+        #expect(await bench.run().finished != nil)
+        #expect(bench.state.captures["file"] == "found")
+        #expect(service.state.withLock(\.ended).count == 1)
+    }
+
+    /// Between the last part's answer and the end its captures were lost, and those who read them found nothing.
+    @Test("without an end of its own asks for the last part's answer again after a crash")
+    func lastAnswer() async throws {
+        let service = try Service()
+        folder.write("data.bin", content)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "data.bin", "protocol": "parts",
+              "partSize": "1MB", "request": { "POST": "/uploads", "capture": { "id": "$.id" } },
+              "part": { "PUT": "/uploads/${{ self.id }}/parts/${{ part.number }}", "part": true,
+                        "fail": [ { "when": "part.number > 3", "message": "no" } ] },
+              "capture": { "last": "$.id" } }
+            """, url: service.url, folder: folder.path)
+        #expect(await bench.resume(crash: (.uploadPart, 3)).hasDied)
+        #expect(await bench.run().finished?["last"] == "p3")
         #expect(service.lines.count { $0.contains("/parts/") } == 4)
     }
 

@@ -1,6 +1,7 @@
 import HTTPTypes
 import PipelineCore
 import PipelineHTTP
+import PipelineTestKit
 import Testing
 
 @testable import PipelineStages
@@ -126,7 +127,7 @@ struct ResumableSessionTests {
         session.take(
             informational: 104, [.uploadDraftInteropVersion: "8", .location: "/uploads/1"], from: "http://h/videos")
         #expect(session.url == Self.upload)
-        guard case .fail(.wrong) = session.next(after: answer(201, ["Location": "/uploads/2"])) else {
+        guard case .fail(.contradiction) = session.next(after: answer(201, ["Location": "/uploads/2"])) else {
             Issue.record("two addresses were accepted")
             return
         }
@@ -143,6 +144,23 @@ struct ResumableSessionTests {
         #expect(step?.headers[.uploadOffset] == "\(held)")
         #expect(step?.body == (held == 100 ? .empty : .file(offset: held, count: 100 - held)))
         #expect(session.confirmed == held)
+    }
+
+    @Test("does not take an upload for complete of which bytes are missing")
+    func cutShort() {
+        let wrong = UploadStep.fail(.wrong("the service calls an upload complete of which it has 60 of 100 bytes"))
+        let fields = ["Upload-Offset": "60", "Upload-Complete": "?1"]
+        var asking = resumed(mayBeComplete: true)
+        #expect(asking.next(after: answer(204, fields)) == wrong)
+        for status in [201, 409] {
+            var appending = resumed()
+            _ = appending.next(after: answer(204, ["Upload-Offset": "0"]))
+            #expect(appending.next(after: answer(status, fields)) == wrong)
+        }
+        // A target may refuse what it has seen the beginning of.
+        var refusing = resumed()
+        _ = refusing.next(after: answer(204, ["Upload-Offset": "0"]))
+        #expect(refusing.next(after: answer(422, fields)) == .done)
     }
 
     @Test("asks for the last answer again when the upload is complete")
@@ -188,6 +206,15 @@ struct ResumableSessionTests {
         #expect(step?.method == .head)
     }
 
+    /// A last answer that names no completeness was the end, whatever offset it named.
+    @Test("believes the offset of an answer that does not say whether the upload is complete", arguments: [99, 100])
+    func offsetAtEnd(offset: Int) {
+        var session = resumed()
+        _ = session.next(after: answer(204, ["Upload-Offset": "0"]))
+        let step = session.next(after: answer(204, ["Upload-Offset": "\(offset)"]))
+        if offset == 100 { #expect(step == .done) } else { #expect(request(step)?.method == .head) }
+    }
+
     @Test("goes on at the offset of a 409")
     func conflict() {
         var session = resumed()
@@ -209,6 +236,133 @@ struct ResumableSessionTests {
             Issue.record("it goes on for ever")
             return
         }
+    }
+
+    /// Each time the bytes were kept anew, the answers before were forgotten.
+    @Test("ends where bytes are kept, lost and kept again")
+    func lostAndKept() {
+        var session = resumed()
+        _ = session.next(after: answer(204, ["Upload-Offset": "0", "Upload-Limit": "max-append-size=50"]))
+        var step = UploadStep.done
+        for _ in 0..<40 {
+            step = session.next(after: answer(201, ["Upload-Offset": "50", "Upload-Complete": "?0"]))
+            guard case .send = step else { break }
+            step = session.next(after: answer(409, ["Upload-Offset": "0"]))
+            guard case .send = step else { break }
+        }
+        guard case .fail(.wrong) = step else {
+            Issue.record("it goes on for ever")
+            return
+        }
+    }
+
+    @Test("asks for the offset before it believes that more is there than was sent")
+    func moreThanSent() {
+        var session = resumed()
+        _ = session.next(after: answer(204, ["Upload-Offset": "0", "Upload-Limit": "max-append-size=50"]))
+        let step = request(session.next(after: answer(201, ["Upload-Offset": "100", "Upload-Complete": "?0"])))
+        #expect(step?.method == .head)
+        var tus = TusSession(
+            total: 100, chunk: UploadChunk(size: 50, part: 50), url: Self.upload, confirmed: 0, mayBeComplete: false)
+        _ = tus.begin()
+        _ = tus.next(after: answer(200, ["Upload-Offset": "0"]))
+        #expect(request(tus.next(after: answer(204, ["Upload-Offset": "100"])))?.method == .head)
+        #expect(request(tus.next(after: answer(200, ["Upload-Offset": "50"])))?.body == .file(offset: 50, count: 50))
+    }
+
+    @Test("follows an upload to where it is redirected", arguments: [301, 302, 307, 308])
+    func redirected(status: Int) {
+        let moved = answer(status, ["Location": "https://h/uploads/1"], from: Self.upload)
+        let target = "https://h/uploads/1"
+        var session = resumed()
+        #expect(request(session.next(after: moved))?.url == target)
+        #expect(request(session.next(after: answer(204, ["Upload-Offset": "50"])))?.url == target)
+        var tus = TusSession(
+            total: 100, chunk: UploadChunk(part: 50), url: Self.upload, confirmed: 10, mayBeComplete: false)
+        _ = tus.begin()
+        let question = request(tus.next(after: moved))
+        #expect(question?.method == .head && question?.url == target)
+        let bytes = request(tus.next(after: answer(200, ["Upload-Offset": "50"])))
+        #expect(bytes?.url == target && bytes?.body == .file(offset: 50, count: 50))
+        let elsewhere = answer(status, ["Location": "/elsewhere"], from: target)
+        #expect(request(tus.next(after: elsewhere))?.url == "https://h/elsewhere")
+    }
+
+    /// A network that wants a person to log in redirects all; the address of the upload was gone with that.
+    @Test("keeps its address where a redirect leads to a stranger", arguments: [200, 404, 405])
+    func redirectedToStranger(status: Int) {
+        let portal = answer(302, ["Location": "http://portal/login"], from: Self.upload)
+        let page = answer(status, ["Content-Type": "text/html"], from: "http://portal/login")
+        for mayBeComplete in [true, false] {
+            var session = resumed(confirmed: 10, mayBeComplete: mayBeComplete)
+            #expect(request(session.next(after: portal))?.url == "http://portal/login")
+            #expect(session.next(after: page) == .fail(.unclear))
+            #expect(session.url == Self.upload)
+            var tus = TusSession(
+                total: 100, chunk: UploadChunk(part: 50), url: Self.upload, confirmed: 10, mayBeComplete: mayBeComplete)
+            _ = tus.begin()
+            #expect(request(tus.next(after: portal))?.url == "http://portal/login")
+            #expect(tus.next(after: page) == .fail(.unclear))
+            #expect(tus.url == Self.upload)
+        }
+        var appending = resumed()
+        _ = appending.next(after: answer(204, ["Upload-Offset": "0"]))
+        _ = appending.next(after: portal)
+        #expect(appending.next(after: page) == .fail(.unclear))
+    }
+
+    @Test("has patience with a service that still holds the upload", arguments: [409, 423])
+    func busy(status: Int) {
+        var session = resumed()
+        #expect(session.next(after: answer(status)) == .fail(.busy))
+    }
+
+    @Test("that is under way is not given up for an answer that says nothing of it")
+    func unclear() {
+        var fresh = resumed()
+        #expect(fresh.next(after: answer(200)) == .fail(.unsupported))
+        var known = resumed(confirmed: 10)
+        #expect(known.next(after: answer(200)) == .fail(.unclear))
+        var tus = TusSession(
+            total: 100, chunk: UploadChunk(part: 50), url: Self.upload, confirmed: 10, mayBeComplete: false)
+        _ = tus.begin()
+        #expect(tus.next(after: answer(200)) == .fail(.unclear))
+    }
+
+    @Test("does not take a page for people for the end of an upload")
+    func page() {
+        let page = answer(200, ["Content-Type": "text/html; charset=utf-8"])
+        var session = resumed()
+        _ = session.next(after: answer(204, ["Upload-Offset": "0"]))
+        #expect(session.next(after: page) == .fail(.unclear))
+        for isKnown in [true, false] {
+            var google = GoogleSession(
+                total: 100, chunk: UploadChunk(part: 1 << 20), isGiven: false, url: Self.upload, mayBeComplete: true)
+            _ = google.begin()
+            if isKnown { _ = google.next(after: answer(308, ["Range": "bytes=0-9"])) }
+            #expect(google.next(after: page) == .fail(.unclear))
+        }
+    }
+
+    @Test("makes a redirected creation with the query of its new address alone")
+    func redirectedCreation() async throws {
+        let server = try LoopbackServer { request in
+            switch (request.method, request.target) {
+            case ("POST", "/old?a=1"): .status(308, headers: [("Location", "/new?b=2")])
+            case ("POST", _): .status(201, headers: [("Location", "/up"), ("Upload-Offset", "0")])
+            default: .status(201, headers: [("Upload-Complete", "?1")])
+            }
+        }
+        defer { server.stop() }
+        let folder = TransferFolder()
+        folder.write("a.bin", [1, 2, 3])
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "a.bin", "protocol": "resumable",
+              "request": { "POST": "/old", "query": { "a": 1 } } }
+            """, url: server.url, folder: folder.path)
+        #expect(await bench.resume().finished != nil)
+        #expect(server.requests.map(\.target) == ["/old?a=1", "/new?b=2", "/up"])
     }
 
     @Test("tells how long the service keeps it, once for each answer that says so", arguments: ["max-age", "expires"])
@@ -275,6 +429,8 @@ struct ResumableSessionTests {
         let moved = request(session.next(after: answer(308, ["Location": "http://other/u/9"], from: Self.upload)))
         #expect(moved?.url == "http://other/u/9")
         #expect(moved?.body == .file(offset: 0, count: 1 << 19))
+        #expect(session.url == Self.upload, "until something there knows of the upload")
+        _ = session.next(after: answer(201, ["Upload-Offset": "\(1 << 19)"], from: "http://other/u/9"))
         #expect(session.url == "http://other/u/9")
     }
 

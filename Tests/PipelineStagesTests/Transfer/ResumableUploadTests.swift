@@ -24,11 +24,15 @@ struct ResumableUploadTests {
         -> TransferBench
     {
         folder.write("selfie.y4m", content)
-        return try TransferBench(
+        return try bench(url: service.url, more, partSize: partSize)
+    }
+
+    private func bench(url: String, _ more: String, partSize: String) throws -> TransferBench {
+        try TransferBench(
             """
             { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "resumable",
               "partSize": "\(partSize)", "request": { "POST": "/videos" }, "capture": { "video": "$.id" } \(more) }
-            """, url: service.url, folder: folder.path)
+            """, url: url, folder: folder.path)
     }
 
     private func whole(_ service: ResumableService) -> [UInt8]? {
@@ -86,6 +90,20 @@ struct ResumableUploadTests {
         #expect(service.lines.suffix(2) == ["HEAD /uploads/1", "PATCH /uploads/1"])
     }
 
+    @Test("of which the service gives two addresses is ended there")
+    func twoAddresses() async throws {
+        let server = try LoopbackServer { request in
+            guard request.method == "POST" else { return .status(204) }
+            let told = [("Upload-Draft-Interop-Version", "8"), ("Location", "/uploads/1")]
+            return ScriptedAnswer([.inform(104, told), .send(201, [("Location", "/uploads/2")], [])])
+        }
+        defer { server.stop() }
+        folder.write("selfie.y4m", content)
+        let bench = try bench(url: server.url, "", partSize: "256KiB")
+        #expect(await bench.resume().refusal?.contains("two addresses for one upload") == true)
+        #expect(server.requests.map { "\($0.method) \($0.path)" } == ["POST /videos", "DELETE /uploads/1"])
+    }
+
     @Test("that goes with its creation and whose answer is lost is settled by 'once'")
     func optimisticLost() async throws {
         let service = try ResumableService(.init(lostAnswers: 1))
@@ -97,6 +115,19 @@ struct ResumableUploadTests {
             partSize: "8MiB")
         #expect(await bench.run().finished?["video"] == "found")
         #expect(service.lines == ["POST /videos"])
+    }
+
+    /// Each try without a connection was taken for a lost answer, and a few of them for the end of the upload.
+    @Test("that goes with its creation and never arrives whole waits for the network, however often")
+    func optimisticOffline() async throws {
+        let service = try ResumableService()
+        let once = #", "once": { "key": "Idempotency-Key" }"#
+        folder.write("selfie.y4m", content)
+        let offline = try bench(url: "http://127.0.0.1:1", once, partSize: "8MiB")
+        for _ in 0..<8 { #expect(await offline.resume().failedTry?.kind == .silent) }
+        let bench = try bench(url: service.url, once, partSize: "8MiB")
+        bench.state = offline.state
+        #expect(await bench.run().finished?["video"] == "video-3000000")
     }
 
     @Test("goes on at the offset that the service reports, and repeats nothing that it has")
@@ -141,7 +172,7 @@ struct ResumableUploadTests {
     func lostAnswerForgotten() async throws {
         let service = try ResumableService(.init(lostAnswers: 1, forgetsComplete: true))
         let bench = try bench(service)
-        _ = await bench.resume()
+        for _ in 0..<4 { #expect(await bench.resume().failedTry?.kind != .definite) }
         let second = await bench.resume()
         #expect(second.failedTry?.failure.title.contains("may have been complete") == true)
         #expect(second.failedTry?.kind == .answered)
@@ -168,6 +199,15 @@ struct ResumableUploadTests {
         let bench = try bench(service)
         _ = await bench.resume()
         service.state.withLock { $0.faults.forgetsAll = 1 }
+        // A gateway says so too while the service starts: where more than a part is at stake it is asked again.
+        var pauses: [Duration] = []
+        for _ in 0..<3 {
+            let doubted = try #require(await bench.resume().failedTry)
+            #expect(doubted.kind == .answered && doubted.failure.title.contains("answered 404"))
+            #expect(doubted.failure.hint?.hasPrefix("it is asked again before ") == true)
+            pauses.append(doubted.pause)
+        }
+        #expect(pauses == [.seconds(2), .seconds(6), .seconds(20)])
         let second = await bench.resume()
         #expect(second.failedTry?.failure.title.contains("no longer has the upload") == true)
         #expect(await bench.run().finished != nil)
@@ -175,12 +215,27 @@ struct ResumableUploadTests {
         #expect(service.state.withLock(\.created) == 2)
     }
 
+    @Test("goes on where it was when a gateway in front of the service had nothing for a moment")
+    func startingService() async throws {
+        let service = try ResumableService(.init(cuts: [1_000_000]))
+        let bench = try bench(service)
+        _ = await bench.resume()
+        service.server.change { gateway in
+            gateway.errors = [3: 404, 4: 404, 5: 404]
+        }
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == 1)
+        #expect(whole(service) == content)
+    }
+
     @Test("that the service loses again and again fails at last")
     func lostAlways() async throws {
         let service = try ResumableService(.init(forgetsAll: 1000))
         let bench = try bench(service)
-        let result = await bench.run()
+        let result = await bench.run(limit: 40)
         #expect(result.refusal?.contains("lost the upload 5 times") == true)
+        // A person who orders another try is not told so at the first loss.
+        #expect(await bench.resume().failedTry?.kind == .answered)
     }
 
     @Test("sends parts where the service takes no more at a time")

@@ -36,6 +36,25 @@ struct RunningDigestTests {
         #expect(again.digest == Array(theirs.finalize()))
     }
 
+    /// A service that lost all made the states behind that stay, out of their order.
+    @Test("an upload's begins anew at the start, and forgets what lay behind it")
+    func backToStart() throws {
+        let folder = TransferFolder()
+        folder.write("a.bin", bytes)
+        let path = folder.path + "/a.bin"
+        let source = try SourceFile.inspect(path)
+        var first = RunningSHA256()
+        bytes[..<640_000].withUnsafeBytes { first.update($0) }
+        let changed = try #require(SourceVersion(path)).changed
+        let digest = UploadDigest(source, UploadDigest.Checkpoint(changed: changed, marks: [first.mark]))
+        try digest.begin(at: 0)
+        bytes[..<64].withUnsafeBytes { digest.take($0, at: 0) }
+        #expect(digest.checkpoint(confirmed: 64)?.marks.map(\.position) == [64])
+        try digest.begin(at: 64)
+        bytes[64...].withUnsafeBytes { digest.take($0, at: 64) }
+        #expect(digest.whole()?.digest == Array(SHA256.hash(data: bytes)))
+    }
+
     @Test("what can be no state is none")
     func invalid() {
         #expect(RunningSHA256(.init(position: 63, words: Array(repeating: 0, count: 8))) == nil)

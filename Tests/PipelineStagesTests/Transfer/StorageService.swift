@@ -1,4 +1,5 @@
 import HTTPTypes
+import PipelineCore
 import PipelineTestKit
 import Synchronization
 
@@ -19,6 +20,20 @@ final class StorageService: LoopbackService {
         var foreignObject: [UInt8]?
         /// Statuses of the next answers to parts.
         var refusals: [Int] = []
+        /// Statuses of the next answers to completions.
+        var ends: [Int] = []
+        /// So many lists are answered by somebody else on the way, with a page.
+        var strangers = 0
+        /// So many parts come with a signature that is too old.
+        var outdated = 0
+        /// What it says to lists instead.
+        var lists: Int?
+        /// So many parts come with a token that has ended.
+        var expired = 0
+        /// Statuses of the next answers to cancellations.
+        var cancels: [Int] = []
+        /// Removes an upload when so many completions come.
+        var removals = 0
     }
 
     struct State: Sendable {
@@ -26,6 +41,8 @@ final class StorageService: LoopbackService {
         var uploads: [String: [Int: [UInt8]]] = [:]
         var object: [UInt8]?
         var tag = ""
+        /// When the object was made.
+        var made = StorageService.now
         var created = 0
         /// Of parts, as they came.
         var checksums: [Int: String] = [:]
@@ -34,6 +51,9 @@ final class StorageService: LoopbackService {
         var running = 0
         var mostRunning = 0
     }
+
+    /// Its clock is of another year, and stands.
+    static let now = Timestamp(milliseconds: 1_000_000_000_000)
 
     let state: Mutex<State>
     let server = ServiceServer()
@@ -67,7 +87,12 @@ final class StorageService: LoopbackService {
                 return state.withLock { state in
                     guard let object = state.object else { return .status(404) }
                     return ScriptedAnswer([
-                        .head(200, [("Content-Length", "\(object.count)"), ("ETag", state.tag)])
+                        .head(
+                            200,
+                            [
+                                ("Content-Length", "\(object.count)"), ("ETag", state.tag),
+                                ("Last-Modified", state.made.httpDate),
+                            ])
                     ])
                 }
             default: return .status(400)
@@ -78,10 +103,16 @@ final class StorageService: LoopbackService {
         }
         switch request.method {
         case "PUT": return part(request, id, Int(query["partNumber"] ?? "") ?? 0)
-        case "GET": return list(parts, after: Int(query["part-number-marker"] ?? "") ?? 0)
+        case "GET":
+            if let status = state.withLock(\.faults.lists) { return .status(status) }
+            return list(parts, after: Int(query["part-number-marker"] ?? "") ?? 0)
         case "DELETE":
-            state.withLock { $0.uploads[id] = nil }
-            return .status(204)
+            let status = state.withLock { state in
+                if !state.faults.cancels.isEmpty { return state.faults.cancels.removeFirst() }
+                state.uploads[id] = nil
+                return 204
+            }
+            return .status(status)
         default: return ScriptedAnswer([.readBody, .then { self.complete($0, id) }])
         }
     }
@@ -93,7 +124,7 @@ final class StorageService: LoopbackService {
             return "u\(state.created)"
         }
         return .status(
-            200,
+            200, headers: [("Date", Self.now.httpDate)],
             body: "<?xml version=\"1.0\"?><InitiateMultipartUploadResult xmlns=\"x\"><UploadId>\(id)</UploadId>"
                 + "</InitiateMultipartUploadResult>")
     }
@@ -109,6 +140,24 @@ final class StorageService: LoopbackService {
     }
 
     private func part(_ request: ReceivedRequest, _ id: String, _ number: Int) -> ScriptedAnswer {
+        let isExpired = state.withLock { state in
+            state.faults.expired -= 1
+            return state.faults.expired >= 0
+        }
+        if isExpired {
+            return ScriptedAnswer([
+                .readBody, .then { _ in .status(400, body: "<Error><Code>ExpiredToken</Code></Error>") },
+            ])
+        }
+        let isOutdated = state.withLock { state in
+            state.faults.outdated -= 1
+            return state.faults.outdated >= 0
+        }
+        if isOutdated {
+            return ScriptedAnswer([
+                .readBody, .then { _ in .status(403, body: "<Error><Code>RequestTimeTooSkewed</Code></Error>") },
+            ])
+        }
         let (isCut, refusal) = state.withLock { state -> (Bool, Int?) in
             state.running += 1
             state.mostRunning = max(state.mostRunning, state.running)
@@ -136,6 +185,11 @@ final class StorageService: LoopbackService {
     }
 
     private func list(_ parts: [Int: [UInt8]], after marker: Int) -> ScriptedAnswer {
+        let isTaken = state.withLock { state in
+            state.faults.strangers -= 1
+            return state.faults.strangers >= 0
+        }
+        if isTaken { return .status(200, body: "<html><body>Welcome</body></html>") }
         let page = parts.sorted { $0.key < $1.key }.filter { $0.key > marker }
         let shown = page.prefix(state.withLock(\.faults.page))
         let sums = state.withLock(\.checksums)
@@ -152,6 +206,14 @@ final class StorageService: LoopbackService {
 
     private func complete(_ request: ReceivedRequest, _ id: String) -> ScriptedAnswer {
         let answer = state.withLock { state -> ScriptedAnswer in
+            if !state.faults.ends.isEmpty {
+                return .status(state.faults.ends.removeFirst(), headers: [("Retry-After", "0")])
+            }
+            if state.faults.removals > 0 {
+                state.faults.removals -= 1
+                state.uploads[id] = nil
+                return .status(404, body: "<Error><Code>NoSuchUpload</Code><Message>gone</Message></Error>")
+            }
             if !state.faults.hiddenErrors.isEmpty {
                 let code = state.faults.hiddenErrors.removeFirst()
                 return .status(200, body: "  <Error><Code>\(code)</Code><Message>no way</Message></Error>")
@@ -174,6 +236,7 @@ final class StorageService: LoopbackService {
                 return .status(400, body: "<Error><Code>InvalidPart</Code></Error>")
             }
             state.object = parts.flatMap(\.value)
+            state.made = Self.now
             state.tag = "\"abc-\(parts.count)\""
             if state.faults.lateCompletions > 0 {
                 state.faults.lateCompletions -= 1

@@ -1,7 +1,9 @@
 import Crypto
 import Foundation
+import HTTPTypes
 import JSONPath
 import PipelineCore
+import PipelineHTTP
 import PipelineTestKit
 import Synchronization
 import Testing
@@ -136,6 +138,16 @@ struct StorageUploadTests {
         #expect(service.requests[0].header("x-amz-checksum-algorithm") == nil)
     }
 
+    @Test("of a file that is cut off while its parts are made ready is removed, with that said")
+    func changedBeforeChecksum() async throws {
+        let service = try StorageService()
+        let bench = try bench(service.url, header: #", "x-amz-checksum-algorithm": "SHA256""#)
+        let path = folder.path + "/selfie.y4m"
+        bench.onPass = { point, _ in if point == .uploadCreated { truncate(path, 1_000_000) } }
+        #expect(await bench.resume().refusal?.hasPrefix("the file changed while it was being uploaded") == true)
+        #expect(service.lines.last == "DELETE /bucket/a%20b.y4m?uploadId=u1")
+    }
+
     @Test("with a checksum that is not known says which ones are")
     func unknownChecksum() async throws {
         let service = try StorageService()
@@ -197,6 +209,68 @@ struct StorageUploadTests {
         #expect(service.object == content)
     }
 
+    /// The refusal of the end was taken for that of the whole upload: all parts were sent once more to another one.
+    @Test("whose end is refused for now keeps its parts, and only ends again", arguments: [503, 500, 429])
+    func refusedEnd(status: Int) async throws {
+        let service = try StorageService(.init(ends: [status, status]))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().failedTry?.kind == .answered)
+        #expect(await bench.run().finished?["tag"] == "\"abc-4\"")
+        #expect(service.received == 17_000_000)
+        #expect(service.state.withLock(\.created) == 1)
+    }
+
+    @Test("whose end is refused for good goes on with its parts when a person orders another try")
+    func refusedEndForGood() async throws {
+        let service = try StorageService(.init(ends: [403]))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().refusal?.contains("403") == true)
+        #expect(await bench.run().finished != nil)
+        #expect(service.received == 17_000_000)
+    }
+
+    /// An object of the same name, size and number of parts was believed to be this one, though none of it had arrived.
+    @Test("that was removed before its end is not taken for an older object of the same size")
+    func olderObject() async throws {
+        let service = try StorageService(.init(removals: 1))
+        service.state.withLock { state in
+            state.object = TransferFolder.bytes(17_000_000, seed: 9)
+            (state.tag, state.made) = ("\"abc-4\"", StorageService.now - .seconds(86_400))
+        }
+        let bench = try bench(service.url)
+        #expect(await bench.resume().failedTry?.failure.title.contains("no longer has the upload") == true)
+        #expect(await bench.run().finished != nil)
+        #expect(service.object == content)
+    }
+
+    @Test("tells its object from another one by its parts' digests where they are such, and else by its age")
+    func ownObject() {
+        func tag(_ bytes: String) -> String { "\"\(Array(Insecure.MD5.hash(data: Array(bytes.utf8))).hex)\"" }
+        func object(_ tag: String, _ age: Int, _ more: [String: String] = [:]) -> HTTPExchangeResponse {
+            var headers: HTTPFields = [
+                .eTag: tag, .contentLength: "11", .lastModified: (StorageService.now + .seconds(age)).httpDate,
+            ]
+            for (name, value) in more { headers[HTTPField.Name(name)!] = value }
+            return HTTPExchangeResponse(status: 200, headers: headers, url: "http://h/o")
+        }
+        var state = PartsCheckpoint(partSize: 10)
+        state.begun = StorageService.now
+        state.receipts = [1: tag("1234567890"), 2: tag("x")]
+        let digests = [UInt8](Insecure.MD5.hash(data: Array("1234567890".utf8))) + Insecure.MD5.hash(data: [120])
+        let whole = "\"\(Array(Insecure.MD5.hash(data: digests)).hex)-2\""
+        #expect(state.made(object(whole, -1000), of: 11, isContested: true))
+        #expect(!state.made(object("\"ab-2\"", -1000), of: 11, isContested: false))
+        #expect(state.made(object("\"ab-2\"", 0), of: 11, isContested: false))
+        #expect(!state.made(object("\"ab-2\"", 0), of: 11, isContested: true))
+        let sealed = ["x-amz-server-side-encryption": "aws:kms"]
+        #expect(state.made(object("\"ab-2\"", 0, sealed), of: 11, isContested: true))
+        #expect(!state.made(object("\"ab-3\"", 0), of: 11, isContested: false))
+        #expect(!state.made(object(whole, 0), of: 12, isContested: false))
+        state.receipts = [1: "a", 2: "b"]
+        state.begun = nil
+        #expect(!state.made(object("\"ab-2\"", 0), of: 11, isContested: false))
+    }
+
     @Test("is tried again when an error stands under the 200 of its end")
     func hiddenError() async throws {
         let service = try StorageService(.init(hiddenErrors: ["InternalError"]))
@@ -222,6 +296,60 @@ struct StorageUploadTests {
         #expect(await bench.run().finished?["tag"] == "\"abc-4\"")
         #expect(service.received == 17_000_000)
         #expect(service.lines.last == "HEAD /bucket/a%20b.y4m")
+    }
+
+    /// All parts were sent once more.
+    @Test("believes no page of a stranger that none of its parts is there")
+    func strangersPage() async throws {
+        let service = try StorageService(.init(strangers: 1))
+        let bench = try bench(service.url)
+        #expect(await bench.resume(crash: (.uploadPart, 3)).hasDied)
+        let failed = await bench.resume().failedTry
+        #expect(failed?.kind == .answered)
+        #expect(failed?.failure.title.contains("did not say how much of the file it has") == true)
+        #expect(await bench.run().finished != nil)
+        #expect(service.received <= 17_000_000 + 5_242_880)
+    }
+
+    @Test("whose signature was too old when it came is signed anew")
+    func outdated() async throws {
+        let service = try StorageService(.init(outdated: 1))
+        let bench = try bench(service.url)
+        #expect(await bench.resume().failedTry?.kind == .answered)
+        #expect(await bench.run().finished != nil)
+        #expect(service.object.map(TransferFolder.sha256) == TransferFolder.sha256(content))
+    }
+
+    @Test("whose token has ended goes on with a new one, and without fails", arguments: [true, false])
+    func expiredToken(isThere: Bool) async throws {
+        let service = try StorageService(.init(expired: 1))
+        let bench = try bench(service.url)
+        bench.state.hasNewSecrets = isThere
+        #expect(await bench.resume().failedTry?.kind == (isThere ? .answered : .definite))
+        #expect(await bench.run().finished != nil)
+    }
+
+    @Test("goes on with what it knows where it may not list its parts", arguments: [403, 405, 501])
+    func unlisted(status: Int) async throws {
+        let service = try StorageService(.init(lists: status))
+        let bench = try bench(service.url)
+        #expect(await bench.resume(crash: (.uploadPart, 3)).hasDied)
+        #expect(await bench.run().finished?["tag"] == "\"abc-4\"")
+        #expect(service.object == content)
+        #expect(service.received <= 17_000_000 + 2 * 5_242_880)
+    }
+
+    @Test("that the service does not let go says so when it is cancelled")
+    func cancelRefused() async throws {
+        let service = try StorageService(.init(cuts: 1, cancels: [503]))
+        let bench = try bench(service.url)
+        _ = await bench.resume()
+        guard case .failed(let failed)? = await bench.cancel() else {
+            Issue.record("nobody is told that the parts stay")
+            return
+        }
+        #expect(failed.failure.title.contains("503"))
+        #expect(await bench.cancel() == nil)
     }
 
     @Test("is made anew when somebody removed it")

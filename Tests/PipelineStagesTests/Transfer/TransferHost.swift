@@ -21,6 +21,8 @@ final class TransferHost: StageHost {
         var crash: (point: CrashPoint, count: Int)?
         var isDead = false
         var overwrites = false
+        var isOwner = true
+        var hasNewSecrets = false
     }
 
     let state: Mutex<State>
@@ -100,7 +102,7 @@ final class TransferHost: StageHost {
 
     func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
 
-    var isOwner: Bool { true }
+    var isOwner: Bool { state.withLock(\.isOwner) }
 
     func pass(_ point: CrashPoint) {
         let count = state.withLock { state in
@@ -116,5 +118,5 @@ final class TransferHost: StageHost {
     func digest(_ bytes: [UInt8]) -> String { "digest" }
     func redact(_ text: String) -> String { text }
     func conceal(_ secret: String, as name: String) {}
-    func renewSecrets(since used: [String: String]) async -> Bool { false }
+    func renewSecrets(since used: [String: String]) async -> Bool { state.withLock(\.hasNewSecrets) }
 }

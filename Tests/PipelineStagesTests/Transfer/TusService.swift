@@ -37,6 +37,10 @@ final class TusService: LoopbackService {
         var life: Int?
         /// Finds the next appends damaged.
         var damages = 0
+        /// Says nothing of when to come back.
+        var givesNoPause = false
+        /// So many appends are answered by somebody else on the way, with a page.
+        var strangers = 0
     }
 
     struct State: Sendable {
@@ -141,7 +145,14 @@ final class TusService: LoopbackService {
             state.uploads[request.path]?.owner = request.number
             return nil
         }
-        if let refusal { return .status(refusal, headers: [("Retry-After", "0")]) }
+        if let refusal {
+            return .status(refusal, headers: state.withLock(\.faults.givesNoPause) ? [] : [("Retry-After", "0")])
+        }
+        let isTaken = state.withLock { state in
+            state.faults.strangers -= 1
+            return state.faults.strangers >= 0
+        }
+        if isTaken { return ScriptedAnswer([.readBody, .send(200, [], Array("<html>".utf8))]) }
         let cut = state.withLock { $0.faults.cuts.isEmpty ? nil : $0.faults.cuts.removeFirst() }
         if let cut, cut < request.contentLength {
             return ScriptedAnswer([

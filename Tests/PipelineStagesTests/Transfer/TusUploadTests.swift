@@ -1,8 +1,17 @@
 import JSONPath
 import PipelineCore
+import PipelineHTTP
 import PipelineTestKit
 import Synchronization
 import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 @testable import PipelineStages
 
@@ -102,6 +111,56 @@ struct TusUploadTests {
         #expect(end.requests.count == 1)
     }
 
+    /// To settle that request by a key, the whole file was sent once more.
+    @Test("whose own last request was lost sends that again under one key, and nothing of the file")
+    func lostEnd() async throws {
+        let service = try TusService()
+        let tries = Mutex<[String?]>([])
+        let end = try LoopbackServer { request in
+            let count = tries.withLock { tries in
+                tries.append(request.header("Idempotency-Key"))
+                return tries.count
+            }
+            if count == 1 { return ScriptedAnswer([.reset]) }
+            return count == 2 ? .status(503, headers: [("Retry-After", "0")]) : .json(#"{"id": "v"}"#)
+        }
+        defer { end.stop() }
+        folder.write("selfie.y4m", content)
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "tus",
+              "request": { "POST": "/files/", "capture": { "at": "url" } },
+              "complete": { "POST": "\(end.url)/done", "text": "${{ self.at }}" }, "capture": { "video": "$.id" },
+              "once": { "key": "Idempotency-Key" } }
+            """, url: service.url, folder: folder.path)
+        #expect(await bench.run().finished != nil)
+        #expect(bench.state.captures["video"] == "v")
+        #expect(service.received == 3_000_000)
+        #expect(service.state.withLock(\.created) == 1)
+        let keys = tries.withLock { $0 }
+        #expect(keys.count == 3 && Set(keys).count == 1 && keys[0] != nil)
+    }
+
+    @Test("asks the service itself how much it has, whatever a cache has")
+    func pastCache() async throws {
+        let service = ScriptedService()
+        let offer = ["Tus-Resumable": "1.0.0"]
+        service.on("OPTIONS /v1/files", 204, "", headers: offer)
+        service.on("POST /v1/files", 201, "", headers: ["Location": "http://api.test/v1/files/1"])
+        service.on("HEAD /v1/files/1", 200, "", headers: ["Upload-Offset": "0", "Tus-Resumable": "1.0.0"])
+        service.on("PATCH /v1/files/1", 204, "", headers: ["Upload-Offset": "3000000", "Tus-Resumable": "1.0.0"])
+        folder.write("selfie.y4m", content)
+        let bench = try StageBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "tus",
+              "request": { "POST": "/files" } }
+            """, network: service.network, with: #"[ { "cache": { "maxAge": "1h" } } ]"#,
+            folders: JobFolders(document: folder.path, output: folder.path))
+        #expect(await bench.resume().isFinished)
+        #expect(service.lines.contains("HEAD /v1/files/1"))
+        #expect(service.requests.allSatisfy { $0.cachePolicy == nil })
+    }
+
     @Test("of an empty file ends with its creation")
     func empty() async throws {
         let service = try TusService()
@@ -143,9 +202,36 @@ struct TusUploadTests {
 
     @Test("is refused for ever with that said")
     func endlessConflict() async throws {
-        let service = try TusService(.init(refusals: Array(repeating: 409, count: 50)))
+        let service = try TusService(.init(refusals: Array(repeating: 460, count: 50)))
         let bench = try bench(service.url)
-        #expect(await bench.resume().refusal?.contains("keeps refusing bytes with 409") == true)
+        #expect(await bench.resume().refusal?.contains("keeps refusing bytes with 460") == true)
+    }
+
+    /// A service may answer so for a minute after a connection broke: the upload was over within a second.
+    @Test("that is refused by a service that may still hold another connection is tried again, ever later")
+    func held() async throws {
+        let service = try TusService(.init(refusals: Array(repeating: 409, count: 12), givesNoPause: true))
+        let bench = try bench(service.url)
+        var pauses: [Duration?] = []
+        for _ in 0..<4 {
+            let failed = await bench.resume().failedTry
+            #expect(failed?.kind == .answered)
+            #expect(failed?.failure.title.contains("keeps refusing bytes with 409") == true)
+            pauses.append(failed?.pause)
+        }
+        #expect(pauses == [.seconds(2), .seconds(6), .seconds(20), .seconds(60)])
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == 1)
+        #expect(service.uploads["/files/1"]?.bytes == content)
+    }
+
+    /// The page of a stranger on the way was taken for the end of the upload.
+    @Test("believes no answer that is none of the protocol")
+    func stranger() async throws {
+        let service = try TusService(.init(strangers: 2))
+        let bench = try bench(service.url)
+        #expect(await bench.run().finished != nil)
+        #expect(service.uploads["/files/1"]?.bytes == content)
     }
 
     @Test("is made anew when it is gone", arguments: [404, 410, 403])
@@ -221,6 +307,40 @@ struct TusUploadTests {
         #expect(await bench.cancel() == nil)
         #expect(service.lines.last == "DELETE /files/1")
         #expect(service.uploads.isEmpty)
+    }
+
+    /// A disk that was away for a moment had the whole upload removed at the service.
+    @Test("of a file that is away fails, keeps what is at the service, and goes on when the file is back")
+    func away() async throws {
+        let service = try TusService(.init(cuts: [1_000_000]))
+        let bench = try bench(service.url)
+        _ = await bench.resume()
+        let path = folder.path + "/selfie.y4m"
+        // Away when the next bytes are read, and already when a try begins.
+        let server = service.server
+        for isLate in [true, false] {
+            let host = bench.host(nil)
+            if isLate { server.onNext("HEAD") { rename(path, path + ".away") } }
+            let failed = await bench.stage.resume(bench.state.checkpoint, host).failedTry
+            bench.state = host.state.withLock { $0 }
+            #expect(failed?.kind == .definite)
+            #expect(failed?.failure.title.contains("No such file") == true)
+        }
+        #expect(!service.lines.contains("DELETE /files/1"))
+        rename(path + ".away", path)
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == 1)
+        #expect(service.received == 3_000_000)
+    }
+
+    @Test("of a file that changes before a checksum is made is refused, with that said")
+    func changedBeforeChecksum() async throws {
+        let service = try TusService(.init(extensions: "creation,checksum"))
+        let bench = try bench(service.url)
+        let path = folder.path + "/selfie.y4m"
+        bench.onPass = { point, _ in if point == .uploadCreated { truncate(path, 100_000) } }
+        #expect(await bench.resume().refusal?.hasPrefix("the file changed while it was being uploaded") == true)
+        #expect(service.lines.last == "DELETE /files/1")
     }
 
     @Test("of a file that changed is refused, and removed at the service")

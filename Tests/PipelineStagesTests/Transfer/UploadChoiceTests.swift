@@ -69,6 +69,22 @@ struct UploadChoiceTests {
         #expect(server.requests[1].body == TransferFolder.bytes(300_000))
     }
 
+    /// A network's log-in page made it one request for good.
+    @Test("is not decided by a redirect")
+    func redirected() async throws {
+        let tus = try TusService(.init(extensions: "creation"))
+        let isIn = Mutex(false)
+        let front = try LoopbackServer.beforeBody(keptBodyBytes: 1 << 20) { request in
+            isIn.withLock { $0 } ? tus.answer(request) : .status(302, headers: [("Location", "/login")])
+        }
+        defer { front.stop() }
+        let bench = try bench(front.url)
+        #expect(await bench.resume().failedTry?.kind == .answered)
+        isIn.withLock { $0 = true }
+        #expect(await bench.run().finished != nil)
+        #expect(tus.uploads["/files/1"]?.bytes == TransferFolder.bytes(300_000))
+    }
+
     @Test("is not decided by an answer that may be about something else", arguments: [401, 429, 503])
     func undecided(status: Int) async throws {
         let server = try LoopbackServer { _ in .status(status) }

@@ -5,6 +5,14 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 @testable import PipelineStages
 
 @Suite("An upload in one request")
@@ -159,6 +167,55 @@ struct WholeUploadTests {
         #expect(await bench.run().finished != nil)
         #expect(bench.state.captures["video"] == "found")
         #expect(puts.withLock { $0 } == 1)
+    }
+
+    /// What the first try had sent was found, and taken for the file as it was by then.
+    @Test("with 'once' whose file changed while it was sent does not take what is found for the file as it is")
+    func onceAndChanged() async throws {
+        let path = folder.path + "/a.bin"
+        let server = try LoopbackServer { request in
+            guard request.method == "POST" else { return .json(#"{"id": "found", "owner": "key1"}"#) }
+            truncate(path, 2_000_001)
+            return .json(#"{"id": "v1"}"#, status: 201)
+        }
+        defer { server.stop() }
+        let bench = try bench(
+            server.url, #", "once": { "name": { "GET": "/videos/key1" }, "ours": "response.body.owner == job.key" }"#,
+            request: #"{ "POST": "/videos" }"#)
+        for _ in 0..<2 {
+            let failed = await bench.resume().failedTry
+            #expect(failed?.kind == .definite)
+            #expect(failed?.failure.title.hasPrefix("the file changed while it was being uploaded") == true)
+            #expect(failed?.failure.hint?.contains("'pipeline retry --from move'") == true)
+        }
+        #expect(server.requests.count == 1)
+        #expect(bench.state.captures["video"] == nil)
+        // As after 'pipeline retry --from': nothing is known of what was.
+        bench.state.checkpoint = nil
+        bench.state.record = nil
+        #expect(await bench.resume().failedTry?.kind == .definite, "it changes again")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("of an empty file is one request too", arguments: ["put", "multipart", "s3"])
+    func empty(mode: String) async throws {
+        let server = try LoopbackServer { _ in .json(#"{"id": "v1"}"#) }
+        defer { server.stop() }
+        let bench = try bench(server.url, mode: mode)
+        folder.write("a.bin", [])
+        #expect(await bench.resume().finished?["video"] == "v1")
+        #expect(server.requests.count == 1)
+        #expect(mode == "multipart" || server.requests[0].header("Content-Length") == "0")
+    }
+
+    @Test("is not begun by a process that has lost the job")
+    func notOwner() async throws {
+        let server = try LoopbackServer { _ in .json(#"{"id": "v1"}"#) }
+        defer { server.stop() }
+        let bench = try bench(server.url)
+        bench.state.isOwner = false
+        #expect(await bench.resume().isStopped)
+        #expect(server.requests.count == 0)
     }
 
     @Test(

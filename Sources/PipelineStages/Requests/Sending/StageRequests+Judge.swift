@@ -39,7 +39,26 @@ extension StageRequests {
             if await hasNewCredentials(for: response.status, of: rendered, in: context) {
                 throw .failed(TryFailure(failure, kind: .answered))
             }
+            if await isOutdated(answer, rendered, in: context) { throw .failed(TryFailure(failure, kind: .answered)) }
             throw .failed(tryFailure(failure, of: response, in: context))
+        }
+    }
+
+    /// Whether a signature was too old when it came, and another one is better. A request may have waited for its turn
+    /// longer than the quarter of an hour for which one is good: the next is new. A token that has ended is told with
+    /// 400, and is worth another try where there is a new one.
+    private func isOutdated<Checkpoint>(
+        _ answer: Answer, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) async -> Bool {
+        guard [400, 403].contains(answer.status), rendered.decorators.contains(where: { $0 is AWSSignature }) else {
+            return false
+        }
+        let selector = try? Selector.parse("xml:/Error/Code")
+        switch selector?.lenientValue(in: answer) {
+        case .string("RequestTimeTooSkewed"), .string("RequestExpired"): return true
+        case .string("ExpiredToken"), .string("TokenRefreshRequired"):
+            return await context.renewSecrets(since: rendered.secrets)
+        default: return false
         }
     }
 

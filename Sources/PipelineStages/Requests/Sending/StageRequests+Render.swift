@@ -12,8 +12,14 @@ extension StageRequests {
         _ definition: RequestDefinition, in context: StageContext<Checkpoint>, role: String? = nil,
         part: BodySegment? = nil, adjust: (inout Scope) -> Void = { _ in }
     ) async throws(StageFailure) -> RenderedRequest {
-        try await context.evaluate(with: adjust) { scope throws(EvaluationFailure) in
+        var rendered = try await context.evaluate(with: adjust) { scope throws(EvaluationFailure) in
             try RequestRendering(definition: definition, requests: self, scope: scope, part: part).rendered(role: role)
         }
+        // What became of something is asked of the service: what it said before that was sent knows nothing of it.
+        if role == Self.look { rendered.decorators.removeAll { $0 is Cache } }
+        return rendered
     }
+
+    /// The role of a request that finds out what became of another one.
+    static let look = "look"
 }

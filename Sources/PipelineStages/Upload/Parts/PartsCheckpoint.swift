@@ -1,3 +1,5 @@
+import PipelineCore
+
 /// What an upload in parts needs to go on after a crash.
 struct PartsCheckpoint: Codable, Sendable, Equatable {
     /// Bytes of each part but the last. It holds for the whole upload, whatever the document says later.
@@ -14,6 +16,8 @@ struct PartsCheckpoint: Codable, Sendable, Equatable {
     var checksums: [Int: String]?
     /// How many parts at a time were worth it; nil before that was found out.
     var streams: Int?
+    /// When the upload was made, by the service's clock; nil when it did not say.
+    var begun: Timestamp?
     /// True from before the request was begun that ends the upload.
     var isCompleting = false
 }

@@ -60,8 +60,8 @@ struct PartsRequests: Sendable {
         }
     }
 
-    func list(_ uploadID: String, after marker: String?) async throws(StageFailure) -> RenderedRequest {
-        let page = marker.map { [("part-number-marker", $0)] } ?? []
+    func list(_ uploadID: String, after marker: Int) async throws(StageFailure) -> RenderedRequest {
+        let page = marker > 0 ? [("part-number-marker", "\(marker)")] : []
         return try await storage(.get, .none, page + [("uploadId", uploadID)])
     }
 
@@ -79,7 +79,12 @@ struct PartsRequests: Sendable {
         }
         guard let complete = definition.complete else { return nil }
         let parts = Self.table(of: state.receipts, names: definition.part?.capture.names ?? [])
-        return try await upload.requests.render(complete, in: context, role: "complete") { $0.own["parts"] = parts }
+        var rendered = try await upload.requests.render(complete, in: context, role: "complete") {
+            $0.own["parts"] = parts
+        }
+        // A repetition by libcurl would find the upload ended, and be refused.
+        rendered.options.freshConnection = true
+        return rendered
     }
 
     func cancellation(_ uploadID: String?) async throws(StageFailure) -> RenderedRequest? {

@@ -29,6 +29,8 @@ struct GoogleSession: Sendable, Equatable {
     private(set) var url: String?
     private(set) var confirmed: Int64
     private(set) var mayBeComplete: Bool
+    /// The same before the request that was made last.
+    private var couldBeComplete = false
     /// True when the answer that ends the upload was asked for again.
     private(set) var isReplaying = false
     private(set) var chunk: UploadChunk
@@ -36,6 +38,8 @@ struct GoogleSession: Sendable, Equatable {
     var lifetime: UploadLifetime?
     private var state: State
     private var detours = 0
+    /// How far it ever was: bytes that are kept, lost and kept again lead nowhere.
+    private var farthest: Int64
 
     init(
         total: Int64, chunk: UploadChunk, isGiven: Bool, url: String? = nil, confirmed: Int64 = 0,
@@ -46,6 +50,7 @@ struct GoogleSession: Sendable, Equatable {
         self.isGiven = isGiven
         self.url = url
         self.confirmed = confirmed
+        farthest = confirmed
         self.mayBeComplete = mayBeComplete
         state = isGiven || url != nil ? .asking : .creating
     }
@@ -69,6 +74,9 @@ struct GoogleSession: Sendable, Equatable {
         return UploadRequest(purpose: .cancel, method: .delete, url: url, body: .empty)
     }
 
+    /// Takes back that the request sent last may have ended the upload: its last byte did not go out.
+    mutating func takeBack() { mayBeComplete = couldBeComplete }
+
     // MARK: Requests
 
     private mutating func create() -> UploadStep {
@@ -86,6 +94,7 @@ struct GoogleSession: Sendable, Equatable {
 
     private mutating func send(from offset: Int64) -> UploadStep {
         confirmed = offset
+        couldBeComplete = mayBeComplete
         let count = min(total - offset, chunk.size ?? .max)
         if offset + count == total { mayBeComplete = true }
         state = .sending(from: offset, count: count)
@@ -117,6 +126,7 @@ struct GoogleSession: Sendable, Equatable {
     private mutating func afterQuery(_ response: HTTPExchangeResponse) -> UploadStep {
         switch response.status {
         case 200, 201:
+            guard !response.isPage else { return .fail(.unclear) }
             isReplaying = true
             confirmed = total
             return .done
@@ -134,7 +144,7 @@ struct GoogleSession: Sendable, Equatable {
         case 308:
             guard let kept = kept(response) else { return .fail(.wrong(Self.unreadable(response))) }
             if kept > start {
-                detours = 0
+                if kept > farthest { (farthest, detours) = (kept, 0) }
                 return send(from: kept)
             }
             return askAgain("the service keeps none of the bytes that it takes")
@@ -142,6 +152,7 @@ struct GoogleSession: Sendable, Equatable {
         case 413: return chunk.shrink(below: count) ? ask() : .fail(.refused)
         // It disagrees about what it has.
         case 416: return askAgain("the service keeps refusing bytes with 416")
+        case 200..<300 where response.isPage: return .fail(.unclear)
         case 200..<300 where start + count < total:
             return .fail(.wrong("the service calls an upload complete of which bytes are missing"))
         case 200..<300: return .done

@@ -29,6 +29,8 @@ struct ResumableSession: Sendable, Equatable {
     private(set) var confirmed: Int64 = 0
     /// True once a request was begun whose answer may be the one that ends the upload.
     private(set) var mayBeComplete: Bool
+    /// The same before the request that was made last.
+    private var couldBeComplete = false
     /// Whether the creation brings all bytes along.
     private(set) var isOptimistic: Bool
     /// Until when the service keeps the upload, as the last answer said it; nil when it did not.
@@ -38,10 +40,13 @@ struct ResumableSession: Sendable, Equatable {
     private var limit: UploadLimit?
     private var state: State
     private var creationURL: String?
+    private var redirect = UploadRedirect()
     private var hasEvidence = false
     private var contradiction: String?
     /// Answers of the kinds that could go on for ever.
     private var detours = 0
+    /// How far it ever was: bytes that are kept, lost and kept again lead nowhere.
+    private var farthest: Int64 = 0
 
     private static let maximumDetours = 8
 
@@ -67,6 +72,7 @@ struct ResumableSession: Sendable, Equatable {
         self.init(total: total, version: version, isVersionSettled: true, chunk: chunk)
         self.url = url
         self.confirmed = confirmed
+        farthest = confirmed
         self.mayBeComplete = mayBeComplete
         state = .asking
     }
@@ -89,16 +95,24 @@ struct ResumableSession: Sendable, Equatable {
 
     /// Takes the answer to the request that was sent last.
     mutating func next(after response: HTTPExchangeResponse) -> UploadStep {
-        if let contradiction { return .fail(.wrong(contradiction)) }
+        if let contradiction { return .fail(.contradiction(contradiction)) }
         readLimit(response.headers)
-        if response.status == 307 || response.status == 308, let location = response.headers[.location] {
-            return follow(location, from: response.url)
+        let isCreation = state == .creating
+        if let target = UploadRedirect.target(of: response), !isCreation || response.status > 303 {
+            return follow(target)
         }
+        if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) {
+            url = redirect.take() ?? url
+        }
+        return redirect.step(after(response))
+    }
+
+    private mutating func after(_ response: HTTPExchangeResponse) -> UploadStep {
         switch state {
-        case .creating: return afterCreation(response)
-        case .asking: return afterOffset(response)
-        case .appending(let offset, let count): return afterAppend(response, from: offset, count: count)
-        case .replaying: return afterReplay(response)
+        case .creating: afterCreation(response)
+        case .asking: afterOffset(response)
+        case .appending(let offset, let count): afterAppend(response, from: offset, count: count)
+        case .replaying: afterReplay(response)
         }
     }
 
@@ -107,10 +121,14 @@ struct ResumableSession: Sendable, Equatable {
         url.map { version.request(.cancel, .delete, $0) }
     }
 
+    /// Takes back that the request sent last may have ended the upload: its last byte did not go out.
+    mutating func takeBack() { mayBeComplete = couldBeComplete }
+
     // MARK: Requests
 
     private mutating func create() -> UploadStep {
         state = .creating
+        couldBeComplete = mayBeComplete
         // Its answer may be the one that ends the upload.
         mayBeComplete = isOptimistic
         return .send(version.creation(at: creationURL, of: total, bringsAll: isOptimistic))
@@ -118,7 +136,7 @@ struct ResumableSession: Sendable, Equatable {
 
     private mutating func ask() -> UploadStep {
         state = .asking
-        return .send(version.request(.ask, .head, url))
+        return .send(version.request(.ask, .head, redirect.target ?? url))
     }
 
     /// The rest in one request, or as much of it as the service takes at a time.
@@ -127,12 +145,13 @@ struct ResumableSession: Sendable, Equatable {
         if let maximum = limit?.maximumSize, total > maximum { return .fail(.tooLarge(maximum)) }
         if let minimum = limit?.minimumSize, total < minimum { return .fail(.tooSmall(minimum)) }
         confirmed = offset
+        couldBeComplete = mayBeComplete
         let most = max(chunk.size ?? .max, limit?.minimumAppend ?? 0)
         let count = min(total - offset, most, limit?.maximumAppend ?? .max)
         let isLast = offset + count == total
         if isLast { mayBeComplete = true }
         state = .appending(from: offset, count: count)
-        return .send(version.append(offset..<offset + count, to: url, isLast: isLast))
+        return .send(version.append(offset..<offset + count, to: redirect.target ?? url, isLast: isLast))
     }
 
     /// An empty append to a complete upload: a service can give its last answer again (section 4.4.2).
@@ -140,7 +159,7 @@ struct ResumableSession: Sendable, Equatable {
         state = .replaying
         mayBeComplete = true
         confirmed = total
-        return .send(version.append(total..<total, to: url, isLast: true, .replay))
+        return .send(version.append(total..<total, to: redirect.target ?? url, isLast: true, .replay))
     }
 
     // MARK: Answers
@@ -150,12 +169,15 @@ struct ResumableSession: Sendable, Equatable {
         if !isVersionSettled, Self.refusesVersion(response.status) { return tryOlderVersion(response) }
         guard response.isSuccess else { return .fail(.refused) }
         if let location = response.headers[.location] { take(location, from: response.url) }
-        if let contradiction { return .fail(.wrong(contradiction)) }
+        if let contradiction { return .fail(.contradiction(contradiction)) }
         guard url != nil else { return .fail(.unsupported) }
         isVersionSettled = true
         if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) { hasEvidence = true }
+        let kept = offset(in: response.headers) ?? 0
+        guard kept <= total else { return beyondEnd(kept) }
         // A Location alone can be that of something else: a service that knows nothing of this protocol answers so too.
-        return hasEvidence ? append(from: offset(in: response.headers) ?? 0) : ask()
+        // And of nothing that was sent nothing can be there.
+        return hasEvidence && kept == 0 ? append(from: 0) : ask()
     }
 
     private func beyondEnd(_ offset: Int64) -> UploadStep {
@@ -168,7 +190,7 @@ struct ResumableSession: Sendable, Equatable {
         if isComplete == true || (response.isSuccess && isComplete == nil) { return .done }
         if response.isSuccess {
             if let location = response.headers[.location] { take(location, from: response.url) }
-            if let contradiction { return .fail(.wrong(contradiction)) }
+            if let contradiction { return .fail(.contradiction(contradiction)) }
             guard url != nil else { return .fail(.unsupported) }
             isVersionSettled = true
             return ask()
@@ -200,15 +222,17 @@ struct ResumableSession: Sendable, Equatable {
 
     private mutating func afterOffset(_ response: HTTPExchangeResponse) -> UploadStep {
         if response.status == 404 || response.status == 410 { return .fail(.gone) }
-        if response.status == 423 { return .fail(.busy) }
+        if response.status == 409 || response.status == 423 { return .fail(.busy) }
         guard response.isSuccess else { return .fail(.refused) }
-        guard let offset = offset(in: response.headers) else { return .fail(.unsupported) }
+        guard let offset = offset(in: response.headers) else {
+            return .fail(confirmed > 0 || mayBeComplete ? .unclear : .unsupported)
+        }
         if let length = response.headers[.uploadLength].flatMap(StructuredField.integer), length != total {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
         guard offset <= total else { return beyondEnd(offset) }
         chunk.noteKept(offset > confirmed)
-        if version.isComplete(in: response.headers) == true { return replay() }
+        if version.isComplete(in: response.headers) == true { return offset < total ? cutShort(offset) : replay() }
         return append(from: offset)
     }
 
@@ -217,8 +241,11 @@ struct ResumableSession: Sendable, Equatable {
         let isComplete = version.isComplete(in: response.headers)
         // Whatever its status: the upload is over, and this is what its target says to it. A conflict is no answer of the
         // target: an append of an earlier owner has ended the upload meanwhile.
-        if isLast, isComplete == true, response.status != 409 { return .done }
-        if response.isSuccess { return isLast ? afterLast(isComplete) : afterPart(response, start, count) }
+        if isLast, isComplete == true, response.status != 409 {
+            guard response.isSuccess, let offset = offset(in: response.headers), offset < total else { return .done }
+            return cutShort(offset)
+        }
+        if response.isSuccess { return isLast ? afterLast(response, isComplete) : afterPart(response, start, count) }
         switch response.status {
         case 404, 410: return .fail(.gone)
         case 409: return afterConflict(response)
@@ -228,15 +255,22 @@ struct ResumableSession: Sendable, Equatable {
         }
     }
 
-    private mutating func afterLast(_ isComplete: Bool?) -> UploadStep {
-        guard isComplete == false else { return .done }
+    /// There are services (tusd) that say only by the offset that an upload is complete, and others that say nothing.
+    private mutating func afterLast(_ response: HTTPExchangeResponse, _ isComplete: Bool?) -> UploadStep {
+        let offset = offset(in: response.headers)
+        if isComplete == nil, offset == nil, response.isPage { return .fail(.unclear) }
+        guard isComplete ?? ((offset ?? total) >= total) == false else { return .done }
         return detour("the service takes all bytes and says that the upload is not complete") ?? ask()
     }
 
     private mutating func afterPart(_ response: HTTPExchangeResponse, _ start: Int64, _ count: Int64) -> UploadStep {
         let offset = offset(in: response.headers) ?? start + count
+        // More than it was sent: what it has is asked for before that is believed.
+        if offset > start + count {
+            return detour("the service says it has more than it was sent") ?? ask()
+        }
         if offset > start {
-            detours = 0
+            if offset > farthest { (farthest, detours) = (offset, 0) }
             return append(from: offset)
         }
         return detour("the service answers \(response.status) to bytes that it does not keep") ?? ask()
@@ -245,7 +279,12 @@ struct ResumableSession: Sendable, Equatable {
     private mutating func afterConflict(_ response: HTTPExchangeResponse) -> UploadStep {
         if let end = detour("the service keeps changing its mind about the offset") { return end }
         guard let offset = offset(in: response.headers), offset <= total else { return ask() }
-        return version.isComplete(in: response.headers) == true ? replay() : append(from: offset)
+        guard version.isComplete(in: response.headers) == true else { return append(from: offset) }
+        return offset < total ? cutShort(offset) : replay()
+    }
+
+    private func cutShort(_ offset: Int64) -> UploadStep {
+        .fail(.wrong("the service calls an upload complete of which it has \(offset) of \(total) bytes"))
     }
 
     private mutating func afterTooMuch(_ response: HTTPExchangeResponse, _ count: Int64) -> UploadStep {
@@ -267,23 +306,20 @@ struct ResumableSession: Sendable, Equatable {
         }
     }
 
-    private mutating func follow(_ location: String, from base: String) -> UploadStep {
+    private mutating func follow(_ target: String) -> UploadStep {
         if let end = detour("the service redirects again and again") { return end }
-        guard let target = URLReference.resolve(location, against: base) else {
-            return .fail(.wrong("the service redirects to \"\(location)\""))
-        }
         switch state {
         case .creating:
             creationURL = target
             return create()
         case .asking:
-            url = target
+            redirect.target = target
             return ask()
         case .appending(let offset, _):
-            url = target
+            redirect.target = target
             return append(from: offset)
         case .replaying:
-            url = target
+            redirect.target = target
             return replay()
         }
     }

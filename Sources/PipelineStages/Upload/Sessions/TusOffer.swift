@@ -16,7 +16,8 @@ struct TusOffer: Codable, Sendable, Equatable {
     init(_ headers: HTTPFields) {
         let extensions = Self.list(headers[.tusExtension])
         createsWithUpload = extensions.contains("creation-with-upload")
-        maximumSize = headers[.tusMaxSize].flatMap { Int64($0) }
+        // There are services that mean by zero that there is no limit.
+        maximumSize = headers[.tusMaxSize].flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil }
         guard extensions.contains("checksum") else { return }
         let algorithms = Self.list(headers[.tusChecksumAlgorithm])
         checksum = UploadChecksum.allCases.first { algorithms.contains($0.rawValue) }

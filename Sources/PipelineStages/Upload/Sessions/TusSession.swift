@@ -25,6 +25,8 @@ struct TusSession: Sendable, Equatable {
     private(set) var confirmed: Int64 = 0
     /// True once a request was begun whose answer may be the one that ends the upload.
     private(set) var mayBeComplete = false
+    /// The same before the request that was made last.
+    private var couldBeComplete = false
     /// True when the answer that ends the upload is not the one to its last bytes: that was lost.
     private(set) var isReplaying = false
     /// The most bytes of one append; nil for the rest in one.
@@ -33,10 +35,15 @@ struct TusSession: Sendable, Equatable {
     private(set) var offer: TusOffer?
     /// Until when the service keeps the upload, as the last answer said it; nil when it did not.
     var lifetime: UploadLifetime?
+    private var redirect = UploadRedirect()
     private var state = State.discovering
     private var detours = 0
+    /// How far it ever was.
+    private var farthest: Int64 = 0
 
     private static let maximumDetours = 8
+    /// How often the offset is asked for after a refusal of bytes without a pause.
+    private static let quickQuestions = 2
 
     /// A session for a new upload.
     init(total: Int64, chunk: UploadChunk, offer: TusOffer? = nil) {
@@ -53,6 +60,7 @@ struct TusSession: Sendable, Equatable {
         self.init(total: total, chunk: chunk, offer: offer)
         self.url = url
         self.confirmed = confirmed
+        farthest = confirmed
         self.mayBeComplete = mayBeComplete
         state = .asking
     }
@@ -62,6 +70,11 @@ struct TusSession: Sendable, Equatable {
 
     /// Takes the answer to the request that was sent last.
     mutating func next(after response: HTTPExchangeResponse) -> UploadStep {
+        if let target = UploadRedirect.target(of: response), let step = follow(target) { return step }
+        return redirect.step(after(response))
+    }
+
+    private mutating func after(_ response: HTTPExchangeResponse) -> UploadStep {
         switch state {
         case .discovering: afterDiscovery(response)
         case .creating(let count): afterCreation(response, count: count)
@@ -74,6 +87,9 @@ struct TusSession: Sendable, Equatable {
     var cancellation: UploadRequest? {
         url.map { UploadRequest(purpose: .cancel, method: .delete, url: $0, headers: fields()) }
     }
+
+    /// Takes back that the request sent last may have ended the upload: its last byte did not go out.
+    mutating func takeBack() { mayBeComplete = couldBeComplete }
 
     // MARK: Requests
 
@@ -92,6 +108,7 @@ struct TusSession: Sendable, Equatable {
     private mutating func create() -> UploadStep {
         let first = offer?.createsWithUpload == true && total > chunk.part ? chunk.part : 0
         state = .creating(count: first)
+        couldBeComplete = mayBeComplete
         // An empty file is complete as soon as it is created.
         if total == 0 { mayBeComplete = true }
         return .send(
@@ -102,11 +119,12 @@ struct TusSession: Sendable, Equatable {
 
     private mutating func ask() -> UploadStep {
         state = .asking
-        return .send(UploadRequest(purpose: .ask, method: .head, url: url, headers: fields()))
+        return .send(UploadRequest(purpose: .ask, method: .head, url: redirect.target ?? url, headers: fields()))
     }
 
     private mutating func append(from offset: Int64) -> UploadStep {
         confirmed = offset
+        couldBeComplete = mayBeComplete
         // What a service checks as a whole it drops as a whole: a part at a time.
         let most = offer?.checksum == nil ? chunk.size ?? .max : min(chunk.size ?? .max, chunk.part)
         let count = min(total - offset, most)
@@ -117,8 +135,8 @@ struct TusSession: Sendable, Equatable {
             HTTPField(name: .contentType, value: "application/offset+octet-stream"))
         return .send(
             UploadRequest(
-                purpose: .append, method: .patch, url: url, headers: headers, body: .file(offset: offset, count: count),
-                checksum: offer?.checksum))
+                purpose: .append, method: .patch, url: redirect.target ?? url, headers: headers,
+                body: .file(offset: offset, count: count), checksum: offer?.checksum))
     }
 
     // MARK: Answers
@@ -137,7 +155,10 @@ struct TusSession: Sendable, Equatable {
         }
         // 412 is the answer to a version that the service does not speak.
         if response.status == 412, response.headers[.tusVersion] != nil { return .fail(.unsupported) }
-        guard response.isSuccess else { return .fail(.refused) }
+        guard response.isSuccess else {
+            if response.status < 500 || response.status == 503 { mayBeComplete = false }
+            return .fail(.refused)
+        }
         guard let location = response.headers[.location],
             let found = URLReference.resolve(location, against: response.url)
         else { return .fail(.unsupported) }
@@ -151,7 +172,9 @@ struct TusSession: Sendable, Equatable {
             return append(from: kept)
         }
         let kept = offset(in: response.headers) ?? 0
-        return kept > total ? beyondEnd(kept) : append(from: kept)
+        guard kept <= total else { return beyondEnd(kept) }
+        // Of nothing that was sent nothing can be there: what it has is asked for before that is believed.
+        return kept == 0 ? append(from: 0) : ask()
     }
 
     private func beyondEnd(_ offset: Int64) -> UploadStep {
@@ -174,7 +197,10 @@ struct TusSession: Sendable, Equatable {
         default: break
         }
         guard response.isSuccess else { return .fail(.refused) }
-        guard let offset = offset(in: response.headers) else { return .fail(.unsupported) }
+        guard let offset = offset(in: response.headers) else {
+            return .fail(confirmed > 0 || mayBeComplete ? .unclear : .unsupported)
+        }
+        url = redirect.take() ?? url
         if let length = response.headers[.uploadLength].flatMap({ Int64($0) }), length != total {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
@@ -191,10 +217,15 @@ struct TusSession: Sendable, Equatable {
     private mutating func afterAppend(_ response: HTTPExchangeResponse, from start: Int64, count: Int64) -> UploadStep {
         noteExpiry(response)
         if response.isSuccess {
-            let offset = offset(in: response.headers) ?? start + count
+            guard let offset = kept(response, start + count) else {
+                return askAgain("the service does not say how much it has")
+            }
+            url = redirect.take() ?? url
             guard offset <= total else { return beyondEnd(offset) }
+            // More than it was sent: what it has is asked for before that is believed.
+            guard offset <= start + count else { return askAgain("the service says it has more than it was sent") }
             if offset > start {
-                detours = 0
+                advance(to: offset)
                 confirmed = offset
                 return offset == total ? .done : append(from: offset)
             }
@@ -203,15 +234,44 @@ struct TusSession: Sendable, Equatable {
         switch response.status {
         case 404, 410: return .fail(.gone)
         case 423: return .fail(.busy)
-        // 403 and 409 also while the request before this one is still open; 460 is a wrong checksum.
-        case 403, 409, 460: return askAgain("the service keeps refusing bytes with \(response.status)")
+        // Also while the request before this one is still open, and that may be so for a minute.
+        case 403, 409: return detours < Self.quickQuestions ? askAgain("") : .fail(.refusing(response.status))
+        // A wrong checksum.
+        case 460: return askAgain("the service keeps refusing bytes with \(response.status)")
         case 413: return chunk.shrink(below: count) ? ask() : .fail(.refused)
         default: return .fail(.refused)
         }
     }
 
+    /// How much a service has after an append that it took. One that forgets to say so has what was sent; an answer that
+    /// is none of this protocol came from somebody else on the way, and says nothing: nil.
+    private func kept(_ response: HTTPExchangeResponse, _ sent: Int64) -> Int64? {
+        if response.headers[.uploadOffset] != nil { return offset(in: response.headers) }
+        return response.headers[.tusResumable] == nil ? nil : sent
+    }
+
     private func offset(in headers: HTTPFields) -> Int64? {
         headers[.uploadOffset].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    /// Goes to where the upload is by now; nil for requests that are not about one.
+    private mutating func follow(_ target: String) -> UploadStep? {
+        switch state {
+        case .discovering, .creating: return nil
+        case .asking:
+            redirect.target = target
+            return askAgain("the service redirects again and again")
+        case .appending(let offset, _):
+            redirect.target = target
+            detours += 1
+            return detours > Self.maximumDetours
+                ? .fail(.wrong("the service redirects again and again")) : append(from: offset)
+        }
+    }
+
+    /// Bytes that are kept, lost and kept again lead nowhere: only what never was there before ends a circle.
+    private mutating func advance(to offset: Int64) {
+        if offset > farthest { (farthest, detours) = (offset, 0) }
     }
 
     /// Asks for the offset after an answer that leads back to where it was; a failure once there were too many.

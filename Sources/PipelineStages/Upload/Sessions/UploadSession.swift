@@ -69,10 +69,16 @@ enum UploadFailure: Error, Sendable, Hashable {
     case refused
     /// Another request still holds the upload (423).
     case busy
+    /// The service refuses bytes again and again with that status: another request may still hold the upload.
+    case refusing(Int)
     /// The service no longer knows the upload, or never says what became of it.
     case gone
+    /// An answer about an upload that is there says nothing of it: somebody else on the way may have given it.
+    case unclear
     /// The service speaks none of the versions.
     case unsupported
+    /// The service gives more than one address for one upload: it is to be ended there (draft, section 4.2.2).
+    case contradiction(String)
     /// The service contradicts itself or the protocol.
     case wrong(String)
     /// The service takes no file of this size; the limit in bytes.
@@ -124,6 +130,22 @@ enum UploadSession: Sendable, Equatable {
         guard case .resumable(var session) = self else { return }
         session.take(informational: status, headers, from: url)
         self = .resumable(session)
+    }
+
+    /// Takes back that the request sent last may have ended the upload: its last byte did not go out.
+    mutating func takeBack() {
+        switch self {
+        case .whole: return
+        case .resumable(var session):
+            session.takeBack()
+            self = .resumable(session)
+        case .tus(var session):
+            session.takeBack()
+            self = .tus(session)
+        case .google(var session):
+            session.takeBack()
+            self = .google(session)
+        }
     }
 
     /// What a restart needs of it.
