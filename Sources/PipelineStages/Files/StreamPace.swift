@@ -67,6 +67,8 @@ struct StreamPace: Sendable {
     private let direction: Direction
     private var phase = Phase.measuring(nil)
     private var rest = StreamPace.shortestRest
+    /// How many windows of a rest in a row brought less than half of what was known.
+    private var slowWindows = 0
     private var began: Timestamp
     private var moved: Int64 = 0
 
@@ -138,9 +140,11 @@ struct StreamPace: Sendable {
             widen()
         case .trying(let before): judgeTrial(before + [found])
         case .resting(let left):
+            slowWindows = found * 2 < rate ?? 0 ? slowWindows + 1 : 0
             // A trial that has just ended may still have streams under way.
             if let known = rate { rate = (known * 3 + found) / 4 }
-            phase = left > 1 ? .resting(left - 1) : .measuring(nil)
+            // What the rest follows from holds no more where it is so slow: it was measured before the path lost something.
+            phase = left > 1 && slowWindows < 2 ? .resting(left - 1) : .measuring(nil)
         }
     }
 

@@ -92,6 +92,15 @@ struct StreamPaceTests {
         #expect(widths(Path(each: 1e6, all: 1e9), most: 4, windows: 1, width: 8) == [4])
     }
 
+    /// A new connection is fast until it has lost its first packet.
+    @Test("rests no longer on what it knows than the path is as it was")
+    func slower() {
+        let path = Path(each: 1e6, all: 1e9, bursts: [0: 8, 1: 8, 2: 4, 3: 4])
+        let widths = widths(path, most: 16, windows: 20)
+        #expect(widths.prefix(4).contains(2))
+        #expect(widths.suffix(4).allSatisfy { $0 == 16 })
+    }
+
     @Test("tries nothing where little is left")
     func nearTheEnd() {
         let limited = Path(each: 1e7, all: 1e9)
