@@ -126,11 +126,12 @@ extension UploadRun {
     /// try, which only a person can order, begins anew.
     mutating func endAsChanged() async -> StageFailure {
         session.note(in: &checkpoint)
-        await removeUpload()
+        let isOpen = await context.hasOpenSubmit
+        // Of an end that may have been taken nothing is to be removed.
+        if !isOpen { await removeUpload() }
         checkpoint.forgetUpload()
         checkpoint.source = nil
         // What is found of it, or answered to its key, would be taken for the file as it is now.
-        let isOpen = await context.hasOpenSubmit
         checkpoint.isOvertaken = isOpen ? true : nil
         do throws(StageFailure) {
             try await commit(countsBytes: true)

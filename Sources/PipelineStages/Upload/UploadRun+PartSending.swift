@@ -109,9 +109,12 @@ extension UploadRun {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Removes the parts of a file that is no longer the same.
+    /// Removes the parts of a file that is no longer the same. What an end has made of them stays, where that may have been
+    /// taken; S3 keeps it by itself.
     mutating func endPartsAsChanged(_ parts: PartsRequests) async -> StageFailure {
-        await remove(parts)
+        let isOpen = await context.hasOpenSubmit
+        let mayHaveEnded = isOpen || checkpoint.parts?.isCompleting == true
+        if parts.isStorage || !mayHaveEnded { await remove(parts) }
         return await endAsChanged()
     }
 }
