@@ -311,6 +311,23 @@ struct ResumableSessionTests {
         #expect(appending.next(after: page) == .fail(.unclear))
     }
 
+    /// Behind a proxy that redirects an upload that had expired was asked for until there were no tries left.
+    @Test("that a program behind a redirect calls gone is gone, and one that it holds is held")
+    func goneBehindRedirect() {
+        let moved = answer(308, ["Location": "/moved"], from: Self.upload)
+        var session = resumed(confirmed: 10)
+        _ = session.next(after: moved)
+        #expect(session.next(after: answer(404, [:], from: "https://h/moved")) == .fail(.gone))
+        for (status, failure) in [(404, UploadFailure.gone), (423, .busy)] {
+            var tus = TusSession(
+                total: 100, chunk: UploadChunk(part: 50), url: Self.upload, confirmed: 10, mayBeComplete: false)
+            _ = tus.begin()
+            _ = tus.next(after: moved)
+            let own = answer(status, ["Tus-Resumable": "1.0.0"], from: "https://h/moved")
+            #expect(tus.next(after: own) == .fail(failure))
+        }
+    }
+
     @Test("has patience with a service that still holds the upload", arguments: [409, 423])
     func busy(status: Int) {
         var session = resumed()
