@@ -324,6 +324,23 @@ struct PartsUploadTests {
         #expect(other.lines.last == "DELETE /uploads/up1")
     }
 
+    /// The end was sent again without any key, as the key of the creation was taken for its own.
+    @Test("with a key that the author places wants it in the request that ends it", arguments: ["parts", "tus"])
+    func placedKey(mode: String) {
+        func report(_ creation: String, _ end: String) -> String {
+            let part = mode == "parts" ? #""part": { "PUT": "/p/${{ part.number }}", "part": true },"# : ""
+            return TransferBench.report(
+                """
+                { "id": "a", "kind": "upload", "service": "api", "file": "x", "protocol": "\(mode)",
+                  "request": { "POST": "/x\(creation)" }, \(part)
+                  "complete": { "POST": "/end\(end)" }, "once": { "key": true } }
+                """)
+        }
+        let key = "/${{ self.key }}"
+        #expect(report(key, "").contains("'once.key' is true, but ${{ self.key }} stands nowhere in this request"))
+        #expect(report("", key) == "")
+    }
+
     @Test("without 'part', and keys of parts elsewhere, are refused when the document is read")
     func refusals() {
         let lacking = TransferBench.report(
