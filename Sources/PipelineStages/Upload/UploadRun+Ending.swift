@@ -85,7 +85,12 @@ extension UploadRun {
             checkpoint.forgetUpload()
             try await keep()
             return definite("\(name) contradicts itself: \(complaint)", response, rendered)
-        case .wrong(let complaint): return definite("\(name) contradicts itself: \(complaint)", response, rendered)
+        case .wrong(let complaint):
+            // It is the same upload that another try of this one asks for.
+            let again = "if it stays so, 'pipeline retry --from \(context.facts.step.stage)' makes another upload"
+            return definite(
+                "\(name) contradicts itself: \(complaint)", hint: checkpoint.url == nil ? nil : again, response,
+                rendered)
         case .tooLarge(let limit):
             return definite(
                 "the file has \(SizeText.describe(source.size)), and \(name) takes \(SizeText.describe(limit)) at most",
