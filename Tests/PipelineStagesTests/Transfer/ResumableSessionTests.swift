@@ -346,6 +346,22 @@ struct ResumableSessionTests {
         #expect(tus.next(after: answer(200)) == .fail(.unclear))
     }
 
+    /// After eight parts the upload was given up for good, though it came on with each.
+    @Test("goes on with a service that says only when it is asked how much it has")
+    func silentAppends() {
+        let offer = TusOffer(answer(204, ["Tus-Extension": "checksum", "Tus-Checksum-Algorithm": "sha1"]).headers)
+        var tus = TusSession(
+            total: 200, chunk: UploadChunk(part: 10), url: Self.upload, confirmed: 0, mayBeComplete: false,
+            offer: offer)
+        #expect(request(tus.begin())?.method == .head)
+        for offset in stride(from: Int64(0), to: 200, by: 10) {
+            let bytes = request(tus.next(after: answer(200, ["Upload-Offset": "\(offset)"])))
+            #expect(bytes?.body == .file(offset: offset, count: 10))
+            #expect(request(tus.next(after: answer(204)))?.method == .head)
+        }
+        #expect(tus.next(after: answer(200, ["Upload-Offset": "200"])) == .done)
+    }
+
     @Test("does not take a page for people for the end of an upload")
     func page() {
         let page = answer(200, ["Content-Type": "text/html; charset=utf-8"])

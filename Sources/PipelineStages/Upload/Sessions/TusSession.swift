@@ -206,6 +206,7 @@ struct TusSession: Sendable, Equatable {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
         guard offset <= total else { return beyondEnd(offset) }
+        advance(to: offset)
         chunk.noteKept(offset > confirmed)
         guard offset < total else {
             confirmed = total
