@@ -80,6 +80,11 @@ extension StageContext {
         }
     }
 
+    /// Whether a submit was accepted, and what its answer gave is kept.
+    public var hasSubmitted: Bool {
+        get async { await host.submitRecord()?.phase == .submitted }
+    }
+
     /// A ledger entry before its first send. The key comes from job key, stage, item and generation alone.
     func newRecord(generation: Int, body: [UInt8]) -> SubmitRecord {
         SubmitRecord(

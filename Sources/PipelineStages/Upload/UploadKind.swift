@@ -88,7 +88,6 @@ private struct UploadFields: Sendable {
         let parts = mode.flatMap { readParts($0, creation: creation, requests, reading) }
         let ownCaptures = mode == .parts ? parts?.complete?.capture : creation
         var last = mode == .parts ? nil : reader.optional(complete)
-        if let request = last { requests.check(request, reading.findings) }
         if last == nil {
             definition?.capture = CaptureSet((ownCaptures?.entries ?? []) + captures.entries)
         } else {
@@ -102,7 +101,7 @@ private struct UploadFields: Sendable {
         if let mode { check(mode, reader) }
         guard let path, let mode, let definition else { return nil }
         check(definition, mode, reader)
-        requests.check(definition, reading.findings)
+        check(definition, endedBy: parts?.complete ?? last, requests, reading.findings)
         return UploadStage(
             file: path, mode: mode,
             requests: UploadRequests(
@@ -123,7 +122,7 @@ private struct UploadFields: Sendable {
         parts.parallel = reader.value(parallel, default: .constant(mode == .s3 ? 8 : 1))
         guard mode == .s3 || mode == .parts else { return nil }
         if mode == .parts { parts.creation = creation }
-        for request in [parts.part, parts.complete, parts.cancel] {
+        for request in [parts.part, parts.cancel] {
             if let request { requests.check(request, reading.findings) }
         }
         if mode == .parts, !reader.has("part") {
@@ -132,6 +131,18 @@ private struct UploadFields: Sendable {
                 hint: "\"part\": { \"PUT\": \"/uploads/${{ self.id }}/${{ part.number }}\", \"part\": true }")
         }
         return parts
+    }
+
+    /// Beside a request that ends the upload, "once" is about that one: it is what carries the key.
+    private func check(
+        _ definition: RequestDefinition, endedBy end: RequestDefinition?, _ requests: StageRequests,
+        _ findings: Findings
+    ) {
+        guard var end else { return requests.check(definition, findings) }
+        var first = definition
+        (first.once, end.once) = (nil, definition.once)
+        requests.check(first, findings)
+        requests.check(end, findings)
     }
 
     private func check(_ mode: UploadProtocol, _ reader: ObjectReader) {

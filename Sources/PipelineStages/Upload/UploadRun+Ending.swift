@@ -85,7 +85,12 @@ extension UploadRun {
             checkpoint.forgetUpload()
             try await keep()
             return definite("\(name) contradicts itself: \(complaint)", response, rendered)
-        case .wrong(let complaint): return definite("\(name) contradicts itself: \(complaint)", response, rendered)
+        case .wrong(let complaint):
+            // It is the same upload that another try of this one asks for.
+            let again = "if it stays so, 'pipeline retry --from \(context.facts.step.stage)' makes another upload"
+            return definite(
+                "\(name) contradicts itself: \(complaint)", hint: checkpoint.url == nil ? nil : again, response,
+                rendered)
         case .tooLarge(let limit):
             return definite(
                 "the file has \(SizeText.describe(source.size)), and \(name) takes \(SizeText.describe(limit)) at most",
@@ -126,11 +131,12 @@ extension UploadRun {
     /// try, which only a person can order, begins anew.
     mutating func endAsChanged() async -> StageFailure {
         session.note(in: &checkpoint)
-        await removeUpload()
+        let isOpen = await context.hasOpenSubmit
+        // Of an end that may have been taken nothing is to be removed.
+        if !isOpen { await removeUpload() }
         checkpoint.forgetUpload()
         checkpoint.source = nil
         // What is found of it, or answered to its key, would be taken for the file as it is now.
-        let isOpen = await context.hasOpenSubmit
         checkpoint.isOvertaken = isOpen ? true : nil
         do throws(StageFailure) {
             try await commit(countsBytes: true)

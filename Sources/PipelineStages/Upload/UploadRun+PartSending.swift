@@ -23,7 +23,7 @@ extension UploadRun {
                     continue
                 }
                 do throws(StageFailure) {
-                    last = (try await take(sent, parts, table), sent.rendered)
+                    last = (try await take(sent, parts, table, after: flight.failure), sent.rendered)
                 } catch {
                     flight.failure = flight.failure ?? error
                     if Task.isCancelled || source.hasChanged { group.cancelAll() }
@@ -41,8 +41,9 @@ extension UploadRun {
     }
 
     /// Keeps what the service gave for a part.
+    /// - Parameter failure: what the flight has failed by before; nil for nothing.
     private mutating func take(
-        _ sent: PartFlight.Sent, _ parts: PartsRequests, _ table: PartTable
+        _ sent: PartFlight.Sent, _ parts: PartsRequests, _ table: PartTable, after failure: StageFailure?
     ) async throws(StageFailure) -> HTTPExchangeResponse {
         if source.hasChanged { throw await endPartsAsChanged(parts) }
         switch sent.result {
@@ -50,7 +51,11 @@ extension UploadRun {
             if case .sourceChanged = failure.reason { throw await endPartsAsChanged(parts) }
             throw requests.failure(failure, of: sent.rendered, in: context)
         case .success(let response):
-            if parts.isStorage, response.status == 404 { throw try await end(.gone, response, sent.rendered) }
+            if parts.isStorage, response.status == 404 {
+                // What all parts on their way are told is one loss, and one reason to doubt it.
+                if let failure { throw failure }
+                throw try await end(.gone, response, sent.rendered)
+            }
             if parts.isStorage, let failure = damaged(response, sent.rendered) { throw failure }
             let answer = try await requests.judge(
                 response, of: sent.rendered, in: context, adjust: PartsRequests.adding(sent.number, of: table))
@@ -104,9 +109,12 @@ extension UploadRun {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Removes the parts of a file that is no longer the same.
+    /// Removes the parts of a file that is no longer the same. What an end has made of them stays, where that may have been
+    /// taken; S3 keeps it by itself.
     mutating func endPartsAsChanged(_ parts: PartsRequests) async -> StageFailure {
-        await remove(parts)
+        let isOpen = await context.hasOpenSubmit
+        let mayHaveEnded = isOpen || checkpoint.parts?.isCompleting == true
+        if parts.isStorage || !mayHaveEnded { await remove(parts) }
         return await endAsChanged()
     }
 }

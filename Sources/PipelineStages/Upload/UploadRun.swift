@@ -142,7 +142,6 @@ struct UploadRun {
         noteSession()
         guard checkpoint != committed, !isSparing else { return }
         let hasProgress = checkpoint.confirmed > max(before, committed?.confirmed ?? 0)
-        if hasProgress { (checkpoint.held, checkpoint.doubts) = (nil, nil) }
         try await commit(countsBytes: hasProgress)
         if checkpoint.url != nil, !hasPassedCreation {
             hasPassedCreation = true
@@ -155,7 +154,11 @@ struct UploadRun {
 
     mutating func commit(countsBytes: Bool) async throws(StageFailure) {
         let moved = countsBytes ? BytesMoved(sent: checkpoint.uncounted) : BytesMoved()
-        if countsBytes { checkpoint.uncounted = 0 }
+        if countsBytes {
+            checkpoint.uncounted = 0
+            // Something came of it: what is counted in a row begins anew.
+            (checkpoint.held, checkpoint.doubts) = (nil, nil)
+        }
         context.mustAct(before: checkpoint.keptUntil)
         try await context.commit(checkpoint, moved: moved)
         committed = checkpoint

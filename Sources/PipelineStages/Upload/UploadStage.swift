@@ -28,6 +28,7 @@ struct UploadStage: Stage {
     func resume(
         from saved: UploadCheckpoint?, in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        if let saved, await context.hasSubmitted { return try await finished(saved, in: context) }
         let source = try await inspect(in: context)
         var checkpoint = saved ?? UploadCheckpoint()
         let known = checkpoint.source
@@ -43,6 +44,16 @@ struct UploadStage: Stage {
             return try await speaking(chosen).perform(known, source, checkpoint, saved, in: context)
         }
         return try await perform(known, source, checkpoint, saved, in: context)
+    }
+
+    /// What the service accepted is done, whatever became of the file since: only the step's end was not kept.
+    private func finished(
+        _ saved: UploadCheckpoint, in context: StageContext<UploadCheckpoint>
+    ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        var checkpoint = saved
+        checkpoint.uncounted = 0
+        try await context.stage(checkpoint, moved: BytesMoved(sent: saved.uncounted))
+        return .finished([:])
     }
 
     private func speaking(_ chosen: UploadProtocol) -> UploadStage {

@@ -1,3 +1,4 @@
+import Foundation
 import JSONPath
 import PipelineCore
 import PipelineTestKit
@@ -248,6 +249,34 @@ struct PartsUploadTests {
         #expect(keys.count <= (point == .submitCommitted ? 1 : 2))
     }
 
+    /// The file that the end had made was removed, and the next try took the old answer for that to the new file.
+    @Test("whose end was taken is done, whatever became of the file before that was noted", arguments: [true, false])
+    func changedBehindEnd(isGone: Bool) async throws {
+        let service = try Service()
+        let bench = try bench(service.url, more: #", "once": { "key": "Idempotency-Key" }"#)
+        #expect(await bench.resume(crash: (.submitCommitted, 1)).hasDied)
+        if isGone {
+            try FileManager.default.removeItem(atPath: folder.path + "/data.bin")
+        } else {
+            folder.write("data.bin", Array(content.reversed()))
+        }
+        #expect(await bench.resume().finished != nil)
+        #expect(bench.state.captures["file"] == "f1")
+        #expect(bench.state.moved.sent == 2_500_000)
+        #expect(!service.lines.contains("DELETE /uploads/up1"))
+    }
+
+    @Test("whose end may have been taken is not removed when the file changes", arguments: [true, false])
+    func changedAtOpenEnd(hasOnce: Bool) async throws {
+        let service = try Service()
+        service.state.withLock { $0.ends = [0] }
+        let bench = try bench(service.url, more: hasOnce ? #", "once": { "key": "Idempotency-Key" }"# : "")
+        #expect(await bench.resume().failedTry?.kind == .silent)
+        folder.write("data.bin", Array(content.reversed()))
+        #expect(await bench.resume().refusal?.hasPrefix("the file changed while it was being uploaded") == true)
+        #expect(!service.lines.contains("DELETE /uploads/up1"))
+    }
+
     @Test("whose end was lost is found by its name, and not ended twice")
     func foundEnd() async throws {
         let service = try Service()
@@ -293,6 +322,23 @@ struct PartsUploadTests {
         _ = await second.resume()
         #expect(await second.cancel() == nil)
         #expect(other.lines.last == "DELETE /uploads/up1")
+    }
+
+    /// The end was sent again without any key, as the key of the creation was taken for its own.
+    @Test("with a key that the author places wants it in the request that ends it", arguments: ["parts", "tus"])
+    func placedKey(mode: String) {
+        func report(_ creation: String, _ end: String) -> String {
+            let part = mode == "parts" ? #""part": { "PUT": "/p/${{ part.number }}", "part": true },"# : ""
+            return TransferBench.report(
+                """
+                { "id": "a", "kind": "upload", "service": "api", "file": "x", "protocol": "\(mode)",
+                  "request": { "POST": "/x\(creation)" }, \(part)
+                  "complete": { "POST": "/end\(end)" }, "once": { "key": true } }
+                """)
+        }
+        let key = "/${{ self.key }}"
+        #expect(report(key, "").contains("'once.key' is true, but ${{ self.key }} stands nowhere in this request"))
+        #expect(report("", key) == "")
     }
 
     @Test("without 'part', and keys of parts elsewhere, are refused when the document is read")

@@ -311,6 +311,23 @@ struct ResumableSessionTests {
         #expect(appending.next(after: page) == .fail(.unclear))
     }
 
+    /// Behind a proxy that redirects an upload that had expired was asked for until there were no tries left.
+    @Test("that a program behind a redirect calls gone is gone, and one that it holds is held")
+    func goneBehindRedirect() {
+        let moved = answer(308, ["Location": "/moved"], from: Self.upload)
+        var session = resumed(confirmed: 10)
+        _ = session.next(after: moved)
+        #expect(session.next(after: answer(404, [:], from: "https://h/moved")) == .fail(.gone))
+        for (status, failure) in [(404, UploadFailure.gone), (423, .busy)] {
+            var tus = TusSession(
+                total: 100, chunk: UploadChunk(part: 50), url: Self.upload, confirmed: 10, mayBeComplete: false)
+            _ = tus.begin()
+            _ = tus.next(after: moved)
+            let own = answer(status, ["Tus-Resumable": "1.0.0"], from: "https://h/moved")
+            #expect(tus.next(after: own) == .fail(failure))
+        }
+    }
+
     @Test("has patience with a service that still holds the upload", arguments: [409, 423])
     func busy(status: Int) {
         var session = resumed()
@@ -327,6 +344,22 @@ struct ResumableSessionTests {
             total: 100, chunk: UploadChunk(part: 50), url: Self.upload, confirmed: 10, mayBeComplete: false)
         _ = tus.begin()
         #expect(tus.next(after: answer(200)) == .fail(.unclear))
+    }
+
+    /// After eight parts the upload was given up for good, though it came on with each.
+    @Test("goes on with a service that says only when it is asked how much it has")
+    func silentAppends() {
+        let offer = TusOffer(answer(204, ["Tus-Extension": "checksum", "Tus-Checksum-Algorithm": "sha1"]).headers)
+        var tus = TusSession(
+            total: 200, chunk: UploadChunk(part: 10), url: Self.upload, confirmed: 0, mayBeComplete: false,
+            offer: offer)
+        #expect(request(tus.begin())?.method == .head)
+        for offset in stride(from: Int64(0), to: 200, by: 10) {
+            let bytes = request(tus.next(after: answer(200, ["Upload-Offset": "\(offset)"])))
+            #expect(bytes?.body == .file(offset: offset, count: 10))
+            #expect(request(tus.next(after: answer(204)))?.method == .head)
+        }
+        #expect(tus.next(after: answer(200, ["Upload-Offset": "200"])) == .done)
     }
 
     @Test("does not take a page for people for the end of an upload")

@@ -104,6 +104,25 @@ struct ResumableUploadTests {
         #expect(server.requests.map { "\($0.method) \($0.path)" } == ["POST /videos", "DELETE /uploads/1"])
     }
 
+    /// 'pipeline retry' asks for the same upload, and nobody said how another is made.
+    @Test("that the service calls complete too early says how another one is made")
+    func cutShort() async throws {
+        let server = try LoopbackServer { request in
+            guard request.method == "POST" else {
+                return ScriptedAnswer([
+                    .readBody, .send(204, [("Upload-Complete", "?1"), ("Upload-Offset", "10")], []),
+                ])
+            }
+            return .status(201, headers: [("Location", "/uploads/1"), ("Upload-Offset", "0")])
+        }
+        defer { server.stop() }
+        folder.write("selfie.y4m", content)
+        let bench = try bench(url: server.url, "", partSize: "256KiB")
+        let failed = await bench.resume().failedTry
+        #expect(failed?.failure.title.contains("calls an upload complete of which it has 10 of 3000000 bytes") == true)
+        #expect(failed?.failure.hint == "if it stays so, 'pipeline retry --from move' makes another upload")
+    }
+
     @Test("that goes with its creation and whose answer is lost is settled by 'once'")
     func optimisticLost() async throws {
         let service = try ResumableService(.init(lostAnswers: 1))

@@ -30,6 +30,40 @@ struct StorageUploadTests {
             """, url: url, folder: folder.path)
     }
 
+    /// Each of the parts on their way counted: a gateway was believed at once, and the losses began anew without a person.
+    @Test("that all parts on their way are told is gone has lost one upload, and is doubted once", arguments: [0, 3])
+    func toldTogether(doubts: Int) async throws {
+        let service = try StorageService()
+        let bench = try bench(service.url, parallel: 5, bytes: TransferFolder.bytes(42_000_000))
+        #expect(await bench.resume(crash: (.uploadPart, 2)).hasDied)
+        try bench.change { saved in
+            saved.parts?.streams = 5
+            saved.doubts = doubts
+        }
+        service.state.withLock { $0.faults.refusals = Array(repeating: 404, count: 5) }
+        let failed = await bench.resume().failedTry
+        #expect(failed?.kind == .answered)
+        try bench.change { saved in
+            #expect(saved.losses == (doubts == 0 ? 0 : 1))
+            #expect(saved.doubts == (doubts == 0 ? 1 : nil))
+        }
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == (doubts == 0 ? 1 : 2))
+    }
+
+    @Test("doubts anew that it is gone once another part was taken")
+    func doubtsAnew() async throws {
+        let service = try StorageService()
+        let bench = try bench(service.url)
+        #expect(await bench.resume(crash: (.uploadPart, 1)).hasDied)
+        try bench.change { $0.doubts = 3 }
+        bench.onPass = { point, _ in
+            if point == .uploadPart { service.state.withLock { $0.faults.refusals = [404] } }
+        }
+        #expect(await bench.run().finished != nil)
+        #expect(service.state.withLock(\.created) == 1)
+    }
+
     @Test("of at most one part is one PUT")
     func single() async throws {
         let service = try StorageService()

@@ -1,3 +1,4 @@
+import Foundation
 import JSONPath
 import PipelineCore
 import PipelineHTTP
@@ -81,6 +82,13 @@ final class TransferBench {
     }
 
     func cancel() async -> StageFailure? { await stage.cancel(state.checkpoint, host(nil)) }
+
+    /// Changes what the journal has of an upload.
+    func change(_ change: (inout UploadCheckpoint) -> Void) throws {
+        var saved = try JSONDecoder().decode(UploadCheckpoint.self, from: Data(try #require(state.checkpoint)))
+        change(&saved)
+        state.checkpoint = Array(try JSONEncoder().encode(saved))
+    }
 
     /// A task that can be cancelled.
     func host(_ crash: (CrashPoint, Int)?) -> TransferHost {

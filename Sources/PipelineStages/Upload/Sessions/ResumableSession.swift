@@ -104,7 +104,7 @@ struct ResumableSession: Sendable, Equatable {
         if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) {
             url = redirect.take() ?? url
         }
-        return redirect.step(after(response))
+        return redirect.step(after(response), after: response)
     }
 
     private mutating func after(_ response: HTTPExchangeResponse) -> UploadStep {

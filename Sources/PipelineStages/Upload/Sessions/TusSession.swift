@@ -71,7 +71,8 @@ struct TusSession: Sendable, Equatable {
     /// Takes the answer to the request that was sent last.
     mutating func next(after response: HTTPExchangeResponse) -> UploadStep {
         if let target = UploadRedirect.target(of: response), let step = follow(target) { return step }
-        return redirect.step(after(response))
+        if response.headers[.tusResumable] != nil { url = redirect.take() ?? url }
+        return redirect.step(after(response), after: response)
     }
 
     private mutating func after(_ response: HTTPExchangeResponse) -> UploadStep {
@@ -205,6 +206,7 @@ struct TusSession: Sendable, Equatable {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
         guard offset <= total else { return beyondEnd(offset) }
+        advance(to: offset)
         chunk.noteKept(offset > confirmed)
         guard offset < total else {
             confirmed = total

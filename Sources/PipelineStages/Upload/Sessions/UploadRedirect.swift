@@ -27,11 +27,13 @@ struct UploadRedirect: Sendable, Equatable {
     /// The target, which has proven itself; nil when there is none.
     mutating func take() -> String? { target.take() }
 
-    /// A step after an answer, which decides nothing of the upload as long as it came from anywhere.
-    func step(_ step: UploadStep) -> UploadStep {
+    /// A step after an answer, which decides nothing of the upload as long as it came from anywhere. That the upload is
+    /// gone is believed of a program's answer: it could never be made anew otherwise.
+    func step(_ step: UploadStep, after response: HTTPExchangeResponse) -> UploadStep {
         guard target != nil else { return step }
         switch step {
         case .send, .fail(.wrong), .fail(.contradiction): return step
+        case .fail(.gone) where !response.isPage: return step
         case .done, .fail: return .fail(.unclear)
         }
     }
