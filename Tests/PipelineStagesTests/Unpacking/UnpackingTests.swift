@@ -107,7 +107,9 @@ struct UnpackingTests {
         }
     }
 
-    @Test("takes a tar in each compression", arguments: ["gzip -c", "bzip2 -c", "xz -c", "zstd -c", "pzstd -q -c", "cat"])
+    @Test(
+        "takes a tar in each compression",
+        arguments: ["gzip -c", "bzip2 -c", "xz -c", "zstd -c", "pzstd -q -c", "cat"])
     func compressions(program: String) throws {
         let tar = PackedFile.bytes(.tar, [.file("a/b", "text"), .file("c", "more")])
         folder.write("plain", tar)
@@ -223,6 +225,20 @@ struct UnpackingTests {
         }
         #expect(folder.names == ["archive"])
         #expect((try? unpack(packed, entries: 1800).get())?.files.count == 20)
+    }
+
+    @Test("counts a folder once that is an entry itself")
+    func namedFolders() throws {
+        let entries: [PackedFile.Entry] = [
+            PackedFile.Entry(name: "a", kind: .folder, mode: 0o755), .file("a/x", "x"),
+            PackedFile.Entry(name: "a/b", kind: .folder, mode: 0o755), .file("a/b/y", "y"), .file("a/z", "z"),
+        ]
+        #expect(try unpack(PackedFile.bytes(.tar, entries), entries: 5).get().files.count == 3)
+        FolderTree.remove(folder.path + "/out")
+        guard case .failure(.tooMany) = unpack(PackedFile.bytes(.tar, entries), entries: 4) else {
+            Issue.record("there are five")
+            return
+        }
     }
 
     @Test("stops at the limit, whatever the archive says of its sizes")
