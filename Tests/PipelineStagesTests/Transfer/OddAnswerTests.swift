@@ -122,6 +122,20 @@ struct OddAnswerTests {
     }
 
     /// The tag was that of both, as with some servers that compress.
+    /// The rule had no text to look in, and a file that was whole failed for it.
+    @Test("is judged by the beginning of its file where that is large", arguments: ["<html", "\u{FFFD}", ""])
+    func judgedByBeginning(word: String) async throws {
+        let service = try FileService(Array("solid x".utf8) + content)
+        let request =
+            #""request": { "GET": "/mesh.obj", "fail": [{ "when": "startsWith(response.body, '\#(word)')", "message": "x" }] }"#
+        let bench = try TransferBench(
+            #"{ "id": "move", "kind": "download", "service": "api", \#(request), "to": "m.obj" }"#,
+            url: service.url, folder: folder.path)
+        let outcome = await bench.run()
+        #expect((outcome.finished != nil) == !word.isEmpty)
+        #expect(folder.names == (word.isEmpty ? [] : ["m.obj"]))
+    }
+
     @Test("that codes the whole and not its parts never gives half of each", arguments: [nil, "gzip"])
     func codedWhole(coding: String?) async throws {
         let start = Self.mebibyte
