@@ -48,6 +48,9 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// How many bytes of the file are on the disk in all.
     var covered: Int64 { held + (ranges?.covered ?? 0) }
 
+    /// Behind the last byte that it says anything of.
+    var reach: Int64 { ranges?.pieces.last?.end ?? held }
+
     var partPath: String? { target.map { $0 + ".part" } }
 
     /// The same without a byte of the file.

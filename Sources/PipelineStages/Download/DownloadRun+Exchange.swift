@@ -120,6 +120,7 @@ extension DownloadRun {
         _ snapshot: DownloadReceiver.Snapshot, _ passage: inout Passage, isEnd: Bool = false
     ) async throws(StageFailure) {
         guard let part = snapshot.part, case .received = snapshot.outcome else { return }
+        self.part = part
         try reading(part.path) { () throws(FileFailure) in try part.syncData() }
         checkpoint.target = snapshot.path
         checkpoint.held = snapshot.position
