@@ -169,6 +169,25 @@ struct OddAnswerTests {
         #expect(service.ranges.contains("bytes=0-\(DownloadRun.probeLength - 1)"))
     }
 
+    /// The sum of the rest was taken for one of the whole, and what had come was thrown away.
+    @Test("that gives each answer's own sum is believed for the first")
+    func sumOfParts() async throws {
+        let (first, rest) = (Array(content.prefix(Self.mebibyte)), Array(content.dropFirst(Self.mebibyte)))
+        let range = "bytes \(first.count)-\(content.count - 1)/\(content.count)"
+        func head(_ status: Int, _ bytes: [UInt8], _ more: [(String, String)] = []) -> ScriptedAnswer.Step {
+            let sum = TransferFolder.sha256(bytes)
+            return .head(status, more + [("ETag", "\"v1\""), ("Content-Length", "\(bytes.count)"), ("X-Sum", sum)])
+        }
+        let service = try FileService(content) { [content] state in
+            state.answers = [
+                ScriptedAnswer([head(200, content), .bytes(first), .close]),
+                ScriptedAnswer([head(206, rest, [("Content-Range", range)]), .bytes(rest)]),
+            ]
+        }
+        await expectContent(try bench(service, #", "verify": { "header": "X-Sum" }"#))
+        #expect(service.requests.count == 2)
+    }
+
     @Test("of a file that is there already is judged by all that the author says")
     func alreadyThere() async throws {
         let small: [UInt8] = Array("hello".utf8)
