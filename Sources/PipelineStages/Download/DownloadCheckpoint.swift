@@ -36,6 +36,8 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     var stated: [StatedDigest] = []
     /// How often a whole file had the wrong digest or size.
     var mismatches = 0
+    /// How often a whole file was refused by a rule of the author's that allows another try; nil for never.
+    var refusals: Int?
     /// Bytes received that are not yet counted as moved, because another try could not build on them.
     var uncounted: Int64 = 0
     /// Set once the part is whole and checked; what is left is its name.

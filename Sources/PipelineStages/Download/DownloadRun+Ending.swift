@@ -50,11 +50,14 @@ extension DownloadRun {
                 on: judged(arrival), of: arrival.rendered, in: context)
         else { return }
         startAgain()
+        // The bytes that moved began the count of the engine anew each time.
+        let count = (checkpoint.refusals ?? 0) + 1
+        let goesOn = allowsRetry && count < context.facts.retry.attempts
+        checkpoint.refusals = goesOn ? count : nil
         try await commit(countsBytes: false)
         throw .failed(
             TryFailure(
-                failure, kind: allowsRetry ? .answered : .definite,
-                retryAfter: allowsRetry ? arrival.retryAfter : nil))
+                failure, kind: goesOn ? .answered : .definite, retryAfter: goesOn ? arrival.retryAfter : nil))
     }
 
     /// A file that is too large to be an answer is judged by its beginning: a rule that looks for a word in its text, as

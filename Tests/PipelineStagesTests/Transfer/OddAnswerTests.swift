@@ -121,6 +121,22 @@ struct OddAnswerTests {
         }
     }
 
+    /// What had moved counted as progress: a large file was fetched for as long as the rule refused it.
+    @Test("that a rule refuses for now is asked again as often as the author says")
+    func refusedForNow() async throws {
+        let service = try FileService(content) { $0.fields = [("X-State", "old")] }
+        let rule = #"{ "when": "response.headers['X-State'] == 'old'", "message": "old", "retry": true }"#
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "download", "service": "api", "to": "m.obj",
+              "request": { "GET": "/mesh.obj", "fail": [\(rule)] } }
+            """, url: service.url, folder: folder.path)
+        #expect(await bench.run().refusal == "old")
+        #expect(service.requests.count == 5)
+        service.change { $0.fields = [] }
+        await expectContent(bench)
+    }
+
     /// The tag was that of both, as with some servers that compress.
     /// The rule had no text to look in, and a file that was whole failed for it.
     @Test("is judged by the beginning of its file where that is large", arguments: ["<html", "\u{FFFD}", ""])
