@@ -68,13 +68,14 @@ final class ArchiveReader {
     /// With what compressed files begin, and what stands behind the fourth byte. A tar begins with a name, which may be
     /// `BZh9`: a block of bzip2 or its end follows there. Before zstd there may be a frame that is skipped, as pzstd has it
     /// (RFC 8878, section 3.1.2).
-    private static let marks: [(bytes: [UInt8], behind: [UInt8], filter: Int32)] = [
-        ([0x1f, 0x8b], [], CARCHIVE_FILTER_GZIP), ([0x1f, 0x9d], [], CARCHIVE_FILTER_COMPRESS),
-        (Array("BZh".utf8), [0x31, 0x41, 0x59, 0x26, 0x53, 0x59], CARCHIVE_FILTER_BZIP2),
-        (Array("BZh".utf8), [0x17, 0x72, 0x45, 0x38, 0x50, 0x90], CARCHIVE_FILTER_BZIP2),
-        ([0xfd, 0x37, 0x7a, 0x58], [0x5a, 0x00], CARCHIVE_FILTER_XZ),
-        ([0x28, 0xb5, 0x2f, 0xfd], [], CARCHIVE_FILTER_ZSTD),
-    ] + (0x50...0x5f).map { ([$0, 0x2a, 0x4d, 0x18], [], CARCHIVE_FILTER_ZSTD) }
+    private static let marks: [(bytes: [UInt8], behind: [UInt8], filter: Int32)] =
+        [
+            ([0x1f, 0x8b], [], CARCHIVE_FILTER_GZIP), ([0x1f, 0x9d], [], CARCHIVE_FILTER_COMPRESS),
+            (Array("BZh".utf8), [0x31, 0x41, 0x59, 0x26, 0x53, 0x59], CARCHIVE_FILTER_BZIP2),
+            (Array("BZh".utf8), [0x17, 0x72, 0x45, 0x38, 0x50, 0x90], CARCHIVE_FILTER_BZIP2),
+            ([0xfd, 0x37, 0x7a, 0x58], [0x5a, 0x00], CARCHIVE_FILTER_XZ),
+            ([0x28, 0xb5, 0x2f, 0xfd], [], CARCHIVE_FILTER_ZSTD),
+        ] + (0x50...0x5f).map { ([$0, 0x2a, 0x4d, 0x18], [], CARCHIVE_FILTER_ZSTD) }
 
     /// The next entry, valid until the one after it; nil behind the last.
     func next() throws(UnpackFailure) -> OpaquePointer? {
