@@ -109,8 +109,9 @@ struct TLSTests {
         let secure = try await TLSServer.start()
         let tls = TLSOptions(ca: secure.certificate, pinnedPublicKeys: [secure.pin])
         let failure = await reason(server.url, tls)
-        #expect(failure?.reason == .tls(.pinMismatch))
-        #expect(failure?.message.contains("not one of those pinned") == true)
+        #expect(failure?.reason == .tls(.pinWithoutTLS))
+        #expect(failure?.message.hasPrefix("Keys are pinned, and 127.0.0.1:") == true)
+        #expect(failure?.message.hasSuffix(" would be reached without TLS.") == true)
         #expect(failure?.connectionMade == false)
         #expect(server.requests.isEmpty)
     }

@@ -126,6 +126,10 @@ struct JudgementTests {
             (.timedOut(.connect), .silent, ""),
             (.tls(.unknownAuthority), .definite, #"name its authority in "tls": { "ca": … } if you trust it"#),
             (.tls(.pinMismatch), .definite, "if the service has a new key, change \"pinnedPublicKeys\""),
+            (
+                .tls(.pinWithoutTLS), .definite,
+                "only https has keys: check the url of service 'api', and where it redirects to"
+            ),
             (.tls(.other), .silent, ""),
             (.invalidRequest("x"), .definite, ""),
         ])

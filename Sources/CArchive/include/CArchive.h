@@ -48,6 +48,7 @@ int archive_format(struct archive *);
 struct archive *archive_read_new(void);
 int archive_read_append_filter(struct archive *, int filter);
 int archive_read_free(struct archive *);
+int archive_read_support_filter_compress(struct archive *);
 int archive_read_support_format_raw(struct archive *);
 int archive_read_support_format_tar(struct archive *);
 int archive_read_support_format_zip(struct archive *);

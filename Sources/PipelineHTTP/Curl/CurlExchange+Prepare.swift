@@ -7,7 +7,9 @@ extension CurlExchange {
         guard let easy else { return .cancelled }
         if let reason = reader.check() { return reason }
         // Without TLS there is no key that could match, as behind a redirect to http.
-        if !options.tls.pinnedPublicKeys.isEmpty, URLParts(request.url)?.scheme == "http" { return .tls(.pinMismatch) }
+        if !options.tls.pinnedPublicKeys.isEmpty, URLParts(request.url)?.scheme == "http" {
+            return .tls(.pinWithoutTLS)
+        }
         hopStartedAt = MachineClock.monotonic()
         sentAfter = nil
         sockets = []

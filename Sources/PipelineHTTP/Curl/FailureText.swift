@@ -50,6 +50,7 @@ enum FailureText {
         case .wrongHost: "The certificate is not for \(host)"
         case .unknownAuthority: "The certificate of \(host) comes from an authority that is not trusted here"
         case .pinMismatch: "The public key of \(host) is not one of those pinned"
+        case .pinWithoutTLS: "Keys are pinned, and \(host) would be reached without TLS"
         case .localFile: "A local certificate or key file could not be used"
         case .other: "No secure connection to \(host) could be made"
         }

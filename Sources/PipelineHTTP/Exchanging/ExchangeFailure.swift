@@ -49,6 +49,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
     /// Why there is no TLS connection.
     public enum TLSFailure: Sendable, Equatable {
         case expired, notYetValid, wrongHost, unknownAuthority, pinMismatch
+        /// Keys are pinned, and the URL, perhaps that of a redirect, is one of plain http.
+        case pinWithoutTLS
         /// A local file (authorities, certificate or key) can't be used.
         case localFile
         case other

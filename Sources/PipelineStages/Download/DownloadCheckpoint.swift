@@ -36,6 +36,8 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     var stated: [StatedDigest] = []
     /// How often a whole file had the wrong digest or size.
     var mismatches = 0
+    /// How often a whole file was refused by a rule of the author's that allows another try; nil for never.
+    var refusals: Int?
     /// Bytes received that are not yet counted as moved, because another try could not build on them.
     var uncounted: Int64 = 0
     /// Set once the part is whole and checked; what is left is its name.
@@ -47,6 +49,9 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
 
     /// How many bytes of the file are on the disk in all.
     var covered: Int64 { held + (ranges?.covered ?? 0) }
+
+    /// Behind the last byte that it says anything of.
+    var reach: Int64 { ranges?.pieces.last?.end ?? held }
 
     var partPath: String? { target.map { $0 + ".part" } }
 

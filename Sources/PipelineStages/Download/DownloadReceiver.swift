@@ -174,7 +174,10 @@ final class DownloadReceiver: Sendable {
                 state.validator = Validator(head.headerFields)
                 state.coding = DownloadSession.coding(head.headerFields)
             }
-            for digest in stated(in: head.headerFields, isWhole: false) where !state.stated.contains(digest) {
+            // What was said of the whole stays: a header of the author's may be about each answer's own bytes.
+            let known = state.stated
+            for digest in stated(in: head.headerFields, isWhole: false)
+            where !known.contains(where: { $0.source == digest.source && $0.algorithm == digest.algorithm }) {
                 state.stated.append(digest)
             }
             return receive(from: session.held, head.headerFields, &state)

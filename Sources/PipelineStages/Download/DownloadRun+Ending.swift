@@ -47,14 +47,27 @@ extension DownloadRun {
     private mutating func judge(_ arrival: Arrival) async throws(StageFailure) {
         guard !stage.definition.fail.isEmpty, arrival.answer.status != 416,
             case .ruledOut(let failure, let allowsRetry) = try await requests.verdict(
-                on: arrival.answer, of: arrival.rendered, in: context)
+                on: judged(arrival), of: arrival.rendered, in: context)
         else { return }
         startAgain()
+        // The bytes that moved began the count of the engine anew each time.
+        let count = (checkpoint.refusals ?? 0) + 1
+        let goesOn = allowsRetry && count < context.facts.retry.attempts
+        checkpoint.refusals = goesOn ? count : nil
         try await commit(countsBytes: false)
         throw .failed(
             TryFailure(
-                failure, kind: allowsRetry ? .answered : .definite,
-                retryAfter: allowsRetry ? arrival.retryAfter : nil))
+                failure, kind: goesOn ? .answered : .definite, retryAfter: goesOn ? arrival.retryAfter : nil))
+    }
+
+    /// A file that is too large to be an answer is judged by its beginning: a rule that looks for a word in its text, as
+    /// in a page that says what is wrong, would find no text and fail.
+    private func judged(_ arrival: Arrival) -> Answer {
+        let answer = arrival.answer
+        guard answer.body.isEmpty else { return answer }
+        return Answer(
+            status: answer.status, headers: answer.headers, url: answer.url,
+            body: start(of: arrival.part, min(arrival.bytes, Self.mostJudged)))
     }
 
     /// What every download gives to later stages.

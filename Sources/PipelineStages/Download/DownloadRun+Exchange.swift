@@ -98,9 +98,18 @@ extension DownloadRun {
 
     /// The body for the author's captures and rules, if there are any and it is not large.
     func smallBody(_ part: PartFile, _ size: Int64) throws(StageFailure) -> [UInt8] {
-        guard !stage.definition.capture.isEmpty || !stage.definition.fail.isEmpty, (1...1 << 20).contains(size) else {
+        guard !stage.definition.capture.isEmpty || !stage.definition.fail.isEmpty, size <= Self.mostJudged else {
             return []
         }
+        return start(of: part, size)
+    }
+
+    /// The largest body that is looked at whole.
+    static let mostJudged: Int64 = 1 << 20
+
+    /// The first bytes of what was received.
+    func start(of part: PartFile, _ size: Int64) -> [UInt8] {
+        guard size > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
             count = max(0, pread(part.descriptor, buffer.baseAddress, Int(size), 0))
         }
@@ -111,6 +120,7 @@ extension DownloadRun {
         _ snapshot: DownloadReceiver.Snapshot, _ passage: inout Passage, isEnd: Bool = false
     ) async throws(StageFailure) {
         guard let part = snapshot.part, case .received = snapshot.outcome else { return }
+        self.part = part
         try reading(part.path) { () throws(FileFailure) in try part.syncData() }
         checkpoint.target = snapshot.path
         checkpoint.held = snapshot.position

@@ -39,6 +39,8 @@ struct DownloadRun {
     /// What the part says of itself that the journal does not know; still to be proven.
     var notes: [PartNote] = []
     private var committed: DownloadCheckpoint?
+    /// Up to where the journal knows what is in the part.
+    private var saved: Int64
 
     var requests: StageRequests { stage.requests }
 
@@ -51,6 +53,7 @@ struct DownloadRun {
         self.context = context
         self.place = place
         self.checkpoint = checkpoint
+        saved = checkpoint.reach
         self.wanted = wanted
         self.replaces = replaces
         self.streams = streams
@@ -59,6 +62,15 @@ struct DownloadRun {
     }
 
     mutating func perform() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
+        do throws(StageFailure) {
+            return try await fetch()
+        } catch {
+            part?.forgetLost(behind: saved)
+            throw error
+        }
+    }
+
+    private mutating func fetch() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
         if let unpack = stage.unpack { try checkTarget(of: unpack) }
         if let verified = checkpoint.verified, let outcome = try await resumeNaming(verified) { return outcome }
         if stage.unpack == nil, let outcome = try await recognise() { return outcome }
@@ -115,6 +127,7 @@ struct DownloadRun {
         notes = []
         part?.remove()
         part = nil
+        saved = 0
     }
 
     func session() -> DownloadSession {
@@ -132,5 +145,6 @@ struct DownloadRun {
         guard checkpoint != committed || captures != nil else { return }
         try await context.commit(checkpoint, captures: captures, moved: moved)
         committed = checkpoint
+        saved = checkpoint.reach
     }
 }

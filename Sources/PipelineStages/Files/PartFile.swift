@@ -1,4 +1,5 @@
 import PipelineCore
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -17,6 +18,8 @@ import PipelineCore
 final class PartFile: Sendable {
     let path: String
     let descriptor: Int32
+    /// Whether the disk did not take something that was written.
+    private let hasLost = Mutex(false)
 
     /// Why a part can't be opened.
     enum OpenFailure: Error, Sendable {
@@ -45,7 +48,7 @@ final class PartFile: Sendable {
     ///
     /// - Parameters:
     ///   - isFresh: what is there belongs to another try and is replaced by a new, empty file, so
-    ///     that its owner can't take our bytes for its own.
+    ///     that its owner can't take our bytes for its own. An empty file with another name is a result.
     ///   - creates: false to have a missing file be a failure.
     static func open(_ path: String, isFresh: Bool, creates: Bool = true) throws(OpenFailure) -> PartFile {
         do {
@@ -56,7 +59,7 @@ final class PartFile: Sendable {
         while true {
             let part = try openOnce(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (creates ? O_CREAT : 0))
             guard part.isStillThere else { continue }
-            guard isFresh, part.size > 0 else { return part }
+            guard isFresh, part.size > 0 || part.hasOtherNames else { return part }
             guard unlink(path) == 0 || errno == ENOENT else { throw .file(.last("replace", path)) }
         }
     }
@@ -132,12 +135,25 @@ final class PartFile: Sendable {
         #else
             let result = fdatasync(descriptor)
         #endif
-        guard result == 0 else { throw .last("save", path) }
+        guard result == 0 else { throw loss() }
     }
 
     /// Returns when bytes and attributes are on the disk.
     func sync() throws(FileFailure) {
-        guard fsync(descriptor) == 0 else { throw .last("save", path) }
+        guard fsync(descriptor) == 0 else { throw loss() }
+    }
+
+    private func loss() -> FileFailure {
+        let failure = FileFailure.last("save", path)
+        hasLost.withLock { $0 = true }
+        return failure
+    }
+
+    /// Cuts off what lies behind the bytes that are on the disk for certain, if the disk did not take others: the kernel
+    /// still has these and takes them for saved (fsync(2), on EIO), so that a restart would read them, and find them good,
+    /// until the power fails.
+    func forgetLost(behind saved: Int64) {
+        if hasLost.withLock(\.self), size > saved { ftruncate(descriptor, off_t(saved)) }
     }
 
     /// Reads a stretch, piece by piece; false when the file ends before it does.

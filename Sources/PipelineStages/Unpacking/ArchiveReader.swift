@@ -23,21 +23,30 @@ final class ArchiveReader {
         }
         self.handle = handle
         self.format = format
-        Self.enable(format, handle)
-        if let filter = try Self.filter(of: path, format), archive_read_append_filter(handle, filter) < CARCHIVE_WARN {
-            throw failure
-        }
+        let filter = try Self.filter(of: path, format)
+        Self.enable(format, isCompressed: filter != nil, handle)
+        if let filter, Self.add(filter, handle) < CARCHIVE_WARN { throw failure }
         guard archive_read_open_filename(handle, path, 128 << 10) >= CARCHIVE_WARN else {
             throw failure
         }
+        // Its own end of the chain counts too.
+        if archive_filter_count(handle) > 2 { throw .damaged("it was compressed more than once") }
     }
 
     deinit { archive_read_free(handle) }
 
-    private static func enable(_ format: UnpackDefinition.Format, _ handle: OpaquePointer) {
-        if format == .zip || format == .auto { archive_read_support_format_zip(handle) }
+    /// A zip that was compressed once more is a compressed file: what is missing at its end could not be told.
+    private static func enable(_ format: UnpackDefinition.Format, isCompressed: Bool, _ handle: OpaquePointer) {
+        if format == .zip || format == .auto && !isCompressed { archive_read_support_format_zip(handle) }
         if format == .tar || format == .auto { archive_read_support_format_tar(handle) }
         if format == .gz || format == .auto { archive_read_support_format_raw(handle) }
+    }
+
+    /// The filter of compress reads as soon as it is made, and has nothing to read from before the file is open: it may
+    /// only be offered, and is then taken as often as it fits.
+    private static func add(_ filter: Int32, _ handle: OpaquePointer) -> Int32 {
+        filter == CARCHIVE_FILTER_COMPRESS
+            ? archive_read_support_filter_compress(handle) : archive_read_append_filter(handle, filter)
     }
 
     /// What a file of the form is compressed with, as its first bytes say; nil for nothing.
@@ -57,14 +66,16 @@ final class ArchiveReader {
     }
 
     /// With what compressed files begin, and what stands behind the fourth byte. A tar begins with a name, which may be
-    /// `BZh9`: a block of bzip2 or its end follows there.
-    private static let marks: [(bytes: [UInt8], behind: [UInt8], filter: Int32)] = [
-        ([0x1f, 0x8b], [], CARCHIVE_FILTER_GZIP), ([0x1f, 0x9d], [], CARCHIVE_FILTER_COMPRESS),
-        (Array("BZh".utf8), [0x31, 0x41, 0x59, 0x26, 0x53, 0x59], CARCHIVE_FILTER_BZIP2),
-        (Array("BZh".utf8), [0x17, 0x72, 0x45, 0x38, 0x50, 0x90], CARCHIVE_FILTER_BZIP2),
-        ([0xfd, 0x37, 0x7a, 0x58], [0x5a, 0x00], CARCHIVE_FILTER_XZ),
-        ([0x28, 0xb5, 0x2f, 0xfd], [], CARCHIVE_FILTER_ZSTD),
-    ]
+    /// `BZh9`: a block of bzip2 or its end follows there. Before zstd there may be a frame that is skipped, as pzstd has it
+    /// (RFC 8878, section 3.1.2).
+    private static let marks: [(bytes: [UInt8], behind: [UInt8], filter: Int32)] =
+        [
+            ([0x1f, 0x8b], [], CARCHIVE_FILTER_GZIP), ([0x1f, 0x9d], [], CARCHIVE_FILTER_COMPRESS),
+            (Array("BZh".utf8), [0x31, 0x41, 0x59, 0x26, 0x53, 0x59], CARCHIVE_FILTER_BZIP2),
+            (Array("BZh".utf8), [0x17, 0x72, 0x45, 0x38, 0x50, 0x90], CARCHIVE_FILTER_BZIP2),
+            ([0xfd, 0x37, 0x7a, 0x58], [0x5a, 0x00], CARCHIVE_FILTER_XZ),
+            ([0x28, 0xb5, 0x2f, 0xfd], [], CARCHIVE_FILTER_ZSTD),
+        ] + (0x50...0x5f).map { ([$0, 0x2a, 0x4d, 0x18], [], CARCHIVE_FILTER_ZSTD) }
 
     /// The next entry, valid until the one after it; nil behind the last.
     func next() throws(UnpackFailure) -> OpaquePointer? {

@@ -22,7 +22,7 @@ struct ArchiveWriter: ~Copyable {
     private var total: Int64 = 0
     /// What was made, or may have been: the folders on the way to an entry count too.
     private(set) var entries = 0
-    /// Those of the entry before.
+    /// Those of the entry before, with itself if it is one.
     private var folders: ArraySlice<String> = []
     /// Regular files by their path in the folder, in bytes as the file system compares them; the later of two with one
     /// name wins.
@@ -49,7 +49,7 @@ struct ArchiveWriter: ~Copyable {
         _ entry: OpaquePointer, of reader: ArchiveReader, named name: String
     ) throws(UnpackFailure) {
         let components = try Self.components(of: name)
-        count(components.dropLast())
+        count(components, isFolder: archive_entry_filetype(entry) == S_IFDIR)
         if entries > limits.entries { throw .tooMany(limit: limits.entries) }
         if Task.isCancelled { throw .stopped }
         // The folder itself, as `tar c .` has it.
@@ -81,11 +81,12 @@ struct ArchiveWriter: ~Copyable {
     /// Folders get their times once nothing more is written into them.
     func finish() throws(UnpackFailure) { try ensure(archive_write_close(handle), "") }
 
-    /// Counts an entry and the folders that the one before it did not lie in.
-    private mutating func count(_ folders: ArraySlice<String>) {
-        let known = zip(self.folders, folders).prefix { $0.utf8.elementsEqual($1.utf8) }.count
-        entries += 1 + folders.count - known
-        self.folders = folders
+    /// Counts an entry and the folders that the one before it did not lie in, nor was.
+    private mutating func count(_ components: [String], isFolder: Bool) {
+        let above = components.dropLast()
+        let known = zip(folders, above).prefix { $0.utf8.elementsEqual($1.utf8) }.count
+        entries += 1 + above.count - known
+        folders = isFolder ? components[...] : above
     }
 
     private static func components(of name: String) throws(UnpackFailure) -> [String] {

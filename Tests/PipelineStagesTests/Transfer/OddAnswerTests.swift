@@ -121,7 +121,37 @@ struct OddAnswerTests {
         }
     }
 
+    /// What had moved counted as progress: a large file was fetched for as long as the rule refused it.
+    @Test("that a rule refuses for now is asked again as often as the author says")
+    func refusedForNow() async throws {
+        let service = try FileService(content) { $0.fields = [("X-State", "old")] }
+        let rule = #"{ "when": "response.headers['X-State'] == 'old'", "message": "old", "retry": true }"#
+        let bench = try TransferBench(
+            """
+            { "id": "move", "kind": "download", "service": "api", "to": "m.obj",
+              "request": { "GET": "/mesh.obj", "fail": [\(rule)] } }
+            """, url: service.url, folder: folder.path)
+        #expect(await bench.run().refusal == "old")
+        #expect(service.requests.count == 5)
+        service.change { $0.fields = [] }
+        await expectContent(bench)
+    }
+
     /// The tag was that of both, as with some servers that compress.
+    /// The rule had no text to look in, and a file that was whole failed for it.
+    @Test("is judged by the beginning of its file where that is large", arguments: ["<html", "\u{FFFD}", ""])
+    func judgedByBeginning(word: String) async throws {
+        let service = try FileService(Array("solid x".utf8) + content)
+        let request =
+            #""request": { "GET": "/mesh.obj", "fail": [{ "when": "startsWith(response.body, '\#(word)')", "message": "x" }] }"#
+        let bench = try TransferBench(
+            #"{ "id": "move", "kind": "download", "service": "api", \#(request), "to": "m.obj" }"#,
+            url: service.url, folder: folder.path)
+        let outcome = await bench.run()
+        #expect((outcome.finished != nil) == !word.isEmpty)
+        #expect(folder.names == (word.isEmpty ? [] : ["m.obj"]))
+    }
+
     @Test("that codes the whole and not its parts never gives half of each", arguments: [nil, "gzip"])
     func codedWhole(coding: String?) async throws {
         let start = Self.mebibyte
@@ -153,6 +183,25 @@ struct OddAnswerTests {
         service.change { $0.fields = [(name, right)] }
         await expectContent(try bench(service, keys))
         #expect(service.ranges.contains("bytes=0-\(DownloadRun.probeLength - 1)"))
+    }
+
+    /// The sum of the rest was taken for one of the whole, and what had come was thrown away.
+    @Test("that gives each answer's own sum is believed for the first")
+    func sumOfParts() async throws {
+        let (first, rest) = (Array(content.prefix(Self.mebibyte)), Array(content.dropFirst(Self.mebibyte)))
+        let range = "bytes \(first.count)-\(content.count - 1)/\(content.count)"
+        func head(_ status: Int, _ bytes: [UInt8], _ more: [(String, String)] = []) -> ScriptedAnswer.Step {
+            let sum = TransferFolder.sha256(bytes)
+            return .head(status, more + [("ETag", "\"v1\""), ("Content-Length", "\(bytes.count)"), ("X-Sum", sum)])
+        }
+        let service = try FileService(content) { [content] state in
+            state.answers = [
+                ScriptedAnswer([head(200, content), .bytes(first), .close]),
+                ScriptedAnswer([head(206, rest, [("Content-Range", range)]), .bytes(rest)]),
+            ]
+        }
+        await expectContent(try bench(service, #", "verify": { "header": "X-Sum" }"#))
+        #expect(service.requests.count == 2)
     }
 
     @Test("of a file that is there already is judged by all that the author says")

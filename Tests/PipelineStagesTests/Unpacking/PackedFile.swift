@@ -15,7 +15,7 @@ enum PackedFile {
     enum Form { case zip, tar, tarGzip, gzip }
 
     /// The kinds of entry, as `st_mode` has them.
-    enum Kind: UInt32 { case file = 0o100000, link = 0o120000, device = 0o020000, pipe = 0o010000 }
+    enum Kind: UInt32 { case file = 0o100000, folder = 0o040000, link = 0o120000, device = 0o020000, pipe = 0o010000 }
 
     struct Entry {
         var name: String

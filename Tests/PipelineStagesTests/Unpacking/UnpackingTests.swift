@@ -107,7 +107,9 @@ struct UnpackingTests {
         }
     }
 
-    @Test("takes a tar in each compression", arguments: ["gzip -c", "bzip2 -c", "xz -c", "zstd -c", "cat"])
+    @Test(
+        "takes a tar in each compression",
+        arguments: ["gzip -c", "bzip2 -c", "xz -c", "zstd -c", "pzstd -q -c", "cat"])
     func compressions(program: String) throws {
         let tar = PackedFile.bytes(.tar, [.file("a/b", "text"), .file("c", "more")])
         folder.write("plain", tar)
@@ -122,6 +124,39 @@ struct UnpackingTests {
             #expect(folder.read("out/a/b") == Array("text".utf8))
             FolderTree.remove(folder.path + "/out")
         }
+    }
+
+    // libarchive's filter for it read from nowhere when it was named, and ended the process.
+    @Test("takes a tar of compress, packed once")
+    func compress() throws {
+        let once =
+            "H52QaMqwYfMGgMGDCBMqXMiwocOHECMihEHRBg0aIABQ3AgjI0eKHj9yrAFC5MeSMWDIgGEDQEmJMGPKnEkTQJ05dMLI0Qijps+f"
+            + "PDmGFAq0qNGjSJPCDDiwoNKnUKNKnUq1qtWrWLNq3cq1q9evYMOKHUu2rNmzaNOqXcu2rVuv"
+        let twice =
+            "H52QHzpBQqMMVph5BgAFG4RgggouyGCFGnYIwggRhIJEM9BAAwgAULghGDHiiCIPP+SwCiCE3DFJMcAgAxRmAJAkiWCMUcYpyQQg"
+            + "nXLQEYYsGoJRpp594pHDEAUFtFBFG4VkkjAGOGCBknYKyiglnZTUUlVtFZZZaropq7Xq2iswwxR1WGKLVbZZaKap6rLMVqstrwA="
+        for format in [UnpackDefinition.Format.tar, .auto] {
+            #expect(try unpack(#require(Base64Bytes.decode(once)), format).get().files.map(\.path) == ["hello"])
+            #expect(folder.read("out/hello") == Array("hello".utf8))
+            FolderTree.remove(folder.path + "/out")
+            guard case .failure(.damaged) = unpack(try #require(Base64Bytes.decode(twice)), format) else {
+                Issue.record("two layers were unpacked")
+                return
+            }
+        }
+        // What only begins like it is nothing of the kind.
+        guard case .failure(.unknownForm) = unpack([0x1f, 0x9d, 0xff, 0x00], .auto) else {
+            Issue.record("two bytes were taken for a compressed file")
+            return
+        }
+    }
+
+    @Test("takes a zip that was compressed once more for a compressed file")
+    func compressedZIP() throws {
+        let zip = PackedFile.bytes(.zip, [.file("a", "text")])
+        let result = try unpack(PackedFile.bytes(.gzip, [PackedFile.Entry(name: "x", content: zip)])).get()
+        #expect(result.isSingle)
+        #expect(folder.read("out/content") == zip)
     }
 
     @Test("refuses every way out of the folder, and leaves nothing")
@@ -190,6 +225,20 @@ struct UnpackingTests {
         }
         #expect(folder.names == ["archive"])
         #expect((try? unpack(packed, entries: 1800).get())?.files.count == 20)
+    }
+
+    @Test("counts a folder once that is an entry itself")
+    func namedFolders() throws {
+        let entries: [PackedFile.Entry] = [
+            PackedFile.Entry(name: "a", kind: .folder, mode: 0o755), .file("a/x", "x"),
+            PackedFile.Entry(name: "a/b", kind: .folder, mode: 0o755), .file("a/b/y", "y"), .file("a/z", "z"),
+        ]
+        #expect(try unpack(PackedFile.bytes(.tar, entries), entries: 5).get().files.count == 3)
+        FolderTree.remove(folder.path + "/out")
+        guard case .failure(.tooMany) = unpack(PackedFile.bytes(.tar, entries), entries: 4) else {
+            Issue.record("there are five")
+            return
+        }
     }
 
     @Test("stops at the limit, whatever the archive says of its sizes")

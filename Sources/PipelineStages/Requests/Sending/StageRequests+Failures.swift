@@ -54,6 +54,7 @@ extension StageRequests {
             return "check the clock of this machine; otherwise its owner must renew it"
         case .tls(.wrongHost): return "check \(owner)"
         case .tls(.pinMismatch): return "if the service has a new key, change \"pinnedPublicKeys\""
+        case .tls(.pinWithoutTLS): return "only https has keys: check \(owner), and where it redirects to"
         case .timedOut(.total): return "a longer \"timeout\" may help"
         case .bodyTooLarge: return "a 'download' stage takes bodies of any size"
         case .tooManyRedirects: return "a larger number in \"redirects\" may help"
