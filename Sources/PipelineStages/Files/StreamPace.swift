@@ -144,7 +144,12 @@ struct StreamPace: Sendable {
             // A trial that has just ended may still have streams under way.
             if let known = rate { rate = (known * 3 + found) / 4 }
             // What the rest follows from holds no more where it is so slow: it was measured before the path lost something.
-            phase = left > 1 && slowWindows < 2 ? .resting(left - 1) : .measuring(nil)
+            guard left == 1 || slowWindows == 2 else {
+                phase = .resting(left - 1)
+                return
+            }
+            slowWindows = 0
+            phase = .measuring(nil)
         }
     }
 
