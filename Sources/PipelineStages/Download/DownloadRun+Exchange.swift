@@ -30,12 +30,7 @@ extension DownloadRun {
         }
         var passage = Passage()
         let result = try await receiver.marks.during { [rendered] in
-            await requests.send(rendered, in: context) { options in
-                options.receive = sink
-                // A process that was stopped before has perhaps lost the job, whose file may be there by now: a part
-                // of its own would lie beside it for ever.
-                options.mayBegin = { context.isOwner }
-            }
+            await requests.send(rendered, in: context) { $0.receive = sink }
         } onWakeUp: { () async throws(StageFailure) in
             try await keep(receiver.snapshot, &passage)
         }

@@ -62,8 +62,6 @@ struct GuardedSubmit: Sendable {
             // libcurl repeats a request by itself when a kept connection turns out to be gone.
             options.freshConnection = true
             options.onSent = { context.pass(.submitSent) }
-            // A process that was stopped in between may have lost the job to one that has sent it by now.
-            options.mayBegin = { context.isOwner }
         }
         switch sent {
         case .success(let response):

@@ -50,12 +50,6 @@ extension UploadRun {
             checkpoint.parts?.isCompleting = wasOpen || isOpen
             throw error
         }
-        switch outcome {
-        case .submitted:
-            try await commit(countsBytes: true)
-            return .finished([:])
-        case .waiting(let time): return .waiting(checkpoint, until: .at(time), WaitReason(.settle))
-        case .unknown(let submit): return .unknown(checkpoint, submit)
-        }
+        return try await ended(outcome)
     }
 }

@@ -1,4 +1,3 @@
-import JSONPath
 import PipelineCore
 import PipelineHTTP
 
@@ -12,7 +11,6 @@ extension UploadRun {
     mutating func doubt(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageFailure? {
-        let stake = max(checkpoint.confirmed, min(checkpoint.uncounted, source.size))
         let doubts = checkpoint.doubts ?? 0
         // The tries that are left must do for the new upload.
         let most = min(Self.mostDoubts, context.facts.retry.attempts - 2)
@@ -26,17 +24,25 @@ extension UploadRun {
             "\(name) answered \(StatusText.describe(response.status)) about the upload",
             requests.answer(of: response), of: rendered,
             hint: "it is asked again before \(SizeText.describe(stake)) are given up", in: context)
-        let pauses: [Duration] = [.seconds(2), .seconds(6), .seconds(20)]
         return .failed(
             TryFailure(
                 step, kind: .answered, retryAfter: response.retryAfter(now: context.now),
-                pause: pauses[min(doubts, pauses.count - 1)]))
+                pause: Self.pause(after: doubts)))
+    }
+
+    /// How much would be sent again if the upload were gone.
+    var stake: Int64 { max(checkpoint.confirmed, min(checkpoint.uncounted, source.size)) }
+
+    /// The growing pauses behind answers that may be others in a minute, for one that came so often before.
+    static func pause(after count: Int) -> Duration {
+        let pauses: [Duration] = [.seconds(2), .seconds(6), .seconds(20), .seconds(60)]
+        return pauses[min(max(0, count), pauses.count - 1)]
     }
 
     /// Whether an answer shows that the service itself gave it, and nothing in front of it.
     private func isOwn(_ response: HTTPExchangeResponse) -> Bool {
         let marks = ["upload-", "tus-", "x-guploader-", "x-amz-request-id"]
         return response.headers.contains { field in marks.contains { field.name.canonicalName.hasPrefix($0) } }
-            || Self.text("/Error/Code", in: requests.answer(of: response)) != nil
+            || requests.answer(of: response).xmlText("/Error/Code") != nil
     }
 }

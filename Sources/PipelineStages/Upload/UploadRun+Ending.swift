@@ -111,8 +111,7 @@ extension UploadRun {
         let step = requests.failure(
             title, requests.answer(of: response), of: rendered,
             hint: "it may still wait for the connection that broke", in: context)
-        let pauses: [Duration] = [.seconds(2), .seconds(6), .seconds(20), .seconds(60)]
-        let pause = pauses[min(max(0, (checkpoint.held ?? 1) - 1), pauses.count - 1)]
+        let pause = Self.pause(after: (checkpoint.held ?? 1) - 1)
         let floor = response.retryAfter(now: context.now)
         return .failed(TryFailure(step, kind: .answered, retryAfter: floor, pause: floor == nil ? pause : .zero))
     }

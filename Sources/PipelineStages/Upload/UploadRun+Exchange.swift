@@ -28,8 +28,6 @@ extension UploadRun {
         let result = try await watch.marks.during {
             await requests.send(rendered, in: context) { options in
                 watch.attach(to: &options)
-                // A process that was stopped in between may have lost the job to one that sends it by now.
-                options.mayBegin = { context.isOwner }
                 if let digest, case .file(let start, _) = request.body {
                     options.onBody = { digest.take($0, at: start + $1) }
                 }

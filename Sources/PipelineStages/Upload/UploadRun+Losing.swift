@@ -17,23 +17,15 @@ extension UploadRun {
                 "\(name) no longer knows the upload's session, and \"request\" names no way to make another",
                 hint: "'pipeline retry --from' the stage that made it gets a new one", response, rendered)
         }
-        let sent = max(checkpoint.confirmed, min(checkpoint.uncounted, source.size))
-        var title = "\(name) no longer has the upload; \(SizeText.describe(sent)) are lost and sent again"
+        var title = "\(name) no longer has the upload; \(SizeText.describe(stake)) are lost and sent again"
         // Handed to the network is not taken by the service; but it can't be told apart.
         let wasWhole = checkpoint.mayBeComplete && checkpoint.uncounted + checkpoint.confirmed >= source.size
         if wasWhole {
             title = "\(name) no longer has the upload, which may have been complete; the file is sent again"
         }
-        let keptUntil = checkpoint.keptUntil
-        checkpoint.forgetUpload()
-        checkpoint.losses += 1
-        let losses = checkpoint.losses
-        let isLast = losses >= context.facts.retry.attempts
-        // Another try is a person's, who has seen to it.
-        if isLast { checkpoint.losses = 0 }
-        try await commit(countsBytes: false)
+        let (keptUntil, losses) = (checkpoint.keptUntil, checkpoint.losses + 1)
         let answer = requests.answer(of: response)
-        if isLast {
+        if try await countLoss() {
             return definite(
                 "\(name) lost the upload \(losses) times",
                 hint: "does the service keep uploads long enough? \"protocol\": \"put\" needs no such memory", response,
@@ -70,14 +62,17 @@ extension UploadRun {
             return .waiting(checkpoint, until: .at(context.now + delay), WaitReason(.settle))
         case .refused(let failure): throw .definite(failure)
         case .failed(let failed): throw .failed(failed)
-        case .unsettled(let reason):
-            throw .definite(
-                StepFailure(
-                    "it is unknown whether the upload was accepted: \(reason)",
-                    hint: "look at the service; "
-                        + "'pipeline retry --from \(context.facts.step.stage)' sends the file again",
-                    service: requests.service?.name, place: context.facts.place))
+        case .unsettled(let reason): throw unknown(reason)
         }
+    }
+
+    /// That nobody can know whether the service has the file, and what to do about it.
+    func unknown(_ reason: String) -> StageFailure {
+        .definite(
+            StepFailure(
+                "it is unknown whether the upload was accepted: \(reason)",
+                hint: "look at the service; 'pipeline retry --from \(context.facts.step.stage)' sends the file again",
+                service: requests.service?.name, place: context.facts.place))
     }
 
     func taken(from receipt: SubmitReceipt) -> Result<JSONObject, CaptureFailure> {
@@ -89,12 +84,19 @@ extension UploadRun {
         }
     }
 
-    private mutating func lost(_ title: String) async throws(StageFailure) -> StageFailure {
+    /// Forgets an upload that is lost; true when it was the last that one order of a person's may lose.
+    private mutating func countLoss() async throws(StageFailure) -> Bool {
         checkpoint.forgetUpload()
         checkpoint.losses += 1
         let isLast = checkpoint.losses >= context.facts.retry.attempts
+        // Another try is a person's, who has seen to it.
         if isLast { checkpoint.losses = 0 }
         try await commit(countsBytes: false)
+        return isLast
+    }
+
+    private mutating func lost(_ title: String) async throws(StageFailure) -> StageFailure {
+        let isLast = try await countLoss()
         return .failed(
             TryFailure(
                 StepFailure(

@@ -20,19 +20,18 @@ extension UploadRun {
                 try await SubmitSettlement(requests: requests, definition: definition)
                     .settle(record, in: context) { receipt in taken(from: receipt) }
             })
+        if case .unknown(let submit) = outcome, definition.onUnknown == .fail { throw unknown(submit.reason) }
+        return try await ended(outcome)
+    }
+
+    /// What became of the upload, after what became of a submit that ends it.
+    mutating func ended(_ outcome: SubmitOutcome) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         switch outcome {
         case .submitted:
             try await commit(countsBytes: true)
             return .finished([:])
         case .waiting(let time): return .waiting(checkpoint, until: .at(time), WaitReason(.settle))
-        case .unknown(let submit):
-            guard definition.onUnknown == .fail else { return .unknown(checkpoint, submit) }
-            throw .definite(
-                StepFailure(
-                    "it is unknown whether the upload was accepted: \(submit.reason)",
-                    hint: "look at the service; "
-                        + "'pipeline retry --from \(context.facts.step.stage)' sends the file again",
-                    service: requests.service?.name, place: context.facts.place))
+        case .unknown(let submit): return .unknown(checkpoint, submit)
         }
     }
 

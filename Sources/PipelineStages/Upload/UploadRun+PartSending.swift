@@ -85,7 +85,7 @@ extension UploadRun {
         guard response.status == 400 else { return nil }
         let answer = requests.answer(of: response)
         let codes: Set<String> = ["BadDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch"]
-        guard let code = Self.text("/Error/Code", in: answer), codes.contains(code) else { return nil }
+        guard let code = answer.xmlText("/Error/Code"), codes.contains(code) else { return nil }
         let step = requests.failure(
             "a part of the file was damaged on its way to \(requests.name(of: rendered.description.url))", answer,
             of: rendered, hint: "it is sent again", in: context)

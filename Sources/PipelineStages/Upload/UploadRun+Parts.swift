@@ -60,7 +60,7 @@ extension UploadRun {
         let answer = try await requests.judge(response, of: rendered, in: context)
         let captures = try requests.captures(parts.definition.creation, from: answer, of: rendered, in: context)
         if parts.isStorage {
-            guard let id = Self.text("/InitiateMultipartUploadResult/UploadId", in: answer), !id.isEmpty else {
+            guard let id = answer.xmlText("/InitiateMultipartUploadResult/UploadId"), !id.isEmpty else {
                 throw .definite(
                     requests.failure("the answer to the creation names no UploadId", answer, of: rendered, in: context))
             }
@@ -205,12 +205,12 @@ extension UploadRun {
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageFailure? {
         let answer = requests.answer(of: response)
-        let code = Self.text("/Error/Code", in: answer)
-        let isComplete = Self.text("/CompleteMultipartUploadResult/ETag", in: answer) != nil
+        let code = answer.xmlText("/Error/Code")
+        let isComplete = answer.xmlText("/CompleteMultipartUploadResult/ETag") != nil
         guard code != nil || !isComplete else { return nil }
         if code == "NoSuchUpload" { return try await end(.gone, response, rendered) }
         let name = requests.name(of: rendered.description.url)
-        let words = Self.text("/Error/Message", in: answer) ?? code ?? "no result"
+        let words = answer.xmlText("/Error/Message") ?? code ?? "no result"
         let step = requests.failure(
             "\(name) answered 200 and could not put the parts together: \(words)", answer, of: rendered, in: context)
         let passing: Set<String> = [
@@ -224,12 +224,7 @@ extension UploadRun {
 
     /// One exchange whose bytes are not of the file.
     mutating func answer(to rendered: RenderedRequest) async throws(StageFailure) -> HTTPExchangeResponse {
-        let context = context
-        let sent = await requests.send(rendered, in: context) { options in
-            // A process that was stopped in between may have lost the job to one that goes on with it by now.
-            options.mayBegin = { context.isOwner }
-        }
-        switch sent {
+        switch await requests.send(rendered, in: context) {
         case .success(let response):
             roundTrip = max(roundTrip, response.timings.roundTrip)
             return response
@@ -239,18 +234,7 @@ extension UploadRun {
 
     /// What a list of parts says; some services call it a response.
     private static func listed(_ path: String, in answer: Answer) -> [String] {
-        let usual = texts("/ListPartsResult/\(path)", in: answer)
-        return usual.isEmpty ? texts("/ListPartsResponse/\(path)", in: answer) : usual
-    }
-
-    static func text(_ path: String, in answer: Answer) -> String? { texts(path, in: answer).first }
-
-    static func texts(_ path: String, in answer: Answer) -> [String] {
-        guard let selector = try? Selector.parse("xml:\(path)") else { return [] }
-        switch selector.lenientValue(in: answer) {
-        case .string(let text): return [text]
-        case .array(let values): return values.compactMap(\.string)
-        default: return []
-        }
+        let usual = answer.xmlTexts("/ListPartsResult/\(path)")
+        return usual.isEmpty ? answer.xmlTexts("/ListPartsResponse/\(path)") : usual
     }
 }

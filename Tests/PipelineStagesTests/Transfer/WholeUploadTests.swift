@@ -218,6 +218,27 @@ struct WholeUploadTests {
         #expect(server.requests.count == 0)
     }
 
+    /// What one request forgot to ask, another process had done by then.
+    @Test(
+        "nor is any other request of a stage",
+        arguments: [
+            #""kind": "request", "request": { "POST": "/x" }"#,
+            #""kind": "compute", "submit": { "POST": "/x" }, "poll": { "GET": "/x", "done": "true" }"#,
+            #""kind": "download", "request": { "GET": "/x" }, "to": "back", "parallel": 2"#,
+            #""kind": "upload", "file": "a.bin", "protocol": "tus", "request": { "POST": "/x" }"#,
+            #""kind": "upload", "file": "a.bin", "protocol": "parts", "request": { "POST": "/x" }, "part": { "PUT": "/${{ part.number }}", "part": true }"#,
+        ])
+    func notOwner(stage: String) async throws {
+        let server = try LoopbackServer { _ in .json(#"{"id": "v1"}"#) }
+        defer { server.stop() }
+        let folder = TransferFolder()
+        folder.write("a.bin", TransferFolder.bytes(100))
+        let bench = try TransferBench(#"{ "id": "move", "service": "api", \#(stage) }"#, url: server.url, folder: folder.path)
+        bench.state.isOwner = false
+        #expect(await bench.resume().isStopped)
+        #expect(server.requests.count == 0)
+    }
+
     @Test(
         "of a file that is missing, a folder or unreadable says so",
         arguments: [("missing", "No such file"), ("", "is empty"), (".", "is a folder")])

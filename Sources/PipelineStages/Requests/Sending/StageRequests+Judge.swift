@@ -53,10 +53,9 @@ extension StageRequests {
         guard [400, 403].contains(answer.status), rendered.decorators.contains(where: { $0 is AWSSignature }) else {
             return false
         }
-        let selector = try? Selector.parse("xml:/Error/Code")
-        switch selector?.lenientValue(in: answer) {
-        case .string("RequestTimeTooSkewed"), .string("RequestExpired"): return true
-        case .string("ExpiredToken"), .string("TokenRefreshRequired"):
+        switch answer.xmlText("/Error/Code") {
+        case "RequestTimeTooSkewed", "RequestExpired": return true
+        case "ExpiredToken", "TokenRefreshRequired":
             return await context.renewSecrets(since: rendered.secrets)
         default: return false
         }

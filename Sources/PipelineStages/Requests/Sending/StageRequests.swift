@@ -72,6 +72,9 @@ struct StageRequests: Sendable {
         adjust: (inout ExchangeOptions) -> Void = { _ in }
     ) async -> Result<HTTPExchangeResponse, ExchangeFailure> {
         var options = rendered.options
+        // A process that was stopped in between may have lost the job to one that has sent it by now, or has its result:
+        // a part of this one's would lie beside that for ever.
+        options.mayBegin = { context.isOwner }
         adjust(&options)
         options.onToken = { context.conceal($0, as: "oauth2") }
         options.onAuthentication = { context.authenticates() }

@@ -80,10 +80,7 @@ struct PartFlight {
         do throws(StageFailure) {
             let rendered = try await parts.part(number, of: table, state)
             group.addTask { [requests, context, gauge] in
-                let result = await requests.send(rendered, in: context) { options in
-                    options.mayBegin = { context.isOwner }
-                    gauge.attach(number, to: &options)
-                }
+                let result = await requests.send(rendered, in: context) { gauge.attach(number, to: &$0) }
                 return .ended((number, rendered, result))
             }
             places[number] = place

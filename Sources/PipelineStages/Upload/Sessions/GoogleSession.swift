@@ -18,7 +18,6 @@ struct GoogleSession: Sendable, Equatable {
 
     /// All stretches but the last are multiples of this.
     static let granularity: Int64 = 256 << 10
-    private static let maximumDetours = 8
     /// "A resumable upload session URI expires after one week" (performing-resumable-uploads).
     private static let life = Duration.seconds(7 * 86_400)
 
@@ -37,9 +36,7 @@ struct GoogleSession: Sendable, Equatable {
     /// Until when the service keeps the upload, after the answer that made it.
     var lifetime: UploadLifetime?
     private var state: State
-    private var detours = 0
-    /// How far it ever was: bytes that are kept, lost and kept again lead nowhere.
-    private var farthest: Int64
+    private var detours = UploadDetours()
 
     init(
         total: Int64, chunk: UploadChunk, isGiven: Bool, url: String? = nil, confirmed: Int64 = 0,
@@ -50,7 +47,7 @@ struct GoogleSession: Sendable, Equatable {
         self.isGiven = isGiven
         self.url = url
         self.confirmed = confirmed
-        farthest = confirmed
+        detours = UploadDetours(from: confirmed)
         self.mayBeComplete = mayBeComplete
         state = isGiven || url != nil ? .asking : .creating
     }
@@ -144,7 +141,7 @@ struct GoogleSession: Sendable, Equatable {
         case 308:
             guard let kept = kept(response) else { return .fail(.wrong(Self.unreadable(response))) }
             if kept > start {
-                if kept > farthest { (farthest, detours) = (kept, 0) }
+                detours.advance(to: kept)
                 return send(from: kept)
             }
             return askAgain("the service keeps none of the bytes that it takes")
@@ -174,8 +171,7 @@ struct GoogleSession: Sendable, Equatable {
     }
 
     private mutating func askAgain(_ complaint: String) -> UploadStep {
-        detours += 1
-        return detours > Self.maximumDetours ? .fail(.wrong(complaint)) : ask()
+        detours.add(complaint) ?? ask()
     }
 }
 

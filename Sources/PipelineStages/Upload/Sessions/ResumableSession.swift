@@ -43,12 +43,7 @@ struct ResumableSession: Sendable, Equatable {
     private var redirect = UploadRedirect()
     private var hasEvidence = false
     private var contradiction: String?
-    /// Answers of the kinds that could go on for ever.
-    private var detours = 0
-    /// How far it ever was: bytes that are kept, lost and kept again lead nowhere.
-    private var farthest: Int64 = 0
-
-    private static let maximumDetours = 8
+    private var detours = UploadDetours()
 
     /// A session for a new upload.
     init(
@@ -72,7 +67,7 @@ struct ResumableSession: Sendable, Equatable {
         self.init(total: total, version: version, isVersionSettled: true, chunk: chunk)
         self.url = url
         self.confirmed = confirmed
-        farthest = confirmed
+        detours = UploadDetours(from: confirmed)
         self.mayBeComplete = mayBeComplete
         state = .asking
     }
@@ -260,24 +255,24 @@ struct ResumableSession: Sendable, Equatable {
         let offset = offset(in: response.headers)
         if isComplete == nil, offset == nil, response.isPage { return .fail(.unclear) }
         guard isComplete ?? ((offset ?? total) >= total) == false else { return .done }
-        return detour("the service takes all bytes and says that the upload is not complete") ?? ask()
+        return detours.add("the service takes all bytes and says that the upload is not complete") ?? ask()
     }
 
     private mutating func afterPart(_ response: HTTPExchangeResponse, _ start: Int64, _ count: Int64) -> UploadStep {
         let offset = offset(in: response.headers) ?? start + count
         // More than it was sent: what it has is asked for before that is believed.
         if offset > start + count {
-            return detour("the service says it has more than it was sent") ?? ask()
+            return detours.add("the service says it has more than it was sent") ?? ask()
         }
         if offset > start {
-            if offset > farthest { (farthest, detours) = (offset, 0) }
+            detours.advance(to: offset)
             return append(from: offset)
         }
-        return detour("the service answers \(response.status) to bytes that it does not keep") ?? ask()
+        return detours.add("the service answers \(response.status) to bytes that it does not keep") ?? ask()
     }
 
     private mutating func afterConflict(_ response: HTTPExchangeResponse) -> UploadStep {
-        if let end = detour("the service keeps changing its mind about the offset") { return end }
+        if let end = detours.add("the service keeps changing its mind about the offset") { return end }
         guard let offset = offset(in: response.headers), offset <= total else { return ask() }
         guard version.isComplete(in: response.headers) == true else { return append(from: offset) }
         return offset < total ? cutShort(offset) : replay()
@@ -307,7 +302,7 @@ struct ResumableSession: Sendable, Equatable {
     }
 
     private mutating func follow(_ target: String) -> UploadStep {
-        if let end = detour("the service redirects again and again") { return end }
+        if let end = detours.add("the service redirects again and again") { return end }
         switch state {
         case .creating:
             creationURL = target
@@ -344,11 +339,5 @@ struct ResumableSession: Sendable, Equatable {
         limit = found
         if let seconds = found.maximumAge { lifetime = .lasting(.seconds(seconds)) }
         if let known { limit?.maximumAppend = min(known, found.maximumAppend ?? known) }
-    }
-
-    /// Counts an answer that leads back to where it was; a failure once there were too many.
-    private mutating func detour(_ complaint: String) -> UploadStep? {
-        detours += 1
-        return detours > Self.maximumDetours ? .fail(.wrong(complaint)) : nil
     }
 }

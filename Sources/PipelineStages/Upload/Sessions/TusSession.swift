@@ -37,11 +37,8 @@ struct TusSession: Sendable, Equatable {
     var lifetime: UploadLifetime?
     private var redirect = UploadRedirect()
     private var state = State.discovering
-    private var detours = 0
-    /// How far it ever was.
-    private var farthest: Int64 = 0
+    private var detours = UploadDetours()
 
-    private static let maximumDetours = 8
     /// How often the offset is asked for after a refusal of bytes without a pause.
     private static let quickQuestions = 2
 
@@ -60,7 +57,7 @@ struct TusSession: Sendable, Equatable {
         self.init(total: total, chunk: chunk, offer: offer)
         self.url = url
         self.confirmed = confirmed
-        farthest = confirmed
+        detours = UploadDetours(from: confirmed)
         self.mayBeComplete = mayBeComplete
         state = .asking
     }
@@ -206,7 +203,7 @@ struct TusSession: Sendable, Equatable {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
         guard offset <= total else { return beyondEnd(offset) }
-        advance(to: offset)
+        detours.advance(to: offset)
         chunk.noteKept(offset > confirmed)
         guard offset < total else {
             confirmed = total
@@ -227,7 +224,7 @@ struct TusSession: Sendable, Equatable {
             // More than it was sent: what it has is asked for before that is believed.
             guard offset <= start + count else { return askAgain("the service says it has more than it was sent") }
             if offset > start {
-                advance(to: offset)
+                detours.advance(to: offset)
                 confirmed = offset
                 return offset == total ? .done : append(from: offset)
             }
@@ -237,7 +234,7 @@ struct TusSession: Sendable, Equatable {
         case 404, 410: return .fail(.gone)
         case 423: return .fail(.busy)
         // Also while the request before this one is still open, and that may be so for a minute.
-        case 403, 409: return detours < Self.quickQuestions ? askAgain("") : .fail(.refusing(response.status))
+        case 403, 409: return detours.count < Self.quickQuestions ? askAgain("") : .fail(.refusing(response.status))
         // A wrong checksum.
         case 460: return askAgain("the service keeps refusing bytes with \(response.status)")
         case 413: return chunk.shrink(below: count) ? ask() : .fail(.refused)
@@ -265,21 +262,13 @@ struct TusSession: Sendable, Equatable {
             return askAgain("the service redirects again and again")
         case .appending(let offset, _):
             redirect.target = target
-            detours += 1
-            return detours > Self.maximumDetours
-                ? .fail(.wrong("the service redirects again and again")) : append(from: offset)
+            return detours.add("the service redirects again and again") ?? append(from: offset)
         }
-    }
-
-    /// Bytes that are kept, lost and kept again lead nowhere: only what never was there before ends a circle.
-    private mutating func advance(to offset: Int64) {
-        if offset > farthest { (farthest, detours) = (offset, 0) }
     }
 
     /// Asks for the offset after an answer that leads back to where it was; a failure once there were too many.
     private mutating func askAgain(_ complaint: String) -> UploadStep {
-        detours += 1
-        return detours > Self.maximumDetours ? .fail(.wrong(complaint)) : ask()
+        detours.add(complaint) ?? ask()
     }
 }
 
