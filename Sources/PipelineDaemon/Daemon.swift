@@ -26,7 +26,7 @@ final class Daemon: Sendable {
     private let jobs: DaemonJobs
     private let scheduler: JobScheduler
     /// Nil without a public address: then nobody can know where to push to.
-    private let desk: PushDesk?
+    private let desk: CallbackHandler?
     private let clock = SystemClock()
     /// How often the journal is searched for jobs that lost their owner and told nobody.
     private static let searchInterval = Duration.seconds(300)
@@ -44,7 +44,7 @@ final class Daemon: Sendable {
         jobs = DaemonJobs(journal: journal, engine: engine, secrets: secrets, plans: plans, log: log)
         scheduler = JobScheduler(jobs, clock: clock)
         desk = try workspace.callbackAddresses().map { [journal, jobs, clock] addresses in
-            PushDesk(
+            CallbackHandler(
                 journal: journal, addresses: addresses, plans: plans, jobs: jobs, clock: clock,
                 randomness: SystemRandomness(), log: log)
         }
@@ -85,7 +85,7 @@ final class Daemon: Sendable {
         manager.tell("STOPPING=1")
         log.note("stopping")
         scheduler.stop()
-        DispatchDeadline.exit(after: 4)
+        ForcedExit.exit(after: 4)
     }
 
     /// The receiver of pushes, where it can be reached: at the address asked for, else at the port of a public address

@@ -6,16 +6,16 @@ public import PipelineCore
 /// It knows no kind of stage, no HTTP and no database: a plan brings the stages, the ports bring the rest.
 public struct Engine: Sendable {
     let ports: EnginePorts
-    private let shelf: HistoryShelf?
+    private let shelf: DurationHistoryCache?
 
     public init(ports: EnginePorts) {
         self.ports = ports
-        shelf = ports.history.map { HistoryShelf($0) }
+        shelf = ports.history.map { DurationHistoryCache($0) }
     }
 
     /// A job that this process owns and that is not yet driven.
-    public struct OwnedDrive: Sendable {
-        let driver: JobDriver
+    public struct JobHandle: Sendable {
+        let driver: JobExecutor
         public let job: JobID
 
         /// The right to write to the job.
@@ -48,7 +48,7 @@ public struct Engine: Sendable {
         public func checkInbox() { driver.mailbox.post(.inbox) }
 
         /// A person began to attend: what is held back of it is asked again at once. From any thread.
-        public func take(_ attention: Attention) {
+        public func take(_ attention: OwnerSignal) {
             switch attention {
             case .watched(let job): if job == nil || job == self.job { driver.mailbox.post(.watched) }
             case .fellBack(let pipeline): driver.mailbox.post(.fellBack(pipeline: pipeline))
@@ -61,9 +61,9 @@ public struct Engine: Sendable {
     /// `secretInputs` are values of inputs that are kept nowhere but in memory. `attendance` says whether a person waits
     /// for the command; of a job in the background nobody does in any case.
     public func start(
-        _ record: JobRecord, plan: Plan, mode: JobMode, attendance: Attendance = .attended,
+        _ record: JobRecord, plan: Plan, mode: JobMode, attendance: Interactivity = .attended,
         secretInputs: JSONObject = [:]
-    ) async throws(JournalFailure) -> OwnedDrive {
+    ) async throws(JournalFailure) -> JobHandle {
         let found = await findOptionalSecrets(of: plan)
         var record = record
         record.foundSecrets = found.keys.sorted()
@@ -148,9 +148,9 @@ public struct Engine: Sendable {
     /// Takes up a job that nobody owns; `again` says which steps that have ended begin anew, `attendance` whether a person
     /// waits for the command.
     public func resume(
-        _ job: JobID, plan: Plan, mode: JobMode, attendance: Attendance = .attended, secretInputs: JSONObject = [:],
-        again: Again = .nothing, overwrites: Bool = false
-    ) async throws(JournalFailure) -> OwnedDrive {
+        _ job: JobID, plan: Plan, mode: JobMode, attendance: Interactivity = .attended, secretInputs: JSONObject = [:],
+        again: RestartScope = .nothing, overwrites: Bool = false
+    ) async throws(JournalFailure) -> JobHandle {
         try await take(job) { snapshot, lease throws(JournalFailure) in
             let owned = drive(snapshot, plan, lease, secretInputs, overwrites: overwrites, attendance: attendance)
             try await owned.driver.takeUp(mode, again)
@@ -160,7 +160,7 @@ public struct Engine: Sendable {
 
     /// Takes a job that nobody owns, to cancel it without a word to its services: driving it ends it at once, its
     /// `finally` too, and needs no secret.
-    public func takeToEnd(_ job: JobID, plan: Plan) async throws(JournalFailure) -> OwnedDrive {
+    public func takeToEnd(_ job: JobID, plan: Plan) async throws(JournalFailure) -> JobHandle {
         try await take(job) { snapshot, lease throws(JournalFailure) in
             let owned = drive(snapshot, plan, lease, [:], duty: .end)
             try await owned.driver.takeUp(.attached, .nothing)
@@ -172,15 +172,15 @@ public struct Engine: Sendable {
     /// soon, with where the job stands.
     public func tell(
         _ job: JobID, plan: Plan, secretInputs: JSONObject = [:]
-    ) async throws(JournalFailure) -> OwnedDrive {
+    ) async throws(JournalFailure) -> JobHandle {
         try await take(job) { snapshot, lease throws(JournalFailure) in
             drive(snapshot, plan, lease, secretInputs, duty: .tell)
         }
     }
 
     private func take(
-        _ job: JobID, for work: (JobSnapshot, Lease) async throws(JournalFailure) -> OwnedDrive
-    ) async throws(JournalFailure) -> OwnedDrive {
+        _ job: JobID, for work: (JobSnapshot, Lease) async throws(JournalFailure) -> JobHandle
+    ) async throws(JournalFailure) -> JobHandle {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
         do throws(JournalFailure) {
             guard let snapshot = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
@@ -195,7 +195,7 @@ public struct Engine: Sendable {
     /// Goes on with a job that this process parked: what it is stands in the journal.
     public func unpark(
         _ job: ParkedJob, plan: Plan, secretInputs: JSONObject = [:]
-    ) async throws(JournalFailure) -> OwnedDrive {
+    ) async throws(JournalFailure) -> JobHandle {
         let id = job.lease.job
         guard let snapshot = try await ports.journal.snapshot(of: id) else { throw .noSuchJob(id) }
         return unpark(job, as: snapshot, plan: plan, secretInputs: secretInputs)
@@ -204,20 +204,20 @@ public struct Engine: Sendable {
     /// The same with what has just been read of the job.
     public func unpark(
         _ job: ParkedJob, as snapshot: JobSnapshot, plan: Plan, secretInputs: JSONObject = [:]
-    ) -> OwnedDrive {
+    ) -> JobHandle {
         drive(snapshot, plan, job.lease, secretInputs, resumes: job.resumes)
     }
 
     private func drive(
         _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject, overwrites: Bool = false,
         resumes: ResumeWatch = ResumeWatch(), begun: [StepKey] = [], secrets: [String: String] = [:],
-        duty: DriverDuty = .drive, attendance: Attendance = .attended
-    ) -> OwnedDrive {
-        let driver = JobDriver(
+        duty: DriverDuty = .drive, attendance: Interactivity = .attended
+    ) -> JobHandle {
+        let driver = JobExecutor(
             snapshot: snapshot, plan: plan, lease: lease, ports: ports, secretInputs: secretInputs,
             overwrites: overwrites, resumes: resumes, shelf: shelf, begun: begun, secrets: secrets,
             duty: duty, attendance: attendance)
-        return OwnedDrive(driver: driver, job: snapshot.record.id)
+        return JobHandle(driver: driver, job: snapshot.record.id)
     }
 }
 

@@ -24,7 +24,7 @@ public struct EnginePorts: Sendable {
     /// Whether a person watches the job on a terminal at this moment: then nothing holds it back.
     public var isWatched: @Sendable (JobID) -> Bool = { _ in false }
     /// How long stages took before; nil when nobody remembers.
-    public var history: (any BackgroundHistory)?
+    public var history: (any DurationHistory)?
     /// Who notifications go through; nil when nobody is told of anything.
     public var sinks: (any NotificationSinks)?
     /// Told of every event after it is committed and what it tells of has begun, in the order of their numbers, and of
@@ -35,7 +35,7 @@ public struct EnginePorts: Sendable {
         journal: any Journal, clock: any WallClock, randomness: any Randomness, secrets: any SecretSource,
         files: any FileFacts, crashProbe: any CrashProbe, exchanges: any ExchangeLog = NoExchangeLog(), owner: OwnerID,
         keyedHash: @escaping @Sendable ([UInt8]) -> String, gate: (any BackgroundGate)? = nil,
-        history: (any BackgroundHistory)? = nil, observe: @escaping @Sendable (JobEvent) -> Void
+        history: (any DurationHistory)? = nil, observe: @escaping @Sendable (JobEvent) -> Void
     ) {
         self.journal = journal
         self.clock = clock

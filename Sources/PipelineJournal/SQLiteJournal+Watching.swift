@@ -21,7 +21,7 @@ extension SQLiteJournal {
     public func isWatched(_ job: JobID) -> Bool { owners.isWatched(job) }
 
     /// Who attends to jobs of this process, as it begins; ends when this journal can't listen.
-    public func attentions() -> AsyncStream<Attention> {
+    public func attentions() -> AsyncStream<OwnerSignal> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
             do throws(JournalFailure) {
                 try owners.enter(owner).listen(continuation)
@@ -32,7 +32,7 @@ extension SQLiteJournal {
     }
 
     /// What the owners that were asked show; ends when this journal can't listen.
-    public func news() -> AsyncStream<JobNews> {
+    public func news() -> AsyncStream<JournalSignal> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
             do throws(JournalFailure) {
                 try owners.enter(owner).listen(continuation)

@@ -7,7 +7,7 @@ public import PipelineCore
 /// `owners/` and renews its lease; requests reach it through a socket beside the lock.
 ///
 /// Only ``close()``, or the end of the object, lets the locks go: an owner keeps its journal as long as its jobs.
-public final class SQLiteJournal: Journal, BackgroundHistory {
+public final class SQLiteJournal: Journal, DurationHistory {
     /// The name under which this process owns jobs.
     public let owner: OwnerID
     let folder: StateFolder
@@ -166,11 +166,12 @@ extension SQLiteJournal {
         return owners.wake(owner, for: job)
     }
 
-    public func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt {
+    public func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
+    {
         let (isNew, owner) = try await writer.write { (rows) throws(JournalFailure) in
             try rows.post(push, to: step, of: job)
         }
-        return PushReceipt(isNew: isNew, isHeard: owner.map { owners.wake($0, for: job) } ?? false)
+        return CallbackReceipt(isNew: isNew, isHeard: owner.map { owners.wake($0, for: job) } ?? false)
     }
 
     public func requests(for owner: OwnerID) -> AsyncStream<JobID> {

@@ -25,7 +25,7 @@ public struct StandardSinks: NotificationSinks {
         decorate: @escaping Decorate = { _, _, _, _ in [] }
     ) {
         self.network = network
-        self.environment = ProgramSurroundings.withoutSecrets(environment)
+        self.environment = ExecutableLookup.withoutSecrets(environment)
         self.clock = clock
         self.showLine = showLine
         self.decorate = decorate

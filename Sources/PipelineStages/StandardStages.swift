@@ -7,7 +7,7 @@ public enum StandardStages {
     ///
     /// - Parameter digests: takes the digests of files that were sent whole.
     public static func kinds(
-        network: Network, decorators: DecoratorCatalogue, digests: KnownDigests = KnownDigests()
+        network: Network, decorators: DecoratorCatalogue, digests: DigestCache = DigestCache()
     ) -> [StageKind] {
         [
             ComputeKind.make(network: network, decorators: decorators),

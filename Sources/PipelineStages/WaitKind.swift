@@ -20,7 +20,7 @@ enum WaitKind {
                     hint: "for example \"for\": \"5m\"; \"deadline\" limits how long a push is waited for")
                 return nil
             }
-            if let pushed { return AnyStage(PushStage(), coding: .json, work: .wait, callback: pushed) }
+            if let pushed { return AnyStage(CallbackStage(), coding: .json, work: .wait, callback: pushed) }
             guard length != nil || time != nil else { return nil }
             Self.check(time, reader)
             return AnyStage(WaitStage(length: length, until: time), coding: .json, work: .wait)
@@ -71,7 +71,7 @@ struct WaitStage: Stage {
 }
 
 /// Waits for a push. That it came is its end: there is nobody to ask.
-struct PushStage: Stage {
+struct CallbackStage: Stage {
     struct Checkpoint: Codable, Sendable {}
 
     func resume(

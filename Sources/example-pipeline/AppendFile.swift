@@ -71,11 +71,11 @@ struct AppendFile: Stage {
         } catch let error as ExchangeFailure {
             if error.reason == .cancelled { throw .stopped }
             let failure = StepFailure(context.redact(error.message), place: context.facts.place)
-            throw .failed(TryFailure(failure, kind: error.isRetryable ? .silent : .definite))
+            throw .failed(AttemptFailure(failure, kind: error.isRetryable ? .silent : .definite))
         } catch let error as StatusCodeError {
             var failure = StepFailure("the server answered with status \(error.status)", place: context.facts.place)
             failure.status = error.status
-            throw .failed(TryFailure(failure, kind: error.status >= 500 ? .answered : .definite))
+            throw .failed(AttemptFailure(failure, kind: error.status >= 500 ? .answered : .definite))
         } catch {
             throw .definite(StepFailure(context.redact("\(error)"), place: context.facts.place))
         }

@@ -122,11 +122,11 @@ private struct BenchJobs: BackgroundJobs {
     let engine: Engine
     let plan: Plan
 
-    func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.OwnedDrive? {
+    func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? {
         try await engine.resume(job, plan: plan, mode: .background)
     }
 
-    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.OwnedDrive {
+    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {
         try await engine.unpark(job, plan: plan)
     }
 

@@ -45,8 +45,8 @@ struct OwnerCommand: AsyncParsableCommand {
     // MARK: Pushes
 
     private func push() async throws {
-        let service = try await PushService.start()
-        let port = try await PushService.freePort()
+        let service = try await CallbackService.start()
+        let port = try await CallbackService.freePort()
         let bench = try OwnerBench(folder: "\(folder)/push", callbackURL: "http://127.0.0.1:\(port)")
         try await bench.submit(count: pushes) { index in
             """

@@ -116,7 +116,7 @@ import Testing
         let selector = try Selector.parse("xml:/A/B")
         for _ in 0..<1000 {
             _ = selector.lenientValue(
-                in: Answer(status: 200, url: "http://h", body: Array(Self.mutated(xml, &random).utf8)))
+                in: ServiceResponse(status: 200, url: "http://h", body: Array(Self.mutated(xml, &random).utf8)))
             let url = Self.mutated("http://h:1/a/../b/./c?d=e#f", &random)
             #expect(URLReference(url).text == url)
             _ = URLReference.resolve(url, against: "http://a/b/c/d;p?q")

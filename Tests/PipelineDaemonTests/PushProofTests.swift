@@ -10,11 +10,12 @@ import Testing
 @Suite struct PushProofTests {
     private static let now: Int64 = 1_614_265_330
 
-    private func push(_ headers: [(String, String)], _ body: String, target: String = "/x") -> PushRequest {
-        PushRequest(method: "POST", target: target, headers: headers.map { ($0.0, $0.1) }, body: Array(body.utf8))
+    private func push(_ headers: [(String, String)], _ body: String, target: String = "/x") -> CallbackRequest {
+        CallbackRequest(method: "POST", target: target, headers: headers.map { ($0.0, $0.1) }, body: Array(body.utf8))
     }
 
-    private func standard(_ change: (inout [String: String]) -> Void = { _ in }, body: String? = nil) -> PushRequest {
+    private func standard(_ change: (inout [String: String]) -> Void = { _ in }, body: String? = nil) -> CallbackRequest
+    {
         // The example of the specification's reference library.
         var headers = [
             "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp": "\(Self.now)",
@@ -24,7 +25,7 @@ import Testing
         return push(headers.map { ($0.key, $0.value) }, body ?? #"{"test": 2432232314}"#)
     }
 
-    private let secret = PushProof.standardWebhooks(secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    private let secret = CallbackAuthenticator.standardWebhooks(secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 
     @Test("a Standard Webhooks signature counts, among others too; a changed body, id, time or secret does not")
     func standardWebhooks() {
@@ -38,7 +39,7 @@ import Testing
         #expect(!secret.accepts(standard { $0["webhook-signature"] = "v1,AAAA" }, now: Self.now))
         #expect(!secret.accepts(standard { $0["webhook-signature"] = nil }, now: Self.now))
         #expect(
-            !PushProof.standardWebhooks(secret: "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA").accepts(
+            !CallbackAuthenticator.standardWebhooks(secret: "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA").accepts(
                 standard(), now: Self.now))
     }
 
@@ -51,7 +52,7 @@ import Testing
                 ("webhook-id", "msg_1"), ("webhook-timestamp", "\(Self.now)"),
                 ("webhook-signature", "v1,\(Data(code).base64EncodedString())"),
             ], "{}")
-        #expect(!PushProof.standardWebhooks(secret: secret).accepts(push, now: Self.now))
+        #expect(!CallbackAuthenticator.standardWebhooks(secret: secret).accepts(push, now: Self.now))
     }
 
     @Test("what is older or younger than five minutes is not believed")
@@ -65,19 +66,19 @@ import Testing
 
     @Test("a token counts in the place where it is expected, and nowhere else")
     func tokens() {
-        let bearer = PushProof.token(value: "s3cret", header: nil, query: nil)
+        let bearer = CallbackAuthenticator.token(value: "s3cret", header: nil, query: nil)
         #expect(bearer.accepts(push([("authorization", "Bearer s3cret")], ""), now: 0))
         for wrong in ["Bearer s3cre", "Bearer s3cret2", "s3cret", "Basic s3cret", ""] {
             #expect(!bearer.accepts(push([("authorization", wrong)], ""), now: 0), "\(wrong)")
         }
         #expect(!bearer.accepts(push([("authorization", "Bearer s3cret"), ("Authorization", "Bearer x")], ""), now: 0))
-        let header = PushProof.token(value: "s3cret", header: "X-Hook", query: nil)
+        let header = CallbackAuthenticator.token(value: "s3cret", header: "X-Hook", query: nil)
         #expect(header.accepts(push([("x-hook", "s3cret")], ""), now: 0))
-        let query = PushProof.token(value: "a b", header: nil, query: "key")
+        let query = CallbackAuthenticator.token(value: "a b", header: nil, query: "key")
         #expect(query.accepts(push([], "", target: "/x?n=1&key=a%20b"), now: 0))
         #expect(!query.accepts(push([], "", target: "/x?key=a%20b&key=c"), now: 0))
         #expect(
-            !PushProof.token(value: "", header: nil, query: nil).accepts(
+            !CallbackAuthenticator.token(value: "", header: nil, query: nil).accepts(
                 push([("authorization", "Bearer ")], ""), now: 0))
     }
 
@@ -106,7 +107,7 @@ import Testing
         #expect(!timed.accepts(push([("Mux-Signature", value)], body), now: Self.now + 600))
     }
 
-    private func proof(_ hmac: String) throws -> PushProof {
+    private func proof(_ hmac: String) throws -> CallbackAuthenticator {
         let text = """
             { "pipeline": 1, "name": "x", "stages": [
               { "id": "a", "kind": "hook", "callback": { "verify": { "hmac": \(hmac) } } } ] }
@@ -136,7 +137,7 @@ private struct Idle: Stage {
 @Suite struct PushRateTests {
     @Test("a step takes so many pushes at once and one a second, and others are not touched")
     func limits() {
-        let rate = PushRate()
+        let rate = CallbackRate()
         let start = Timestamp(milliseconds: 1_000_000)
         let step = StepKey(stage: "a")
         let taken = (0..<100).count { _ in rate.takesPush(of: JobID("j"), step, at: start) }

@@ -8,7 +8,7 @@ import Testing
     /// A root folder with files of these contents, by path.
     private func surroundings(
         _ files: [String: String], environment: [String: String] = [:]
-    ) async throws -> Surroundings {
+    ) async throws -> DeviceConditions {
         let root = FileManager.default.temporaryDirectory.appending(path: "sensors-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: root) }
         for (path, text) in files {
@@ -17,7 +17,7 @@ import Testing
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try text.write(to: file, atomically: true, encoding: .utf8)
         }
-        return await SystemSensors(environment: environment, root: root.path).surroundings()
+        return await SystemConditions(environment: environment, root: root.path).surroundings()
     }
 
     private static func supply(_ name: String, _ values: [String: String]) -> [String: String] {

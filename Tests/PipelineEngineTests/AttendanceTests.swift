@@ -12,7 +12,7 @@ import Testing
 
     /// Three transfers of ten seconds, one after the other.
     private static func bench(
-        attendance: Attendance = .unattended, mode: JobMode = .attached,
+        attendance: Interactivity = .unattended, mode: JobMode = .attached,
         background: String? = #"{ "budget": { "resumes": 0, "per": "1h", "base": "1h", "max": "8h" } }"#
     ) -> (bench: EngineBench, job: String) {
         BackgroundTests.bench(
@@ -35,7 +35,7 @@ import Testing
     func rule() {
         let ios = #"{ "budget": "ios" }"#
         for (attendance, background, isHeld) in [
-            (Attendance.attended, ios, false), (.unattended, ios, true), (.unattended, "{}", false),
+            (Interactivity.attended, ios, false), (.unattended, ios, true), (.unattended, "{}", false),
         ] {
             let (bench, job) = Self.bench(attendance: attendance, background: background)
             let taken = Self.seconds(bench, bench.live(job: job))
@@ -50,7 +50,7 @@ import Testing
     @Test("a job says in its first event whether somebody waits for it")
     func event() {
         for (attendance, mode, said) in [
-            (Attendance.attended, JobMode.attached, JSON.bool(true)), (.unattended, .attached, false),
+            (Interactivity.attended, JobMode.attached, JSON.bool(true)), (.unattended, .attached, false),
             (.attended, .background, false),
         ] {
             let (bench, job) = Self.bench(attendance: attendance, mode: mode, background: #"{ "budget": "unlimited" }"#)
@@ -92,7 +92,7 @@ import Testing
 
     @Test("taking a background job up counts as an attendance only when a person does it")
     func takingUp() {
-        for attendance in Attendance.allCases {
+        for attendance in Interactivity.allCases {
             let (bench, job) = Self.bench(mode: .background)
             let first = bench.live(job: job)
             bench.pass(.seconds(60))
@@ -130,7 +130,7 @@ import Testing
     func watchedMoment() {
         let (bench, job) = Self.bench(
             mode: .background, background: #"{ "discretionary": true, "budget": "unlimited" }"#)
-        bench.sensors.set(Surroundings(hasExternalPower: true, isMetered: true, load: 0))
+        bench.sensors.set(DeviceConditions(hasExternalPower: true, isMetered: true, load: 0))
         let life = bench.live(job: job)
         bench.pass(.seconds(60))
         #expect(bench.state("a", of: job) == .pending)

@@ -47,7 +47,7 @@ import Testing
         let service = SimulatedLane(bench.simulation)
         service.start {
             _ = try? await bench.memory.post(
-                Push(id: "e", time: bench.simulation.now), to: StepKey(stage: "model"), of: JobID("j1"))
+                Callback(id: "e", time: bench.simulation.now), to: StepKey(stage: "model"), of: JobID("j1"))
             life.drive.value?.checkInbox()
         }
         #expect(bench.end(of: life) == .success(.ended(.succeeded)))

@@ -45,7 +45,7 @@ import Testing
 
     static func bench(
         _ stages: String, kinds: [StageKind], background: String?, mode: JobMode = .background,
-        attendance: Attendance = .attended
+        attendance: Interactivity = .attended
     ) -> (bench: EngineBench, job: String) {
         let bench = EngineBench(
             stages, kinds: kinds, slowness: 0, mode: mode, attendance: attendance, background: background)
@@ -149,14 +149,14 @@ import Testing
         let (bench, job) = Self.bench(
             #"{ "id": "upload", "kind": "send", "discretionary": \#(flag) }"#, kinds: [Self.transfer("send")],
             background: "{}")
-        bench.sensors.set(Surroundings(hasExternalPower: true, isMetered: true, load: 0))
+        bench.sensors.set(DeviceConditions(hasExternalPower: true, isMetered: true, load: 0))
         let start = bench.simulation.now
         let life = bench.live(job: job)
         bench.pass(.seconds(3600))
         #expect(bench.state("upload", of: job) == .pending)
         let deferrals = bench.memory.image.events(of: JobID(job)).filter { $0.kind == .resumeDeferred }
         #expect(deferrals.first?.data["reason"] == "the network is metered")
-        bench.sensors.set(Surroundings(hasExternalPower: true, isMetered: false, load: 0))
+        bench.sensors.set(DeviceConditions(hasExternalPower: true, isMetered: false, load: 0))
         #expect(bench.end(of: life) == .success(.ended(.succeeded)))
         #expect(bench.simulation.now - start <= .seconds(3600 + 900 + 15))
     }
@@ -175,7 +175,7 @@ import Testing
             { "id": "link", "kind": "link" },
             { "id": "download", "kind": "fetch", "discretionary": true, "reading": "${{ stages.link.url }}" }
             """#, kinds: [Self.linking, Self.transfer("fetch")], background: "{}")
-        bench.sensors.set(Surroundings(hasExternalPower: false, battery: 0.05, isMetered: true, load: 9))
+        bench.sensors.set(DeviceConditions(hasExternalPower: false, battery: 0.05, isMetered: true, load: 9))
         let start = bench.simulation.now
         #expect(bench.end(of: bench.live(job: job)) == .success(.ended(.succeeded)))
         let taken = (bench.simulation.now - start).seconds
@@ -202,7 +202,7 @@ import Testing
         let (bench, job) = Self.bench(
             #"{ "id": "upload", "kind": "send", "discretionary": true }"#, kinds: [Self.transfer("send")],
             background: "{}")
-        bench.sensors.set(Surroundings(hasExternalPower: false, battery: 0.05, isMetered: true, load: 9))
+        bench.sensors.set(DeviceConditions(hasExternalPower: false, battery: 0.05, isMetered: true, load: 9))
         let start = bench.simulation.now
         #expect(bench.end(of: bench.live(job: job)) == .success(.ended(.succeeded)))
         #expect((bench.simulation.now - start - .seconds(86_400)).seconds < 20)

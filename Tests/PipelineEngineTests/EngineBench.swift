@@ -19,18 +19,18 @@ final class EngineBench: Sendable {
     private let slowness: Double
     private let lives = Mutex(0)
     let mode: Mutexed<JobMode>
-    let attendance: Mutexed<Attendance>
+    let attendance: Mutexed<Interactivity>
     /// Whether a person watches the jobs on a terminal.
     let isWatched = Mutexed(false)
     /// Whom notifications reach; nil for nobody.
     private let sinks: ScriptedSinks?
     /// The machine as the rules of the background see it.
-    let sensors = ScriptedSensors()
+    let sensors = ScriptedConditions()
 
     /// `stages` is the text of the document's array, `kinds` what it may name.
     init(
         _ stages: String, kinds: [StageKind], seed: UInt64 = 1, secrets: [String: String] = [:],
-        slowness: Double = 0.25, mode: JobMode = .attached, attendance: Attendance = .attended,
+        slowness: Double = 0.25, mode: JobMode = .attached, attendance: Interactivity = .attended,
         background: String? = "{}", notify: String = "[]",
         sinks: ScriptedSinks? = nil
     ) {
@@ -53,18 +53,18 @@ final class EngineBench: Sendable {
     struct Life: Sendable {
         let process: SimulatedProcess
         let task: LaneTask
-        let drive: Mutexed<Engine.OwnedDrive?>
+        let drive: Mutexed<Engine.JobHandle?>
         let end: Mutexed<Result<JobEnd, JournalFailure>?>
     }
 
     /// Begins the job of the id, or takes it up when the journal has it.
-    func live(job id: String = "j1", again: Again = .nothing, onlyTells: Bool = false) -> Life {
+    func live(job id: String = "j1", again: RestartScope = .nothing, onlyTells: Bool = false) -> Life {
         let number = lives.withLock { lives in
             lives += 1
             return lives
         }
         let process = SimulatedProcess(simulation, name: "p\(number)")
-        let drive = Mutexed<Engine.OwnedDrive?>(nil)
+        let drive = Mutexed<Engine.JobHandle?>(nil)
         let end = Mutexed<Result<JobEnd, JournalFailure>?>(nil)
         let task = process.lane.start { [self] in
             do throws(JournalFailure) {
@@ -79,8 +79,8 @@ final class EngineBench: Sendable {
     }
 
     private func take(
-        _ id: JobID, _ process: SimulatedProcess, _ again: Again, _ onlyTells: Bool
-    ) async throws(JournalFailure) -> Engine.OwnedDrive {
+        _ id: JobID, _ process: SimulatedProcess, _ again: RestartScope, _ onlyTells: Bool
+    ) async throws(JournalFailure) -> Engine.JobHandle {
         let engine = Engine(ports: ports(of: process))
         let plan = try plan()
         if onlyTells { return try await engine.tell(id, plan: plan) }
@@ -110,7 +110,7 @@ final class EngineBench: Sendable {
             journal: ProcessJournal(recorder, of: process, slowness: slowness), clock: process.clock,
             randomness: simulation.randomness,
             secrets: secrets, files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
-            gate: LedgerGate(history: memory, clock: process.clock, sensors: sensors), history: memory,
+            gate: ResumeRateLimiter(history: memory, clock: process.clock, sensors: sensors), history: memory,
             observe: { [diary] event in
                 guard !process.isDead else { return }
                 diary.note("publish \(event.kind.rawValue)")

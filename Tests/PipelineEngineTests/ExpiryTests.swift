@@ -182,7 +182,7 @@ import Testing
             if saved != nil { return .finished([:]) }
             context.mustAct(before: context.now + .seconds(1800))
             try await context.commit("half")
-            throw .failed(TryFailure(StepFailure("cut"), kind: .silent))
+            throw .failed(AttemptFailure(StepFailure("cut"), kind: .silent))
         }
         let bench = EngineBench(
             #"{ "id": "a", "kind": "send" }"#, kinds: [upload], mode: .background,

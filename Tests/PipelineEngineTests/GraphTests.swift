@@ -20,7 +20,7 @@ import Testing
             }
             if value == "bad" { throw .definite(StepFailure("it is bad")) }
             if value == "busy" {
-                throw .failed(TryFailure(StepFailure("it is busy"), kind: .answered))
+                throw .failed(AttemptFailure(StepFailure("it is busy"), kind: .answered))
             }
             return .finished(["x": value])
         }

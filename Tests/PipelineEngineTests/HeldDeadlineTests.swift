@@ -14,7 +14,7 @@ import Testing
         return StageKind.scripted("flaky", work: .transfer) { _, _, _ async throws(StageFailure) in
             calls.change { $0 += 1 }
             if calls.value > 1 { return .finished([:]) }
-            throw .failed(TryFailure(StepFailure("not yet"), kind: .answered))
+            throw .failed(AttemptFailure(StepFailure("not yet"), kind: .answered))
         }
     }
 

@@ -35,7 +35,7 @@ import Testing
             case "waited"?:
                 try await context.commit("tried")
                 let failure = StepFailure("not yet")
-                throw .failed(TryFailure(failure, kind: .answered, retryAfter: .seconds(1)))
+                throw .failed(AttemptFailure(failure, kind: .answered, retryAfter: .seconds(1)))
             default: return .finished([:])
             }
         }

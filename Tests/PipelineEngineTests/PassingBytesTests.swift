@@ -13,7 +13,7 @@ struct PassingBytesTests {
             context.count(BytesMoved(sent: 5, received: 700))
             context.count(BytesMoved(sent: 1))
             calls.change { $0 += 1 }
-            throw .failed(TryFailure(StepFailure("busy"), kind: .answered))
+            throw .failed(AttemptFailure(StepFailure("busy"), kind: .answered))
         }
         let bench = EngineBench(#"{ "id": "a", "kind": "chatty", "retry": { "attempts": 3 } }"#, kinds: [kind])
         #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))

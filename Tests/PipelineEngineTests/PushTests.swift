@@ -21,7 +21,7 @@ import Testing
         let service = SimulatedLane(bench.simulation)
         service.start {
             _ = try? await bench.memory.post(
-                Push(id: id, time: bench.simulation.now), to: StepKey(stage: "a"), of: JobID("j1"))
+                Callback(id: id, time: bench.simulation.now), to: StepKey(stage: "a"), of: JobID("j1"))
             life.drive.value?.checkInbox()
         }
     }
@@ -44,7 +44,7 @@ import Testing
         #expect(bench.end(of: life) == .success(.ended(.succeeded)))
         #expect(bench.simulation.now - start > .seconds(3000))
         let kept = bench.memory.image.snapshot(of: JobID("j1"))
-        #expect(kept?.pushes[StepKey(stage: "a")] == PushCount(taken: 1))
+        #expect(kept?.pushes[StepKey(stage: "a")] == CallbackCount(taken: 1))
     }
 
     @Test("a push that comes while its step is being asked about is asked about again")
@@ -109,7 +109,7 @@ import Testing
         let start = bench.simulation.now
         SimulatedLane(bench.simulation).start {
             _ = try? await bench.memory.post(
-                Push(id: "e", time: bench.simulation.now), to: StepKey(stage: "a"), of: JobID("j1"))
+                Callback(id: "e", time: bench.simulation.now), to: StepKey(stage: "a"), of: JobID("j1"))
             scheduler.knock(JobID("j1"))
         }
         #expect(bench.run { bench.job()?.ended != nil })

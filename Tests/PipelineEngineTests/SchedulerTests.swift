@@ -19,7 +19,7 @@ import Testing
             put = Mutexed(time)
         }
 
-        func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.OwnedDrive? {
+        func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? {
             let plan = try bench.plan()
             guard let known = bench.recorder.job(job) else {
                 return try await engine.start(bench.record(job), plan: plan, mode: .background)
@@ -28,7 +28,7 @@ import Testing
             return try await engine.resume(job, plan: plan, mode: .background)
         }
 
-        func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.OwnedDrive {
+        func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {
             try await engine.unpark(job, plan: try bench.plan())
         }
 
@@ -188,7 +188,7 @@ import Testing
     func rests() {
         let isDown = Mutexed(true)
         let kind = StageKind.scripted("net") { _, _, _ async throws(StageFailure) in
-            if isDown.value { throw .failed(TryFailure(StepFailure("no route"), kind: .silent)) }
+            if isDown.value { throw .failed(AttemptFailure(StepFailure("no route"), kind: .silent)) }
             return .finished([:])
         }
         let bench = EngineBench(#"{ "id": "a", "kind": "net", "retry": { "for": "1h" } }"#, kinds: [kind])

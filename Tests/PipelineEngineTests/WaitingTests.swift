@@ -18,7 +18,7 @@ import Testing
     }
 
     /// A stage whose first tries fail.
-    private static func failing(_ failures: [TryFailure.Kind], retryAfter: Duration? = nil) -> (
+    private static func failing(_ failures: [AttemptFailure.Kind], retryAfter: Duration? = nil) -> (
         StageKind, Mutexed<[Timestamp]>
     ) {
         let calls = Mutexed<[Timestamp]>([])
@@ -27,7 +27,7 @@ import Testing
             let now = context.now
             calls.change { $0.append(now) }
             guard index < failures.count else { return .finished([:]) }
-            throw .failed(TryFailure(StepFailure("try \(index)"), kind: failures[index], retryAfter: retryAfter))
+            throw .failed(AttemptFailure(StepFailure("try \(index)"), kind: failures[index], retryAfter: retryAfter))
         }
         return (kind, calls)
     }
@@ -92,7 +92,7 @@ import Testing
     func longOutage() {
         let isDown = Mutexed(true)
         let kind = StageKind.scripted("net") { _, _, _ async throws(StageFailure) in
-            if isDown.value { throw .failed(TryFailure(StepFailure("no route"), kind: .silent)) }
+            if isDown.value { throw .failed(AttemptFailure(StepFailure("no route"), kind: .silent)) }
             return .finished([:])
         }
         let bench = EngineBench(
@@ -115,7 +115,7 @@ import Testing
             let stage = context.facts.step.stage
             diary.change { $0.append(stage) }
             if reading != nil, !hasSecret.value {
-                throw .failed(TryFailure(StepFailure("the secret TOKEN is not set"), kind: .secret))
+                throw .failed(AttemptFailure(StepFailure("the secret TOKEN is not set"), kind: .secret))
             }
             if stage == "slow", saved != "3" {
                 let next = "\((Int(saved ?? "0") ?? 0) + 1)"

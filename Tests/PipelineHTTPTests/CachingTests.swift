@@ -7,9 +7,9 @@ import Testing
 @Suite("The response cache")
 struct CachingTests {
     private final class MemoryCache: ResponseCache {
-        let kept = Mutex<[String: KeptAnswer]>([:])
-        func answer(for key: String) async -> KeptAnswer? { kept.withLock { $0[key] } }
-        func keep(_ answer: KeptAnswer, for key: String) async { kept.withLock { $0[key] = answer } }
+        let kept = Mutex<[String: CachedResponse]>([:])
+        func answer(for key: String) async -> CachedResponse? { kept.withLock { $0[key] } }
+        func keep(_ answer: CachedResponse, for key: String) async { kept.withLock { $0[key] = answer } }
     }
 
     private final class World: Sendable {

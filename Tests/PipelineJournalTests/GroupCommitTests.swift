@@ -98,7 +98,7 @@ struct GroupCommitTests {
         var job = JobSnapshot.example(1)
         let lease = try await journal.create(job, events: [], owner: journal.owner)
         for sequence in 1...12 {
-            let changes = [job.next(.upload, .running(Tries(number: sequence))), .event(job.event(sequence))]
+            let changes = [job.next(.upload, .running(AttemptState(number: sequence))), .event(job.event(sequence))]
             try await journal.commit(changes, under: lease)
             for change in changes { job.apply(change) }
         }

@@ -6,8 +6,8 @@ import Testing
 /// What outlives jobs, held against every journal.
 @Suite("The history of every journal")
 struct HistoryConformanceTests {
-    private static func open(_ world: any JournalWorld) throws -> any Journal & BackgroundHistory {
-        try #require(try world.open() as? any Journal & BackgroundHistory)
+    private static func open(_ world: any JournalWorld) throws -> any Journal & DurationHistory {
+        try #require(try world.open() as? any Journal & DurationHistory)
     }
 
     private static func sample(_ number: Int, stage: String = "model") -> StageSample {

@@ -61,17 +61,17 @@ struct JournalConformanceTests {
         let journal = try world.open()
         let id = JobSnapshot.example(3).record.id
         let lease = try await journal.create(JobSnapshot.example(3), events: [], owner: owner)
-        let push = Push(id: "evt_1", time: .at(5))
+        let push = Callback(id: "evt_1", time: .at(5))
         #expect(try await journal.post(push, to: .upload, of: id).isNew)
         #expect(try await !journal.post(push, to: .upload, of: id).isNew)
         #expect(try await journal.post(push, to: .model, of: id).isNew)
-        #expect(try await journal.post(Push(id: "evt_2", time: .at(6)), to: .upload, of: id).isNew)
+        #expect(try await journal.post(Callback(id: "evt_2", time: .at(6)), to: .upload, of: id).isNew)
         var counts = try await journal.snapshot(of: id)?.pushes
-        #expect(counts == [.upload: PushCount(waiting: 2), .model: PushCount(waiting: 1)])
+        #expect(counts == [.upload: CallbackCount(waiting: 2), .model: CallbackCount(waiting: 1)])
         try await journal.commit([.pushesTaken(.upload)], under: lease)
-        #expect(try await journal.post(Push(id: "evt_3", time: .at(7)), to: .upload, of: id).isNew)
+        #expect(try await journal.post(Callback(id: "evt_3", time: .at(7)), to: .upload, of: id).isNew)
         counts = try await journal.snapshot(of: id)?.pushes
-        #expect(counts?[.upload] == PushCount(waiting: 1, taken: 2))
+        #expect(counts?[.upload] == CallbackCount(waiting: 1, taken: 2))
         #expect(try await journal.inbox(of: id) == JobInbox(request: nil, pushes: counts ?? [:]))
         _ = try await journal.post(.cancel, to: id)
         #expect(try await journal.inbox(of: id) == JobInbox(request: .cancel, pushes: counts ?? [:]))
@@ -126,7 +126,7 @@ struct JournalConformanceTests {
         step.resumes = 3
         step.bytesSent = 5_000_000_000
         step.bytesReceived = 7
-        let tries = Tries(number: 2, failures: 1, silences: 1, failingSince: .at(2))
+        let tries = AttemptState(number: 2, failures: 1, noResponseCount: 1, failingSince: .at(2))
         let states: [StepState] = [
             .running(tries), .waiting(tries, .at(.at(9)), WaitReason(.poll, detail: "soon")),
             .waiting(tries, .callback(orAt: nil), WaitReason(.callback)), .waiting(tries, .resume, WaitReason(.secret)),
@@ -145,7 +145,7 @@ struct JournalConformanceTests {
         submit.firstSent = .at(4)
         submit.lastSent = .at(5)
         submit.misses = 2
-        var empty = StepRecord(state: .running(Tries()), value: .null)
+        var empty = StepRecord(state: .running(AttemptState()), value: .null)
         empty.checkpoint = []
         empty.version = 1
         return rows + [
@@ -184,10 +184,11 @@ struct JournalConformanceTests {
         let journal = try world.open()
         let job = JobSnapshot.example(3)
         let lease = try await journal.create(job, events: [], owner: owner)
-        var stale = StepRecord(state: .running(Tries()))
+        var stale = StepRecord(state: .running(AttemptState()))
         stale.version = 5
         let changes: [JournalChange] = [
-            job.next(.upload, .running(Tries())), .event(job.event(1)), .fact(.size("/a"), 1), .step(.model, stale),
+            job.next(.upload, .running(AttemptState())), .event(job.event(1)), .fact(.size("/a"), 1),
+            .step(.model, stale),
         ]
         await #expect(throws: JournalFailure.conflict(.model)) { try await journal.commit(changes, under: lease) }
         let read = try #require(try await journal.snapshot(of: job.record.id))
@@ -203,7 +204,7 @@ struct JournalConformanceTests {
         let journal = try world.open()
         let job = JobSnapshot.example(4)
         let lease = try await journal.create(job, events: [], owner: owner)
-        let change = job.next(.upload, .running(Tries()))
+        let change = job.next(.upload, .running(AttemptState()))
         try await journal.commit([change], under: lease)
         await #expect(throws: JournalFailure.conflict(.upload)) { try await journal.commit([change], under: lease) }
         var far = StepRecord()

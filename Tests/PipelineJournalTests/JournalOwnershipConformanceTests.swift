@@ -35,7 +35,7 @@ struct JournalOwnershipConformanceTests {
         let second = try await theirs.acquire(id, for: other)
         #expect(second == Lease(job: id, owner: other, epoch: 2))
         try await mine.release(first)
-        try await theirs.commit([job.next(.upload, .running(Tries()))], under: second)
+        try await theirs.commit([job.next(.upload, .running(AttemptState()))], under: second)
         #expect(try await mine.snapshot(of: id)?.steps[.upload]?.version == 1)
     }
 
@@ -107,8 +107,8 @@ struct JournalOwnershipConformanceTests {
             try await mine.commit([job.next(.upload, .cancelled)], under: first)
         }
         try await mine.release(first)
-        try await theirs.commit([job.next(.upload, .running(Tries()))], under: second)
-        #expect(try await theirs.snapshot(of: id)?.steps[.upload]?.state == .running(Tries()))
+        try await theirs.commit([job.next(.upload, .running(AttemptState()))], under: second)
+        #expect(try await theirs.snapshot(of: id)?.steps[.upload]?.state == .running(AttemptState()))
     }
 
     @Test("go on when they were stopped and nobody came", arguments: JournalKind.allCases)
@@ -118,7 +118,7 @@ struct JournalOwnershipConformanceTests {
         let (mine, theirs) = (try world.open(), try world.open())
         let lease = try await mine.create(job, events: [], owner: owner)
         await world.stop(owner)
-        try await mine.commit([job.next(.upload, .running(Tries()))], under: lease)
+        try await mine.commit([job.next(.upload, .running(AttemptState()))], under: lease)
         await #expect(throws: JournalFailure.owned(by: owner)) { _ = try await theirs.acquire(id, for: other) }
     }
 

@@ -40,14 +40,14 @@ struct SmallDiskTests {
         let journal = try SQLiteJournal(folder: state)
         let job = JobSnapshot.example(1)
         let lease = try await journal.create(job, events: [], owner: journal.owner)
-        var step = StepRecord(state: .running(Tries()))
+        var step = StepRecord(state: .running(AttemptState()))
         step.checkpoint = Array(repeating: 7, count: 600_000)
         step.version = 1
         let large: [JournalChange] = [.event(job.event(1)), .step(.upload, step)]
         await #expect(throws: JournalFailure.full(folder: state)) { try await journal.commit(large, under: lease) }
         #expect(try await journal.snapshot(of: job.record.id)?.steps[.upload] == StepRecord())
         #expect(try await journal.events(of: job.record.id, after: 0).isEmpty)
-        try await journal.commit([.event(job.event(1)), job.next(.upload, .running(Tries()))], under: lease)
+        try await journal.commit([.event(job.event(1)), job.next(.upload, .running(AttemptState()))], under: lease)
         #expect(try await journal.snapshot(of: job.record.id)?.sequence == 1)
         #expect(try await journal.checkIntegrity().isEmpty)
     }

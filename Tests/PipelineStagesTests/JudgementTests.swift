@@ -119,7 +119,7 @@ struct JudgementTests {
         "failures without an answer say what happened and what to do",
         arguments: [
             (
-                ExchangeFailure.Reason.connectionRefused, TryFailure.Kind.silent,
+                ExchangeFailure.Reason.connectionRefused, AttemptFailure.Kind.silent,
                 "is the service running? check the url of service 'api'"
             ),
             (.nameNotResolved, .silent, "check the network and the url of service 'api'"),
@@ -133,7 +133,7 @@ struct JudgementTests {
             (.tls(.other), .silent, ""),
             (.invalidRequest("x"), .definite, ""),
         ])
-    func unanswered(reason: ExchangeFailure.Reason, kind: TryFailure.Kind, hint: String) async throws {
+    func unanswered(reason: ExchangeFailure.Reason, kind: AttemptFailure.Kind, hint: String) async throws {
         let service = ScriptedService()
         service.on("POST /v1/jobs", fails: reason, connectionMade: false)
         let bench = try StageBench(

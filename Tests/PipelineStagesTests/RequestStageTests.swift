@@ -25,8 +25,8 @@ struct RequestStageTests {
         #expect(bench.captures == ["name": "soroush", "age": 3])
     }
 
-    @Test("says whether another try may help", arguments: [(503, TryFailure.Kind.answered), (404, .definite)])
-    func failure(status: Int, kind: TryFailure.Kind) async throws {
+    @Test("says whether another try may help", arguments: [(503, AttemptFailure.Kind.answered), (404, .definite)])
+    func failure(status: Int, kind: AttemptFailure.Kind) async throws {
         let service = ScriptedService()
         service.on("GET /v1/me", status, "", headers: ["Retry-After": "3"])
         let failed = try #require(await bench(service, #""GET": "/me""#).resume().tryFailure)

@@ -45,7 +45,7 @@ final class World: Sendable {
     private let restart = Mutex<String?>(nil)
 
     /// The drive of the process that lives, to ask things of it from outside.
-    private let drive = Mutex<Engine.OwnedDrive?>(nil)
+    private let drive = Mutex<Engine.JobHandle?>(nil)
 
     init(_ scenario: Scenario, seed: UInt64, keepsTrace: Bool = false, flaw: EngineFlaw = .none) {
         self.scenario = scenario
@@ -108,7 +108,7 @@ final class World: Sendable {
         service.start { [self] in
             guard let steps = recorder.job(record.id)?.steps.keys.sorted() else { return }
             for step in steps {
-                _ = try? await memory.post(Push(id: id, time: simulation.now), to: step, of: record.id)
+                _ = try? await memory.post(Callback(id: id, time: simulation.now), to: step, of: record.id)
             }
             drive.withLock { $0 }?.checkInbox()
         }
@@ -170,7 +170,7 @@ final class World: Sendable {
         do throws(JournalFailure) {
             let engine = engine(of: process, law)
             let isKnown = recorder.job(record.id) != nil
-            let drive: Engine.OwnedDrive =
+            let drive: Engine.JobHandle =
                 if restart.withLock({ $0 }) == nil, let job = recorder.job(record.id), job.ended != nil, isUntold {
                     try await engine.tell(record.id, plan: plan)
                 } else if isKnown {
@@ -191,7 +191,7 @@ final class World: Sendable {
     }
 
     /// A job that has ended is done again only when a person wants it.
-    private var again: Again {
+    private var again: RestartScope {
         guard recorder.job(record.id)?.ended != nil, let stage = restart.withLock({ $0 }) else { return .nothing }
         return .from(stage)
     }

@@ -6,7 +6,7 @@ import Testing
 /// Whether a person waits for a job, with the built program: with a terminal and without.
 @Suite("Who attends a job", .timeLimit(.minutes(2))) struct AttendanceTests {
     /// A folder with a document of four downloads and a server for them; the third download uses its budget up.
-    private struct Place {
+    private struct SourceLocation {
         let program: BuiltProgram
         let folder: String
         let environment: [String: String]
@@ -70,7 +70,7 @@ import Testing
     func held() async throws {
         let server = try Self.server()
         defer { server.stop() }
-        let place = try Place(server)
+        let place = try SourceLocation(server)
         defer { place.remove() }
         let job = try place.start("run", "held.json", "--json")
         #expect(await job.hasWritten("note: no terminal is there"))
@@ -108,7 +108,7 @@ import Testing
         let server = try Self.server()
         defer { server.stop() }
         for (background, flags) in [(#"{ "budget": "ios" }"#, ["--attended"]), (nil, [])] as [(String?, [String])] {
-            let place = try Place(server, background: background)
+            let place = try SourceLocation(server, background: background)
             defer { place.remove() }
             let end = try await place.program.run(
                 ["run", "held.json"] + flags, environment: place.environment, folder: place.folder)
@@ -135,7 +135,7 @@ import Testing
     func terminal(redirection: String) async throws {
         let server = try Self.server()
         defer { server.stop() }
-        let place = try Place(server)
+        let place = try SourceLocation(server)
         defer { place.remove() }
         let screen = try await place.inTerminal("pipeline run held.json \(redirection)")
         #expect(screen.last == "ended with 0", "\(screen)")
@@ -148,7 +148,7 @@ import Testing
     func background() async throws {
         let server = try Self.server()
         defer { server.stop() }
-        let place = try Place(server)
+        let place = try SourceLocation(server)
         defer { place.remove() }
         let terminal = try await Terminal(
             "cd '\(place.folder)' && pipeline run held.json --background", environment: place.shared)
@@ -172,7 +172,7 @@ import Testing
     func watching(job name: String) async throws {
         let server = try Self.server()
         defer { server.stop() }
-        let place = try Place(server)
+        let place = try SourceLocation(server)
         defer { place.remove() }
         let job = try place.start("run", "held.json")
         #expect(await job.hasWritten("held back until"))
@@ -192,7 +192,7 @@ import Testing
     func others() async throws {
         let server = try Self.server()
         defer { server.stop() }
-        let place = try Place(server)
+        let place = try SourceLocation(server)
         defer { place.remove() }
         let daemon = try place.start("daemon")
         #expect(await daemon.hasWritten("ready"))

@@ -21,7 +21,7 @@ struct Console: Sendable {
     }
 
     /// Whether a person waits for what a command does, as far as the terminal tells.
-    var attendance: Attendance { Attendance(hasTerminal: hasTerminal, isAsserted: false) }
+    var attendance: Interactivity { Interactivity(hasTerminal: hasTerminal, isAsserted: false) }
 
     /// Writes a line of data; what can't be written is told by ``lostOutput``.
     func data(_ line: String) {

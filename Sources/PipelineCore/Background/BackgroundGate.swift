@@ -1,12 +1,12 @@
 /// Where jobs that nobody waits for ask whether they may go on: one for all jobs of a process.
 ///
-/// "May this job resume now, and if not, when?" Its answers come from ``ResumeLedger`` and ``MomentJudge``, which are
+/// "May this job resume now, and if not, when?" Its answers come from ``ResumeLedger`` and ``ConditionEvaluator``, which are
 /// values; a gate adds the clock, the sensors and the rows that other processes wrote.
 public protocol BackgroundGate: Sendable {
     /// Enters a resume; what follows may begin at the decision's start. The caller journals the decision's record.
     func enter(_ request: ResumeRequest) async -> ResumeDecision
     /// Whether now is a good moment for a discretionary step.
-    func judge(_ question: MomentQuestion) async -> MomentJudgement
+    func judge(_ question: ConditionQuestion) async -> ConditionEvaluation
     /// A resume will come: others that come a little sooner may wait for it.
     func expect(_ resume: ExpectedResume) async
     /// The job ended or was let go: none of its resumes comes any more.

@@ -5,7 +5,7 @@ public struct DecoratorDefinition: Sendable {
     public let name: String
     /// Where the name stands.
     public let nameRange: SourceRange
-    public let configuration: Place
+    public let configuration: SourceLocation
 
     public static let field = Field(
         "with", .array(of: type), examples: [[["bearer": "${{ secrets.TOKEN }}"]]],

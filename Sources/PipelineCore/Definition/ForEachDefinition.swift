@@ -5,10 +5,11 @@ public enum ForEachDefinition: Sendable {
     /// Each element of an array, all at hand when the stage begins.
     case elements(Expression)
     /// Each item of another stage, as soon as that item has succeeded.
-    case items(of: String, at: Place)
+    case items(of: String, at: SourceLocation)
 
     static let stageField = Field(
-        "stage", FieldType<Place>.text, required: true, examples: ["upload"], "A stage with forEach, by its id.")
+        "stage", FieldType<SourceLocation>.text, required: true, examples: ["upload"],
+        "A stage with forEach, by its id.")
 
     static var type: FieldType<ForEachDefinition> {
         let elements = FieldType<Expression>.expression([.stages, .job, .secrets]).map { Self.elements($0) }

@@ -26,7 +26,7 @@ public struct InputDefinition: Sendable {
         "type", FieldType<Kind>.word("type of input"), required: true, examples: ["string"], "What the value is.")
     static let fallbackField = Field("default", .json(.beforeInputs), "The value when none is given.")
     static let choicesField = Field(
-        "enum", FieldType<[Place]>.array(of: FieldType<Place>.any, atLeast: 1), "The values allowed.")
+        "enum", FieldType<[SourceLocation]>.array(of: FieldType<SourceLocation>.any, atLeast: 1), "The values allowed.")
     static let patternField = Field("pattern", .regularExpression, "A regular expression that the value must match.")
     static let summaryField = Field("description", .string, "What the value is for.")
     static let secretField = Field("secret", .boolean, default: false, "Whether the value is kept nowhere.")
@@ -76,7 +76,7 @@ public struct InputDefinition: Sendable {
 
 extension InputDefinition {
     /// Checks what its keys say of each other.
-    private func check(_ reader: ObjectReader, choices places: [Place]) {
+    private func check(_ reader: ObjectReader, choices places: [SourceLocation]) {
         for place in places where !kind.accepts(place.node.json) {
             reader.findings.report(
                 place, "each value of this 'enum' must be \(kind.noun), not \(place.node.json.kindName)",
@@ -90,7 +90,7 @@ extension InputDefinition {
         if let place = reader.place(of: "default") { checkFallback(at: place, reader.findings) }
     }
 
-    private func checkFallback(at place: Place, _ findings: Findings) {
+    private func checkFallback(at place: SourceLocation, _ findings: DiagnosticCollector) {
         guard kind.acceptsDefault(place.node.json) else {
             findings.report(
                 place, "the default must be \(kind.noun), not \(place.node.json.kindName)",

@@ -19,7 +19,7 @@ public struct NotifyDefinition: Sendable {
     public let quantile: Setting<Double>?
     public let sink: NotificationSinkDefinition
     /// Where it stands in the document.
-    public let place: Place
+    public let place: SourceLocation
 
     static let eventsField = Field(
         "on", FieldType<[Event]>.array(of: FieldType<Event>.word("event"), atLeast: 1), required: true,

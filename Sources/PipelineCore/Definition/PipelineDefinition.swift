@@ -65,7 +65,7 @@ extension PipelineDefinition {
 
     /// Reads a document in spite of its mistakes, which are in the findings, those of its syntax too; nil when nothing
     /// is left of it that could have more.
-    static func read(_ source: SourceText, findings: Findings) -> PipelineDefinition? {
+    static func read(_ source: SourceText, findings: DiagnosticCollector) -> PipelineDefinition? {
         let reading = JSONNode.read(source)
         if !reading.errors.isEmpty, let range = otherFormat(source) {
             findings.report(
@@ -80,7 +80,7 @@ extension PipelineDefinition {
             findings.report(range: error.range, pointer: pointer, error.message, hint: error.hint)
         }
         guard let node = reading.node,
-            let reader = ObjectReader(Place(node), fields: fields, findings: findings)
+            let reader = ObjectReader(SourceLocation(node), fields: fields, findings: findings)
         else { return nil }
         return read(reader, source: source)
     }
@@ -119,7 +119,7 @@ extension PipelineDefinition {
             hasUnreadableServices: reader.has("services") && reader.place(of: "services")?.members == nil)
     }
 
-    private static func reportRepeatedIDs(_ stages: [StageDefinition], to findings: Findings) {
+    private static func reportRepeatedIDs(_ stages: [StageDefinition], to findings: DiagnosticCollector) {
         var first: [String: StageDefinition] = [:]
         for stage in stages where !stage.id.isEmpty {
             if let other = first[stage.id] {

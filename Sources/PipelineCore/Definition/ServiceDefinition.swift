@@ -37,7 +37,7 @@ public struct ServiceDefinition: Sendable {
         }
     }
 
-    private static func checkScheme(of url: Template, at place: Place, _ findings: Findings) {
+    private static func checkScheme(of url: Template, at place: SourceLocation, _ findings: DiagnosticCollector) {
         guard let text = url.constant?.lowercased() else { return }
         if text.hasPrefix("http://") || text.hasPrefix("https://") { return }
         findings.report(

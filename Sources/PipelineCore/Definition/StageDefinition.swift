@@ -4,19 +4,19 @@ import JSONPath
 public struct StageDefinition: Sendable {
     /// The id as written, also when it is not a valid one; empty when there is none. Then it was reported.
     public let id: String
-    let idPlace: Place
+    let idPlace: SourceLocation
     /// The kind as written; nil when there is none, which was reported.
     public let kind: String?
-    let kindPlace: Place
+    let kindPlace: SourceLocation
     /// The whole object, for its kind.
-    public let place: Place
+    public let place: SourceLocation
 
     static let idField = Field(
         "id", .name(.stage), required: true, examples: ["upload"], "The stage's name within the document.")
     static let kindField = Field("kind", .string, required: true, examples: ["request"], "What the stage does.")
 
     /// What kind a stage without one most likely is.
-    private static func kindAdvice(_ place: Place) -> String? {
+    private static func kindAdvice(_ place: SourceLocation) -> String? {
         let members = place.members?.map(\.member) ?? []
         func has(_ names: String...) -> Bool { members.contains { names.contains($0.name) } }
         let kinds = ["upload", "compute", "download", "write", "wait"]

@@ -5,7 +5,7 @@ struct StageOptions {
     let service: String?
     let decorators: [DecoratorDefinition]
     /// The stages that must have ended, each with its place; nil for the one before it in the array.
-    let needs: [Place]?
+    let needs: [SourceLocation]?
     let condition: Expression?
     let forEach: ForEachDefinition?
     let concurrency: Setting<Int>?
@@ -20,11 +20,11 @@ struct StageOptions {
     /// Until when its captures are good.
     let expires: ExpiryDefinition?
     /// The stage that gives fresh captures, with its place.
-    let renew: Place?
+    let renew: SourceLocation?
 
     static let serviceField = Field("service", .string, "The service that its requests go to.")
     static let needsField = Field(
-        "needs", FieldType<[Place]>.array(of: FieldType<Place>.text), examples: [["upload"]],
+        "needs", FieldType<[SourceLocation]>.array(of: FieldType<SourceLocation>.text), examples: [["upload"]],
         "Stages that must have ended; the one before it by default, [] for none.")
     static let conditionField = Field(
         "when", .expression([.stages, .job, .secrets]), examples: ["size(inputs.video) > 1000"],
@@ -44,7 +44,7 @@ struct StageOptions {
         "expires", ExpiryDefinition.type, examples: [["in": "15m"]],
         "Until when its captures are good: then they are void, and a stage that needs them renews them or fails.")
     static let renewField = Field(
-        "renew", FieldType<Place>.text, examples: ["link"],
+        "renew", FieldType<SourceLocation>.text, examples: ["link"],
         "The stage to run again when its captures have expired or the answer is 401, 403, 404 or 410.")
     static let discretionaryField = Field(
         "discretionary", .flag(),

@@ -24,7 +24,7 @@ extension ExchangeRecord {
         guard let answer = json["answer"], let status = answer["status"]?.number?.int else { return }
         let times = (answer["timings"]?.array ?? []).map { $0.number?.double ?? 0 }
         guard times.count == 6 else { return }
-        self.answer = Answer(
+        self.answer = ServiceResponse(
             status: status, version: answer["version"]?.string ?? "", headers: Self.fields(answer["headers"]),
             body: Self.body(answer["body"]) ?? RecordedBody(size: 0, type: nil),
             timings: Timings(
@@ -32,7 +32,7 @@ extension ExchangeRecord {
                 total: times[5]))
     }
 
-    private static func json(_ answer: Answer) -> JSON {
+    private static func json(_ answer: ServiceResponse) -> JSON {
         let times = answer.timings
         let seconds = [times.nameLookup, times.connect, times.tls, times.sent, times.firstByte, times.total]
         return [

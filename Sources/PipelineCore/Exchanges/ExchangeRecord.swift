@@ -13,12 +13,12 @@ public struct ExchangeRecord: Sendable, Hashable {
     /// Nil when the request had no body.
     public let body: RecordedBody?
     /// Nil when no whole answer came.
-    public var answer: Answer?
+    public var answer: ServiceResponse?
     /// Why there is no answer.
     public var failure: String?
 
     /// What came back.
-    public struct Answer: Sendable, Hashable {
+    public struct ServiceResponse: Sendable, Hashable {
         public let status: Int
         /// Such as `HTTP/1.1`; empty when it is not known.
         public let version: String

@@ -1,5 +1,5 @@
 /// Why one step isn't going on right now, and when it will.
-public struct Standstill: Sendable, Hashable {
+public struct BlockedStep: Sendable, Hashable {
     public let step: StepKey
     /// One sentence.
     public let reason: String
@@ -21,8 +21,8 @@ public struct Standstill: Sendable, Hashable {
     }
 
     /// The same step, held back by the rules for background work: by the resume budget, or for a good moment.
-    public func heldBack(until time: Timestamp, reason: String, advice: String) -> Standstill {
-        var held = Standstill(
+    public func heldBack(until time: Timestamp, reason: String, advice: String) -> BlockedStep {
+        var held = BlockedStep(
             step: step, reason: "it is held back: \(reason)", until: time, tried: tried, advice: self.advice ?? advice)
         held.isHeldBack = true
         return held
@@ -31,7 +31,7 @@ public struct Standstill: Sendable, Hashable {
 
 extension JobSnapshot {
     /// What holds each step that has not ended, in the order of the plan's stages; a running step is not held.
-    public func standstills(in plan: Plan, isOwned: Bool) -> [Standstill] {
+    public func standstills(in plan: Plan, isOwned: Bool) -> [BlockedStep] {
         plan.stages.flatMap { stage in
             steps.filter { $0.key.stage == stage.id }.sorted { $0.key < $1.key }.compactMap { key, step in
                 standstill(of: key, step, stage, isOwned: isOwned)
@@ -41,41 +41,41 @@ extension JobSnapshot {
 
     private func standstill(
         of key: StepKey, _ step: StepRecord, _ stage: PlannedStage, isOwned: Bool
-    ) -> Standstill? {
+    ) -> BlockedStep? {
         let resume = "pipeline resume \(record.id)"
         switch step.state {
         case .running, .succeeded, .cancelled, .skipped: return nil
         case .pending: return pending(key, stage)
         case .unknown(_, let submit):
-            return Standstill(
+            return BlockedStep(
                 step: key, reason: "it is not known whether the service took the submit: \(submit.reason)", until: nil,
                 tried: "sent at \(submit.since) under the key \(submit.key)",
                 advice: "look at the service, then pipeline resolve \(record.id) --stage \(key.stage) with --id ID, "
                     + "--resubmit or --abandon")
         case .failed(let failure):
-            return Standstill(
+            return BlockedStep(
                 step: key, reason: "it failed: \(failure.title)", until: nil, tried: failure.request,
                 advice: failure.hint ?? resume)
         case .waiting(let tries, let wake, let reason):
-            let count = tries.failures + tries.silences
+            let count = tries.failures + tries.noResponseCount
             let since = tries.failingSince?.description ?? "a while"
             let tried = count == 0 ? nil : "\(count) \(count == 1 ? "try" : "tries") failed since \(since)"
             let needsPerson = wake == .resume || !isOwned
-            return Standstill(
+            return BlockedStep(
                 step: key, reason: [reason.kind.sentence, reason.detail].compactMap { $0 }.joined(separator: ": "),
                 until: isOwned ? wake.time : nil, tried: tried, advice: needsPerson ? resume : nil)
         }
     }
 
-    private func pending(_ key: StepKey, _ stage: PlannedStage) -> Standstill {
+    private func pending(_ key: StepKey, _ stage: PlannedStage) -> BlockedStep {
         let open = stage.needs.filter { steps[StepKey(stage: $0)]?.state.isEnded != true }
         if let (failed, _) = failure {
-            return Standstill(
+            return BlockedStep(
                 step: key, reason: "it does not begin because '\(failed)' failed", until: nil, tried: nil,
                 advice: "pipeline resume \(record.id)")
         }
         let reason = open.isEmpty ? "it is about to begin" : "it needs " + open.joined(separator: ", ")
-        return Standstill(step: key, reason: reason, until: nil, tried: nil, advice: nil)
+        return BlockedStep(step: key, reason: reason, until: nil, tried: nil, advice: nil)
     }
 }
 

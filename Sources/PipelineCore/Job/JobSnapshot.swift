@@ -13,7 +13,7 @@ public struct JobSnapshot: Sendable {
     public var sequence: Int
     public var mode: JobMode
     /// The pushes that came for steps, from outside of the owner: it learns of them by its inbox.
-    public var pushes: [StepKey: PushCount] = [:]
+    public var pushes: [StepKey: CallbackCount] = [:]
     /// What somebody is to be told of the job, or was, by id.
     public var notifications: [String: NotificationRecord] = [:]
     /// What a person asked for and is not yet done.
@@ -112,7 +112,7 @@ extension JobSnapshot {
         case .ended(let time): ended = time
         case .pushesTaken(let key):
             guard let count = pushes[key] else { break }
-            pushes[key] = PushCount(taken: count.all)
+            pushes[key] = CallbackCount(taken: count.all)
         case .pushesVoided(let key): pushes[key] = nil
         case .notification(let record): notifications[record.id] = record
         case .resume, .sample: break

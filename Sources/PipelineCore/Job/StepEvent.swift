@@ -9,11 +9,11 @@ public enum StepEvent: Sendable, Hashable {
     /// The stage ended well.
     case finished(JSONObject)
     /// The stage has nothing to do until the wake.
-    case parked(Wake, WaitReason)
+    case parked(WakeCondition, WaitReason)
     /// The wake came: its time, a push, or a person's resume.
     case woken
     /// A try ended without a result; `random` is uniform in 0..<1 and spreads the delay.
-    case tryFailed(TryFailure, RetryPolicy, random: Double)
+    case tryFailed(AttemptFailure, RetryPolicy, random: Double)
     /// What the try was made with is no longer good: it is tried again once another stage has given fresh captures.
     case renewed(StepFailure)
     /// A submit's answer is lost and could not be settled.
@@ -35,7 +35,7 @@ public enum StepEvent: Sendable, Hashable {
 }
 
 /// A try that ended without a result, with what the retry decision needs.
-public struct TryFailure: Sendable, Hashable, Error {
+public struct AttemptFailure: Sendable, Hashable, Error {
     /// What the failure means for another try.
     public enum Kind: Sendable, Hashable {
         /// Trying again can't help: the step fails.

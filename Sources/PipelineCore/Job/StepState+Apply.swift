@@ -17,7 +17,7 @@ extension StepState {
     public func apply(_ event: StepEvent, at time: Timestamp) throws(IllegalTransition) -> (StepState, [StepEffect]) {
         switch (self, event) {
         case (.pending, .started):
-            return (.running(Tries()), [.publish(.stageStarted, [:]), .run])
+            return (.running(AttemptState()), [.publish(.stageStarted, [:]), .run])
         case (.waiting(let tries, _, let reason), .woken):
             let running = reason.kind.startsNewTry ? tries.next : tries
             return (.running(running), [.publish(.stageResumed, [:]), .run])
@@ -61,7 +61,9 @@ extension StepState {
         }
     }
 
-    private static func parked(_ tries: Tries, _ wake: Wake, _ reason: WaitReason) -> (StepState, [StepEffect]) {
+    private static func parked(_ tries: AttemptState, _ wake: WakeCondition, _ reason: WaitReason) -> (
+        StepState, [StepEffect]
+    ) {
         var data: JSONObject = ["until": JSON(wake.time?.description), "reason": .string(reason.kind.rawValue)]
         if let detail = reason.detail { data["detail"] = .string(detail) }
         let effects: [StepEffect] = wake.time.map { [.wake(at: $0)] } ?? []
@@ -69,7 +71,8 @@ extension StepState {
     }
 
     private static func afterFailure(
-        _ failed: TryFailure, _ policy: RetryPolicy, _ random: Double, tries before: Tries, at time: Timestamp
+        _ failed: AttemptFailure, _ policy: RetryPolicy, _ random: Double, tries before: AttemptState,
+        at time: Timestamp
     ) -> (StepState, [StepEffect]) {
         let error: JSONObject = ["error": failed.failure.json]
         var tries = failed.progressed ? before.progressed : before
@@ -81,11 +84,12 @@ extension StepState {
             let reason = WaitReason(.secret, detail: failed.failure.title)
             return (.waiting(tries, .resume, reason), [.publish(.attemptFailed, error), .suspendJob(.secret)])
         case .answered: tries.failures += 1
-        case .silent: tries.silences += 1
+        case .silent: tries.noResponseCount += 1
         }
         let delay = max(
             failed.pause,
-            policy.delay(afterFailures: tries.failures + tries.silences, floor: failed.retryAfter, random: random))
+            policy.delay(
+                afterFailures: tries.failures + tries.noResponseCount, floor: failed.retryAfter, random: random))
         let isOverdue = time + delay > since + policy.duration
         if failed.kind == .answered, tries.failures >= policy.attempts || isOverdue {
             return (.failed(failed.failure), [.publish(.attemptFailed, error), .publish(.stageFailed, error)])
@@ -93,7 +97,7 @@ extension StepState {
         if isOverdue {
             // The next owner starts with a fresh allowance: the network was away, the service refused nothing.
             let reason = WaitReason(.noAnswer, detail: failed.failure.title)
-            let rested = Tries(number: tries.number)
+            let rested = AttemptState(number: tries.number)
             return (.waiting(rested, .resume, reason), [.publish(.attemptFailed, error), .suspendJob(.noNetwork)])
         }
         let kind: WaitReason.Kind = failed.retryAfter == nil ? .retry : .refused

@@ -21,15 +21,15 @@ extension StepState {
         case .cancelled: self = .cancelled
         case .skipped: self = .skipped
         case .running:
-            guard let tries = Tries(json: detail["tries"]) else { return nil }
+            guard let tries = AttemptState(json: detail["tries"]) else { return nil }
             self = .running(tries)
         case .waiting:
-            guard let tries = Tries(json: detail["tries"]), let wake = Wake(json: detail["wake"]),
+            guard let tries = AttemptState(json: detail["tries"]), let wake = WakeCondition(json: detail["wake"]),
                 let reason = WaitReason(json: detail["reason"])
             else { return nil }
             self = .waiting(tries, wake, reason)
         case .unknown:
-            guard let tries = Tries(json: detail["tries"]), let submit = UnknownSubmit(json: detail["submit"])
+            guard let tries = AttemptState(json: detail["tries"]), let submit = UnknownSubmit(json: detail["submit"])
             else { return nil }
             self = .unknown(tries, submit)
         case .succeeded:
@@ -49,11 +49,11 @@ extension Timestamp {
     }
 }
 
-extension Tries {
+extension AttemptState {
     var json: JSON {
         [
             "number": .number(JSONNumber(number)), "failures": .number(JSONNumber(failures)),
-            "silences": .number(JSONNumber(silences)), "failingSince": failingSince?.json ?? .null,
+            "silences": .number(JSONNumber(noResponseCount)), "failingSince": failingSince?.json ?? .null,
             "renewals": .number(JSONNumber(renewals)),
         ]
     }
@@ -61,12 +61,12 @@ extension Tries {
         guard let number = json?["number"]?.number?.int else { return nil }
         self.init(
             number: number, failures: json?["failures"]?.number?.int ?? 0,
-            silences: json?["silences"]?.number?.int ?? 0, failingSince: Timestamp(json: json?["failingSince"]),
+            noResponseCount: json?["silences"]?.number?.int ?? 0, failingSince: Timestamp(json: json?["failingSince"]),
             renewals: json?["renewals"]?.number?.int ?? 0)
     }
 }
 
-extension Wake {
+extension WakeCondition {
     var json: JSON {
         switch self {
         case .at(let time): ["at": time.json]

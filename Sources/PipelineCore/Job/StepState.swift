@@ -7,11 +7,11 @@ public enum StepState: Sendable, Hashable {
     /// Not begun: the job machine starts it when what it needs has ended. A crash changes nothing.
     case pending
     /// A try is under way in the owner's process. After a crash the next owner finds this case and interrupts it.
-    case running(Tries)
+    case running(AttemptState)
     /// Nothing is under way; a time, a push or a resume moves it on. It costs a row, no task and no connection.
-    case waiting(Tries, Wake, WaitReason)
+    case waiting(AttemptState, WakeCondition, WaitReason)
     /// A submit was sent and its answer is lost; only a person's `resolve` moves it on.
-    case unknown(Tries, UnknownSubmit)
+    case unknown(AttemptState, UnknownSubmit)
     /// Ended well, with the values that later stages read.
     case succeeded(JSONObject)
     /// Ended for good with a failure; a named `resume` or `retry` makes it pending again.
@@ -49,7 +49,7 @@ public enum StepState: Sendable, Hashable {
     }
 
     /// The tries of a step that has begun and not ended.
-    public var tries: Tries? {
+    public var tries: AttemptState? {
         switch self {
         case .running(let tries), .waiting(let tries, _, _), .unknown(let tries, _): tries
         case .pending, .succeeded, .failed, .cancelled, .skipped: nil

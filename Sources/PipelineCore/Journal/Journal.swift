@@ -26,7 +26,7 @@ public protocol Journal: Sendable {
     /// Leaves a request for the job's owner and wakes it; true when an owner that is alive will see it.
     func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool
     /// Keeps a push for a step and wakes the job's owner; one whose id is kept already changes nothing.
-    func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt
+    func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
     /// The requests and pushes that reach this owner's jobs, as they come; ends when the journal is closed.
     func requests(for owner: OwnerID) -> AsyncStream<JobID>
     /// Forgets a job that has ended.
@@ -43,9 +43,9 @@ extension Journal {
 public struct JobInbox: Sendable, Hashable {
     /// What a person asked for and is not yet done.
     public let request: JobRequest?
-    public let pushes: [StepKey: PushCount]
+    public let pushes: [StepKey: CallbackCount]
 
-    public init(request: JobRequest?, pushes: [StepKey: PushCount]) {
+    public init(request: JobRequest?, pushes: [StepKey: CallbackCount]) {
         self.request = request
         self.pushes = pushes
     }

@@ -14,7 +14,7 @@ public struct NotificationSinkKind: Sendable {
     ///   - read: nil after having reported mistakes. Templates in it may read what a service's may.
     public init(
         name: String, summary: String, schema: JSON,
-        read: @escaping @Sendable (Place, Findings) -> NotificationSinkTemplate?
+        read: @escaping @Sendable (SourceLocation, DiagnosticCollector) -> NotificationSinkTemplate?
     ) {
         self.name = name
         self.summary = summary

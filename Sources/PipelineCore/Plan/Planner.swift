@@ -8,7 +8,7 @@ public struct Planner {
 
     /// The plan; throws all mistakes of the document at once, those of its syntax among them.
     public func plan(_ source: SourceText) throws(DefinitionError) -> Plan {
-        let findings = Findings(source: source, sinks: catalogue.sinks)
+        let findings = DiagnosticCollector(source: source, sinks: catalogue.sinks)
         let definition = PipelineDefinition.read(source, findings: findings)
         guard let definition else { throw DefinitionError(source: source, diagnostics: findings.diagnostics) }
         checkDecorators(of: definition, findings)
@@ -31,7 +31,7 @@ public struct Planner {
 
     /// What stands around stages is checked where it stands: so a service that no stage names is checked too, and what
     /// it reads may not be more than a service knows.
-    private func checkDecorators(of definition: PipelineDefinition, _ findings: Findings) {
+    private func checkDecorators(of definition: PipelineDefinition, _ findings: DiagnosticCollector) {
         for service in definition.services { catalogue.checkDecorators(service.decorators, findings) }
         catalogue.checkDecorators(definition.defaults.decorators, findings)
         for notification in definition.notifications {

@@ -3,7 +3,7 @@ import JSONPath
 /// Checks that every reference of a document leads somewhere and may stand where it stands.
 final class ReferenceCheck {
     private let drafts: [StageDraft]
-    private let findings: Findings
+    private let findings: DiagnosticCollector
     private let inputs: KnownNames?
     private let stages: KnownNames
     private let positions: [String: Int]
@@ -14,7 +14,7 @@ final class ReferenceCheck {
     /// Where references stand that were reported.
     private(set) var broken: Set<SourceRange> = []
 
-    init(definition: PipelineDefinition, drafts: [StageDraft], findings: Findings) {
+    init(definition: PipelineDefinition, drafts: [StageDraft], findings: DiagnosticCollector) {
         self.drafts = drafts
         self.findings = findings
         inputs = definition.inputNames.map(KnownNames.init)

@@ -4,11 +4,11 @@ import JSONPath
 struct StageDrafting {
     private let definition: PipelineDefinition
     private let catalogue: Catalogue
-    private let findings: Findings
+    private let findings: DiagnosticCollector
     private let services: [String: ServiceDefinition]
     private let serviceNames: KnownNames
 
-    init(definition: PipelineDefinition, catalogue: Catalogue, findings: Findings) {
+    init(definition: PipelineDefinition, catalogue: Catalogue, findings: DiagnosticCollector) {
         self.definition = definition
         self.catalogue = catalogue
         self.findings = findings
@@ -72,7 +72,7 @@ struct StageDrafting {
         guard let name = stage.kind else { return nil }
         if let kind = catalogue.kinds[name] { return kind }
         let known = KnownNames(catalogue.kinds.keys.sorted())
-        let meant = ForeignWord.meaning(of: name, among: known.names).map { "did you mean '\($0)'?" }
+        let meant = WordAlias.meaning(of: name, among: known.names).map { "did you mean '\($0)'?" }
         findings.report(
             stage.kindPlace, "there is no kind of stage called '\(name)'",
             hint: meant ?? known.hint(for: name, list: "kinds here:", none: "this program has no kinds at all"))

@@ -52,10 +52,10 @@ public struct StageReading {
     public let retry: RetryPolicy
 
     /// The mistakes and declarations of the whole document.
-    public var findings: Findings { reader.findings }
+    public var findings: DiagnosticCollector { reader.findings }
 
     /// The members that are the kind's own: neither those of all stages nor those that mean nothing (`$schema`, `x-`).
-    public var ownMembers: [(member: JSONNode.Member, place: Place)] {
+    public var ownMembers: [(member: JSONNode.Member, place: SourceLocation)] {
         let common = Set(StageOptions.fields.map(\.name))
         return (reader.place.members ?? []).filter { entry in
             let name = entry.member.name
@@ -76,12 +76,12 @@ public struct Catalogue: Sendable {
     public private(set) var sinks: [NotificationSinkKind] = []
     let decoratorSchema: @Sendable () -> JSON
     /// Reports the mistakes of `with` lists that no stage reads.
-    public let checkDecorators: @Sendable ([DecoratorDefinition], Findings) -> Void
+    public let checkDecorators: @Sendable ([DecoratorDefinition], DiagnosticCollector) -> Void
 
     /// - Parameter decoratorSchema: the JSON Schema (2020-12) of one entry of a `with` list; evaluated when asked for.
     public init(
         kinds: [StageKind], decoratorSchema: @autoclosure @escaping @Sendable () -> JSON = DecoratorDefinition.schema,
-        checkDecorators: @escaping @Sendable ([DecoratorDefinition], Findings) -> Void
+        checkDecorators: @escaping @Sendable ([DecoratorDefinition], DiagnosticCollector) -> Void
     ) {
         self.kinds = [:]
         self.decoratorSchema = decoratorSchema

@@ -19,13 +19,13 @@ struct StageOrder {
     }
 
     /// The ordered stages; without those of a cycle, which is reported.
-    func sorted(reportingCyclesTo findings: Findings) -> [StageDraft] {
+    func sorted(reportingCyclesTo findings: DiagnosticCollector) -> [StageDraft] {
         let order = graph.ordered()
         if order.count < drafts.count { for cycle in graph.cycles() { report(cycle, to: findings) } }
         return order.map { drafts[$0] }
     }
 
-    private func report(_ cycle: [Int], to findings: Findings) {
+    private func report(_ cycle: [Int], to findings: DiagnosticCollector) {
         let edges = cycle.enumerated().map { index, position in
             edge(from: drafts[position], to: drafts[cycle[(index + 1) % cycle.count]].definition.id)
         }

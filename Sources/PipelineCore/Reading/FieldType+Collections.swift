@@ -67,7 +67,7 @@ extension JSON {
     }
 }
 
-extension Place {
+extension SourceLocation {
     fileprivate func bracketsHint(of element: JSON) -> String {
         if element["title"] == "stage", let first = members?.first, first.place.node.content.isObject {
             return "write a list, the names as ids: [ { \"id\": \"\(first.member.name)\", … } ]"

@@ -4,10 +4,10 @@ public import JSONPath
 public struct FieldType<Value: Sendable>: Sendable {
     private let makeSchema: @Sendable () -> JSON
     /// Reads the value; nil after having reported what is wrong.
-    public let read: @Sendable (Place, Findings) -> Value?
+    public let read: @Sendable (SourceLocation, DiagnosticCollector) -> Value?
 
     /// A type from its schema and how it is read.
-    public init(schema: JSON, read: @escaping @Sendable (Place, Findings) -> Value?) {
+    public init(schema: JSON, read: @escaping @Sendable (SourceLocation, DiagnosticCollector) -> Value?) {
         makeSchema = { schema }
         self.read = read
     }
@@ -15,7 +15,7 @@ public struct FieldType<Value: Sendable>: Sendable {
     /// The same with a schema that is made only when it is asked for, so that reading a document never pays for it.
     public init(
         lazily schema: @autoclosure @escaping @Sendable () -> JSON,
-        read: @escaping @Sendable (Place, Findings) -> Value?
+        read: @escaping @Sendable (SourceLocation, DiagnosticCollector) -> Value?
     ) {
         makeSchema = schema
         self.read = read
@@ -43,7 +43,7 @@ extension JSON {
     }
 }
 
-extension FieldType where Value == Place {
+extension FieldType where Value == SourceLocation {
     /// Any value, with its place.
     public static var any: FieldType { FieldType(lazily: [:]) { place, _ in place } }
 
@@ -145,7 +145,7 @@ extension FieldType where Value: RawRepresentable, Value.RawValue == String, Val
         return FieldType(lazily: ["type": "string", "enum": .array(words.map(JSON.string))]) { place, findings in
             guard let text = FieldType<String>.string.read(place, findings) else { return nil }
             if let value = Value(rawValue: text) { return value }
-            let meant = Suggestion.nearest(to: text, among: words) ?? ForeignWord.meaning(of: text, among: words)
+            let meant = Suggestion.nearest(to: text, among: words) ?? WordAlias.meaning(of: text, among: words)
             let start =
                 text.contains("${{")
                 ? "an expression cannot stand here: it is one of " : meant.map { "did you mean \"\($0)\"? There are " }
@@ -157,7 +157,7 @@ extension FieldType where Value: RawRepresentable, Value.RawValue == String, Val
     }
 }
 
-extension Place {
+extension SourceLocation {
     /// The hint for a string where something without quotes belongs, when the string holds just that.
     fileprivate func plainHint(_ isMeant: (String) -> Bool) -> String? {
         guard let text else { return nil }

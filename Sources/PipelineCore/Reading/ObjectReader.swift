@@ -5,10 +5,10 @@ import JSONPath
 /// A mistyped key is told once, and its value is read as what was most likely meant: so its own mistakes are told too,
 /// and nobody hears that the right key is missing.
 public final class ObjectReader {
-    public let place: Place
-    public let findings: Findings
+    public let place: SourceLocation
+    public let findings: DiagnosticCollector
     private let fields: [any AnyField]
-    private let members: [(member: JSONNode.Member, place: Place)]
+    private let members: [(member: JSONNode.Member, place: SourceLocation)]
     /// The members by name; of a table of fields few names are absent, of a document few are unknown.
     private let positions: [String: Int]
     /// Keys that no field has: where they are among the members, and what was most likely meant.
@@ -17,7 +17,7 @@ public final class ObjectReader {
     private let mistakesBefore: Int
 
     /// A reader for the object at the place; nil after having reported that it is no object.
-    public init?(_ place: Place, fields: [any AnyField], findings: Findings) {
+    public init?(_ place: SourceLocation, fields: [any AnyField], findings: DiagnosticCollector) {
         guard let members = place.members else {
             findings.report(
                 place, "this must be an object, not \(place.node.json.kindName)",
@@ -41,7 +41,7 @@ public final class ObjectReader {
     public func has(_ name: String) -> Bool { position(of: name) != nil }
 
     /// The place of a member; nil when it is absent.
-    public func place(of name: String) -> Place? { position(of: name).map { members[$0].place } }
+    public func place(of name: String) -> SourceLocation? { position(of: name).map { members[$0].place } }
 
     /// The value of a field; nil when it is absent or wrong (then it was reported).
     public func optional<Value>(_ field: Field<Value>) -> Value? {
@@ -86,7 +86,7 @@ public final class ObjectReader {
         let known = fields.map(\.name)
         let advice =
             guess.map { "did you mean '\($0)'?" }
-            ?? ForeignKey.advice(for: member.name, among: known, in: members.map(\.member))
+            ?? KeyAlias.advice(for: member.name, among: known, in: members.map(\.member))
         findings.report(
             range: member.nameRange, pointer: place.pointer, "unknown key '\(member.name)'",
             hint: advice ?? Self.listed(known, before: "the keys here are"))
@@ -137,7 +137,7 @@ public final class ObjectReader {
         return strange.map { position in
             let name = names[position]
             return (
-                position, Suggestion.nearest(to: name, among: absent) ?? ForeignKey.meaning(of: name, among: absent)
+                position, Suggestion.nearest(to: name, among: absent) ?? KeyAlias.meaning(of: name, among: absent)
             )
         }
     }

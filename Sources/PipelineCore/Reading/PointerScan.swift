@@ -29,7 +29,7 @@ struct PointerScan {
         while offset < end { step() }
         return levels.compactMap { level -> String? in
             switch level {
-            case .object(let name): name.map { "/" + Place.escaped($0) }
+            case .object(let name): name.map { "/" + SourceLocation.escaped($0) }
             case .array(let index): "/\(index)"
             }
         }.joined()

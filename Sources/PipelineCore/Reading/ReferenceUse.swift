@@ -2,5 +2,5 @@
 public struct ReferenceUse: Sendable {
     public let reference: Reference
     public let roots: AllowedRoots
-    public let place: Place
+    public let place: SourceLocation
 }

@@ -42,7 +42,7 @@ public struct CaptureSet: Sendable {
     public var secretNames: Set<String> { Set(entries.filter(\.selector.isSecret).map(\.name)) }
 
     /// All values of an answer, or the failure of the first that it lacks; the body is parsed once for all.
-    public func values(in answer: Answer) throws(CaptureFailure) -> JSONObject {
+    public func values(in answer: ServiceResponse) throws(CaptureFailure) -> JSONObject {
         var values = JSONObject()
         for entry in entries {
             do throws(CaptureFailure) {

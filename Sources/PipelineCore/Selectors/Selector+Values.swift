@@ -2,7 +2,7 @@ public import JSONPath
 
 extension Selector {
     /// The value in an answer. Exactly one node must match, unless the selector says otherwise.
-    public func value(in answer: Answer) throws(CaptureFailure) -> JSON {
+    public func value(in answer: ServiceResponse) throws(CaptureFailure) -> JSON {
         var findings: [String] = []
         var hint: String?
         var rescue: JSON?
@@ -27,7 +27,7 @@ extension Selector {
 
     /// The value for `status`, `message`, `progress` and `remaining`: null when nothing matches or can be looked up,
     /// an array when several do.
-    public func lenientValue(in answer: Answer) -> JSON {
+    public func lenientValue(in answer: ServiceResponse) -> JSON {
         for alternative in alternatives {
             guard case .success(let found) = alternative.source.matches(in: answer, limit: .max) else { continue }
             let values = found.compactMap { try? alternative.resolved($0, answer).get() }
@@ -45,7 +45,7 @@ extension Selector {
             ? "write \"\(only.text)?\" if it may be missing" : "set \"optional\": true if it may be missing"
     }
 
-    private func failure(_ finding: String, _ hint: String?, in answer: Answer) -> CaptureFailure {
+    private func failure(_ finding: String, _ hint: String?, in answer: ServiceResponse) -> CaptureFailure {
         CaptureFailure(selector: text, finding: finding, answer: answer.summary, hint: hint)
     }
 }
@@ -64,7 +64,7 @@ extension Selector.Alternative {
         let hint: String?
     }
 
-    func outcome(in answer: Answer) -> Outcome {
+    func outcome(in answer: ServiceResponse) -> Outcome {
         switch source.matches(in: answer, limit: takesAll ? .max : takesFirst ? 1 : 2) {
         case .failure(let obstacle):
             let isEmpty = obstacle == .empty
@@ -92,7 +92,7 @@ extension Selector.Alternative {
         }
     }
 
-    private func all(_ found: [JSON], _ answer: Answer) -> Outcome {
+    private func all(_ found: [JSON], _ answer: ServiceResponse) -> Outcome {
         var values: [JSON] = []
         for value in found {
             switch resolved(value, answer) {
@@ -103,7 +103,7 @@ extension Selector.Alternative {
         return .value(.array(values))
     }
 
-    func resolved(_ value: JSON, _ answer: Answer) -> Result<JSON, Finding> {
+    func resolved(_ value: JSON, _ answer: ServiceResponse) -> Result<JSON, Finding> {
         guard isURL, !value.isNull else { return .success(value) }
         guard case .string(let reference) = value else {
             return .failure(Finding(text: "is \(value.kindName) where a URL is expected", hint: nil))

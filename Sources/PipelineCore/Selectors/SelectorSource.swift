@@ -19,7 +19,7 @@ enum SelectorSource: Sendable {
     static let mostMatches = 10_000
 
     /// What it finds, in order, but no more than `limit`. An answer that cannot be looked into gives the reason.
-    func matches(in answer: Answer, limit: Int) -> Result<[JSON], Obstacle> {
+    func matches(in answer: ServiceResponse, limit: Int) -> Result<[JSON], Obstacle> {
         switch self {
         case .query(let query): body(of: answer).flatMap { Self.nodes(of: query, in: $0, limit: limit) }
         case .items(let query): items(of: answer).flatMap { Self.nodes(of: query, in: $0, limit: limit) }
@@ -63,7 +63,7 @@ enum SelectorSource: Sendable {
         }
     }
 
-    private func body(of answer: Answer) -> Result<JSON, Obstacle> {
+    private func body(of answer: ServiceResponse) -> Result<JSON, Obstacle> {
         guard !answer.body.isEmpty else { return .failure(.empty) }
         do throws(JSONSyntaxError) {
             return .success(try answer.json())
@@ -72,7 +72,7 @@ enum SelectorSource: Sendable {
         }
     }
 
-    private func items(of answer: Answer) -> Result<JSON, Obstacle> {
+    private func items(of answer: ServiceResponse) -> Result<JSON, Obstacle> {
         answer.items.map { .success($0) } ?? .failure(.noItems)
     }
 
@@ -84,7 +84,7 @@ enum SelectorSource: Sendable {
         }
     }
 
-    private func xml(_ path: XMLPath, in answer: Answer) -> Result<[JSON], Obstacle> {
+    private func xml(_ path: XMLPath, in answer: ServiceResponse) -> Result<[JSON], Obstacle> {
         guard !answer.body.isEmpty else { return .failure(.empty) }
         do throws(XMLFailure) {
             return .success(try path.texts(in: answer.body).map(JSON.string))

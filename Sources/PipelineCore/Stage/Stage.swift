@@ -39,7 +39,7 @@ public enum StageOutcome<Checkpoint: Sendable>: Sendable {
     /// It is done; the captures are what later stages read, on top of those captured on the way.
     case finished(JSONObject)
     /// Nothing can be done before the wake. The checkpoint is committed with the wait.
-    case waiting(Checkpoint, until: Wake, WaitReason)
+    case waiting(Checkpoint, until: WakeCondition, WaitReason)
     /// A submit is lost and could not be settled.
     case unknown(Checkpoint?, UnknownSubmit)
 }
@@ -47,7 +47,7 @@ public enum StageOutcome<Checkpoint: Sendable>: Sendable {
 /// Why a call of a stage ended without a result.
 public enum StageFailure: Error, Sendable {
     /// The try failed; what is said decides about another one.
-    case failed(TryFailure)
+    case failed(AttemptFailure)
     /// The call was stopped from outside: its task was cancelled.
     case stopped
     /// The journal no longer takes writes of this owner, or can't keep them.
@@ -55,6 +55,6 @@ public enum StageFailure: Error, Sendable {
 
     /// A failure that another try can't help.
     public static func definite(_ failure: StepFailure) -> StageFailure {
-        .failed(TryFailure(failure, kind: .definite))
+        .failed(AttemptFailure(failure, kind: .definite))
     }
 }

@@ -110,7 +110,7 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
         case .missing(let fact): .definite(StepFailure("cannot find out \(fact)", place: facts.place))
         case .missingSecret(let name):
             .failed(
-                TryFailure(
+                AttemptFailure(
                     StepFailure(
                         "the secret \(name) is not set",
                         hint: "set PIPELINE_SECRET_\(name), or give a file with --secrets-file", place: facts.place),

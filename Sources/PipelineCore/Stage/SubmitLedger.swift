@@ -1,21 +1,21 @@
 public import JSONPath
 
 /// How the answer to a submit was judged by the stage that sent it.
-public enum SubmitAnswer: Sendable {
+public enum SubmitResponse: Sendable {
     /// A whole answer that accepts, with its captures.
     case accepted(JSONObject)
     /// A definite refusal: nothing exists at the service.
     case refused(StepFailure)
     /// No connection was made, so nothing was sent.
-    case notSent(TryFailure)
+    case notSent(AttemptFailure)
     /// The service said that it has not taken it (429, 503): to be sent again after the floor.
-    case notAccepted(TryFailure)
+    case notAccepted(AttemptFailure)
     /// Anything else: it may have been accepted. When it is sent again, then not before the service's Retry-After.
     case uncertain(StepFailure, retryAfter: Duration? = nil)
 }
 
 /// What looking for a lost submit brought to light.
-public enum Settlement: Sendable {
+public enum Reconciliation: Sendable {
     /// Sending it again can't make a second one.
     case resend
     /// It is there and provably ours; these are its captures.
@@ -25,7 +25,7 @@ public enum Settlement: Sendable {
     /// It can't be ours or can't be: the step fails.
     case refused(StepFailure)
     /// The look-up itself failed and may be tried again.
-    case failed(TryFailure)
+    case failed(AttemptFailure)
     /// Nobody but a person can tell.
     case unsettled(reason: String)
 }
@@ -53,8 +53,8 @@ extension StageContext {
     ///   - settle: looks for a submit whose answer is lost, as the document's `once` says.
     public func submit(
         body: [UInt8],
-        send: (SubmitRecord) async throws(StageFailure) -> SubmitAnswer,
-        settle: (SubmitRecord) async throws(StageFailure) -> Settlement
+        send: (SubmitRecord) async throws(StageFailure) -> SubmitResponse,
+        settle: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome {
         var record = await host.submitRecord() ?? newRecord(generation: 1, body: body)
         switch record.phase {
@@ -93,8 +93,8 @@ extension StageContext {
     }
 
     private func sent(
-        _ record: inout SubmitRecord, _ send: (SubmitRecord) async throws(StageFailure) -> SubmitAnswer,
-        _ settle: (SubmitRecord) async throws(StageFailure) -> Settlement
+        _ record: inout SubmitRecord, _ send: (SubmitRecord) async throws(StageFailure) -> SubmitResponse,
+        _ settle: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome {
         guard record.sends < facts.retry.attempts else {
             return try await giveUp(&record, "it was sent \(record.sends) times")
@@ -127,14 +127,14 @@ extension StageContext {
             if let outcome = try await settled(&record, settle) { return outcome }
             // Sending again is safe; the engine's retry policy says when.
             throw .failed(
-                TryFailure(failure, kind: failure.status == nil ? .silent : .answered, retryAfter: floor))
+                AttemptFailure(failure, kind: failure.status == nil ? .silent : .answered, retryAfter: floor))
         }
     }
 
     /// After a second send a refusal proves nothing: a late first one may have won. It is looked up once more.
     private func refused(
         _ record: inout SubmitRecord, _ failure: StepFailure,
-        _ settle: (SubmitRecord) async throws(StageFailure) -> Settlement
+        _ settle: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome {
         if record.sends > 1, case .adopted(let captures) = try await settle(record) {
             record.phase = .submitted
@@ -148,7 +148,7 @@ extension StageContext {
 
     /// Looks for a lost submit; nil when it is to be sent again.
     private func settled(
-        _ record: inout SubmitRecord, _ settle: (SubmitRecord) async throws(StageFailure) -> Settlement
+        _ record: inout SubmitRecord, _ settle: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome? {
         switch try await settle(record) {
         case .resend:

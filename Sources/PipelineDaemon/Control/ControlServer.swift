@@ -7,16 +7,16 @@ import PipelineKit
 /// it lasts, since both ends block, with a time limit.
 final class ControlServer: Sendable {
     /// Called on a thread of the connection; must return at once.
-    typealias Answer = @Sendable (ControlRequest) -> JSON
+    typealias ServiceResponse = @Sendable (ControlRequest) -> JSON
 
     private let descriptor: Int32
-    private let answer: Answer
+    private let answer: ServiceResponse
     /// Kept so that it lives; only made and cancelled.
     nonisolated(unsafe) private let source: any DispatchSourceRead
     private let connections = DispatchQueue(label: "pipeline.daemon.control", attributes: .concurrent)
 
     /// - Parameter descriptor: a socket that listens; it is closed by ``close()``.
-    init(descriptor: Int32, answer: @escaping Answer) {
+    init(descriptor: Int32, answer: @escaping ServiceResponse) {
         self.descriptor = descriptor
         self.answer = answer
         source = DispatchSource.makeReadSource(

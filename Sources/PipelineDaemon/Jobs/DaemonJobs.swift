@@ -23,11 +23,11 @@ final class DaemonJobs: BackgroundJobs {
     private let plans: PlanCache
     private let log: DaemonLog
     private let state = Mutex(State())
-    private let spare: SpareMemory
+    private let spare: MemoryTrimmer
 
     init(journal: Workspace.Journal, engine: Engine, secrets: SecretSources, plans: PlanCache, log: DaemonLog) {
         self.journal = journal
-        spare = SpareMemory {
+        spare = MemoryTrimmer {
             journal.giveBackMemory()
             ProcessMemory.giveBack()
         }
@@ -47,25 +47,25 @@ final class DaemonJobs: BackgroundJobs {
 
     /// The secrets of a job: what was handed over for it, else the daemon's own.
     func secrets(of job: JobID) -> any SecretSource {
-        HandedSecrets(state.withLock { $0.handed[job]?.secrets ?? [:] }, else: secrets)
+        DelegatedSecrets(state.withLock { $0.handed[job]?.secrets ?? [:] }, else: secrets)
     }
 
     func secretInputs(of job: JobID) -> JSONObject { state.withLock { $0.handed[job]?.inputs ?? [:] } }
 
     // MARK: Opening
 
-    func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.OwnedDrive? {
+    func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? {
         let named = state.withLock { $0.named.removeValue(forKey: job) }
         guard let snapshot = try await journal.snapshot(of: job) else { return nil }
         guard Self.mayTake(snapshot, isNamed: named != nil) else { return try await tell(snapshot) }
         let plan = try await plans.plan(of: snapshot.record)
-        let again: Again = snapshot.ended != nil && named?.retriesFailed == true ? .failed : .nothing
+        let again: RestartScope = snapshot.ended != nil && named?.retriesFailed == true ? .failed : .nothing
         return try await engine.with(secrets: secrets(of: job)).resume(
             job, plan: plan, mode: .background, secretInputs: secretInputs(of: job), again: again)
     }
 
     /// What was not told of a job that nobody drives any more.
-    private func tell(_ job: JobSnapshot) async throws(JournalFailure) -> Engine.OwnedDrive? {
+    private func tell(_ job: JobSnapshot) async throws(JournalFailure) -> Engine.JobHandle? {
         guard job.nextTelling != nil else { return nil }
         let (id, plan) = (job.record.id, try await plans.plan(of: job.record))
         return try await engine.with(secrets: secrets(of: id)).tell(
@@ -80,7 +80,7 @@ final class DaemonJobs: BackgroundJobs {
         return job.phase(isOwned: false) != .unknown
     }
 
-    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.OwnedDrive {
+    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {
         let id = job.lease.job
         guard let snapshot = try await journal.snapshot(of: id) else { throw .noSuchJob(id) }
         let plan = try await plans.plan(of: snapshot.record)

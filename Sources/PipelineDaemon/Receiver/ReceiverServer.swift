@@ -14,7 +14,7 @@ struct ReceiverServer: Sendable {
 
     /// Listens; throws when the address can't be had.
     static func start(
-        at address: ListenAddress, answer: @escaping @Sendable (PushRequest) async -> PushAnswer
+        at address: ListenAddress, answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
     ) async throws -> ReceiverServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let connections = ConnectionCount()
@@ -78,7 +78,7 @@ private final class CrowdedHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         // What it sends is read for a moment: closing before that takes the answer back (RFC 9112, section 9.6).
-        for part in PushAnswer.crowded.parts(closes: true) { context.write(wrapOutboundOut(part), promise: nil) }
+        for part in CallbackResponse.crowded.parts(closes: true) { context.write(wrapOutboundOut(part), promise: nil) }
         context.flush()
         context.close(mode: .output, promise: nil)
         context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { context.close(promise: nil) }
@@ -94,7 +94,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let answer: @Sendable (PushRequest) async -> PushAnswer
+    private let answer: @Sendable (CallbackRequest) async -> CallbackResponse
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
     private var isRefused = false
@@ -102,7 +102,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
     /// How long a request may take to come, from the answer before it: trickling holds no connection.
     private static let patience = TimeAmount.seconds(30)
 
-    init(answer: @escaping @Sendable (PushRequest) async -> PushAnswer) { self.answer = answer }
+    init(answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse) { self.answer = answer }
 
     func channelActive(context: ChannelHandlerContext) {
         awaitRequest(context)
@@ -126,11 +126,11 @@ private final class ReceiverHandler: ChannelInboundHandler {
             body = []
             isRefused = false
             let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
-            if length > PushDesk.bodyLimit { refuse(context) }
+            if length > CallbackHandler.bodyLimit { refuse(context) }
         case .body(var buffer):
             guard !isRefused, let bytes = buffer.readBytes(length: buffer.readableBytes) else { return }
             body += bytes
-            if body.count > PushDesk.bodyLimit { refuse(context) }
+            if body.count > CallbackHandler.bodyLimit { refuse(context) }
         case .end: if !isRefused, let head { take(head, context) }
         }
     }
@@ -143,7 +143,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
     }
 
     private func take(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        let push = PushRequest(
+        let push = CallbackRequest(
             method: head.method.rawValue, target: head.uri, headers: head.headers.map { ($0.name, $0.value) },
             body: body)
         body = []
@@ -157,7 +157,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
         }
     }
 
-    private func write(_ answer: PushAnswer, closes: Bool, _ context: ChannelHandlerContext) {
+    private func write(_ answer: CallbackResponse, closes: Bool, _ context: ChannelHandlerContext) {
         let parts = answer.parts(closes: closes)
         for part in parts.dropLast() { context.write(wrapOutboundOut(part), promise: nil) }
         let end = context.eventLoop.makePromise(of: Void.self)
@@ -174,7 +174,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-extension PushAnswer {
+extension CallbackResponse {
     /// The answer as HTTP has it, its end last.
     fileprivate func parts(closes: Bool) -> [HTTPServerResponsePart] {
         var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status))

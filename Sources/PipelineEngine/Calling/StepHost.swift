@@ -5,14 +5,14 @@ import Synchronization
 /// The engine's side of a stage's context: passes what the stage asks on to the driver of its job.
 final class StepHost: StageHost {
     let facts: StageFacts
-    private let driver: JobDriver
+    private let driver: JobExecutor
     private let ports: EnginePorts
     private let redactor: SharedRedactor
     private let meter = Mutex(ProgressMeter())
     /// Told that progress is held back.
     private let (holds, hold) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-    init(driver: JobDriver, facts: StageFacts, ports: EnginePorts, redactor: SharedRedactor) {
+    init(driver: JobExecutor, facts: StageFacts, ports: EnginePorts, redactor: SharedRedactor) {
         self.driver = driver
         self.facts = facts
         self.ports = ports

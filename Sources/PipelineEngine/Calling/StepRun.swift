@@ -2,7 +2,7 @@ import PipelineCore
 
 /// One call of a stage that is under way, and the way to stop it.
 final class StepRun: Sendable {
-    private let flag = StopFlag()
+    private let flag = CancellationFlag()
     /// When the call began.
     let began: Timestamp
 

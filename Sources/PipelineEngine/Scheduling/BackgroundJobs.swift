@@ -4,9 +4,9 @@ public import PipelineCore
 public protocol BackgroundJobs: Sendable {
     /// Takes up a job that nobody owns, to drive it or to tell what is left to be told of it; nil when there is nothing
     /// to do without its being named.
-    func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.OwnedDrive?
+    func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle?
     /// Goes on with a job that was parked.
-    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.OwnedDrive
+    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle
     /// When a job may get control back for that reason: now, or not before a time. The only place where background
     /// work is put off.
     func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission

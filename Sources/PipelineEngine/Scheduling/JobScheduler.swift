@@ -25,11 +25,11 @@ public actor JobScheduler {
     }
 
     enum Message: Sendable {
-        case adopt(Engine.OwnedDrive)
+        case adopt(Engine.JobHandle)
         case take(JobID)
         case knock(JobID)
-        case attention(Attention)
-        case opened(Engine.OwnedDrive)
+        case attention(OwnerSignal)
+        case opened(Engine.JobHandle)
         case notOpened
         case ended(JobID, Result<JobEnd?, JournalFailure>, ParkedJob?, again: Timestamp?)
         case admitted(JobID, ResumeOccasion, ResumeAdmission)
@@ -45,12 +45,12 @@ public actor JobScheduler {
         /// Whether something came for it since it was opened.
         var isKnocked = false
         /// Who attended while it was being opened.
-        var attentions: [Attention] = []
+        var attentions: [OwnerSignal] = []
     }
 
     enum Activity {
         case asking, queued, opening
-        case driven(Engine.OwnedDrive)
+        case driven(Engine.JobHandle)
     }
 
     nonisolated private let counted = Mutex(Counts())
@@ -63,7 +63,7 @@ public actor JobScheduler {
     private var ready: [JobID] = []
     private var drives = 0
     private var openings = 0
-    private var alarm: (time: Timestamp, alarm: Alarm)?
+    private var alarm: (time: Timestamp, alarm: CancellableTimer)?
     private var isStopping = false
 
     public init(_ jobs: any BackgroundJobs, clock: any WallClock, limits: Limits = Limits()) {
@@ -73,13 +73,13 @@ public actor JobScheduler {
     }
 
     /// Drives a job that this process has just begun. From any thread, as all that follows.
-    public nonisolated func adopt(_ drive: Engine.OwnedDrive) { mailbox.post(.adopt(drive)) }
+    public nonisolated func adopt(_ drive: Engine.JobHandle) { mailbox.post(.adopt(drive)) }
     /// Takes a job up that nobody owns, if it is one of the background's.
     public nonisolated func take(_ job: JobID) { mailbox.post(.take(job)) }
     /// Something came for the job: a request or a push stands in the journal.
     public nonisolated func knock(_ job: JobID) { mailbox.post(.knock(job)) }
     /// A person attends to jobs: what is held back of them goes on at once.
-    public nonisolated func take(_ attention: Attention) { mailbox.post(.attention(attention)) }
+    public nonisolated func take(_ attention: OwnerSignal) { mailbox.post(.attention(attention)) }
     /// Lets all jobs go, so that the next owner goes on; ``run()`` returns once their stages have stopped.
     public nonisolated func stop() { mailbox.post(.stop) }
 
@@ -197,7 +197,7 @@ public actor JobScheduler {
     }
 
     private nonisolated func work(
-        _ job: JobID, _ open: @Sendable () async throws(JournalFailure) -> Engine.OwnedDrive?
+        _ job: JobID, _ open: @Sendable () async throws(JournalFailure) -> Engine.JobHandle?
     ) async {
         let result: Result<JobEnd?, JournalFailure>
         var parked: ParkedJob?
@@ -222,7 +222,7 @@ public actor JobScheduler {
         mailbox.post(.ended(job, result, parked, again: again))
     }
 
-    private func opened(_ drive: Engine.OwnedDrive) {
+    private func opened(_ drive: Engine.JobHandle) {
         openings -= 1
         standings[drive.job]?.activity = .driven(drive)
         if standings[drive.job]?.isKnocked == true { drive.checkInbox() }
@@ -275,7 +275,7 @@ public actor JobScheduler {
         guard !isStopping, let time = queue.nextTime() else { return }
         if let alarm, alarm.time <= time { return }
         alarm?.alarm.stop()
-        let next = Alarm()
+        let next = CancellableTimer()
         alarm = (time, next)
         group.addTask { [mailbox, clock] in
             if await next.sleep(until: time, by: clock) { mailbox.post(.tick(time)) }

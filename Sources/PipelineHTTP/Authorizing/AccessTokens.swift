@@ -5,13 +5,13 @@ import Synchronization
 /// The access tokens of one process: one for each grant, asked for once however many requests wait for it, renewed
 /// before it expires, and kept nowhere but in memory.
 public final class AccessTokens: Sendable {
-    private typealias Answer = Result<AccessToken, ExchangeFailure>
+    private typealias ServiceResponse = Result<AccessToken, ExchangeFailure>
 
     private struct Entry {
         var token: AccessToken?
         /// The request for a token that is under way.
         var fetch: Task<Void, Never>?
-        var waiters: [UInt64: CheckedContinuation<Answer, Never>] = [:]
+        var waiters: [UInt64: CheckedContinuation<ServiceResponse, Never>] = [:]
         /// How this client says who it is, once one way has worked.
         var authentication: TokenGrant.Authentication?
     }
@@ -55,7 +55,7 @@ public final class AccessTokens: Sendable {
         }
     }
 
-    private func fetched(_ grant: TokenGrant, _ options: ExchangeOptions) async -> Answer {
+    private func fetched(_ grant: TokenGrant, _ options: ExchangeOptions) async -> ServiceResponse {
         let number = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter
@@ -71,7 +71,7 @@ public final class AccessTokens: Sendable {
 
     /// The one task of its own: it outlives the waiter that began it when others have joined, and ends with the last.
     private func wait(
-        _ continuation: CheckedContinuation<Answer, Never>, _ number: UInt64, for grant: TokenGrant,
+        _ continuation: CheckedContinuation<ServiceResponse, Never>, _ number: UInt64, for grant: TokenGrant,
         _ options: ExchangeOptions
     ) {
         if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled())) }
@@ -97,7 +97,7 @@ public final class AccessTokens: Sendable {
 
     private func fetch(_ grant: TokenGrant, _ options: ExchangeOptions) async {
         let answer = await ask(grant, options)
-        let waiters = state.withLock { state -> [CheckedContinuation<Answer, Never>] in
+        let waiters = state.withLock { state -> [CheckedContinuation<ServiceResponse, Never>] in
             guard !Task.isCancelled else { return [] }
             if case .success(let token) = answer { state.entries[grant]?.token = token }
             state.entries[grant]?.fetch = nil
@@ -108,10 +108,10 @@ public final class AccessTokens: Sendable {
     }
 
     /// Asks once; while it is not known how the client may say who it is, once in each way.
-    private func ask(_ grant: TokenGrant, _ options: ExchangeOptions) async -> Answer {
+    private func ask(_ grant: TokenGrant, _ options: ExchangeOptions) async -> ServiceResponse {
         let entry = state.withLock { $0.entries[grant] }
         let rotated = entry?.token?.rotated
-        var answer: Answer = .failure(.cancelled())
+        var answer: ServiceResponse = .failure(.cancelled())
         for authentication in entry?.authentication.map({ [$0] }) ?? [.header, .form] {
             answer = await sent(grant, authentication, rotated, options)
             switch answer {
@@ -128,7 +128,7 @@ public final class AccessTokens: Sendable {
     private func sent(
         _ grant: TokenGrant, _ authentication: TokenGrant.Authentication, _ rotated: String?,
         _ options: ExchangeOptions
-    ) async -> Answer {
+    ) async -> ServiceResponse {
         do {
             let request = try grant.request(authentication, rotated: rotated)
             let response = try await transport.start(request, options: options.forToken(at: grant.tokenURL)).value
@@ -142,7 +142,7 @@ public final class AccessTokens: Sendable {
         }
     }
 
-    private func judged(_ response: HTTPExchangeResponse, _ grant: TokenGrant) -> Answer {
+    private func judged(_ response: HTTPExchangeResponse, _ grant: TokenGrant) -> ServiceResponse {
         let place = "The token endpoint \(ExchangeFailure.shown(grant.tokenURL))"
         if response.isSuccess {
             if let answer = try? TokenAnswer(body: response.body), !answer.access_token.isEmpty {

@@ -52,17 +52,19 @@ public struct CachingTransport: Transport {
             let answer = try await asked(request, kept, policy, options)
             return await taken(answer, kept, request, key)
         } catch {
-            guard let kept, error.reason != .cancelled, error.isRetryable, mayStandIn(kept, policy) else { throw error }
+            guard let kept, error.reason != .cancelled, error.isRetryable, canServeStale(kept, policy) else {
+                throw error
+            }
             return kept.response(at: now)
         }
     }
 
-    private func isFresh(_ answer: KeptAnswer, _ policy: CachePolicy) -> Bool {
+    private func isFresh(_ answer: CachedResponse, _ policy: CachePolicy) -> Bool {
         answer.age(at: now) < (policy.maxAge?.inSeconds ?? answer.lifetime)
     }
 
     /// Whether an answer may be given in the place of one that did not come.
-    private func mayStandIn(_ answer: KeptAnswer, _ policy: CachePolicy) -> Bool {
+    private func canServeStale(_ answer: CachedResponse, _ policy: CachePolicy) -> Bool {
         let lifetime = policy.maxAge?.inSeconds ?? answer.lifetime
         if answer.age(at: now) < lifetime { return true }
         guard let grace = policy.staleIfOffline else { return policy.mode == .networkFirst }
@@ -70,7 +72,7 @@ public struct CachingTransport: Transport {
     }
 
     private func asked(
-        _ request: RequestDescription, _ kept: KeptAnswer?, _ policy: CachePolicy, _ options: ExchangeOptions
+        _ request: RequestDescription, _ kept: CachedResponse?, _ policy: CachePolicy, _ options: ExchangeOptions
     ) async throws(ExchangeFailure) -> HTTPExchangeResponse {
         var (request, options) = (request, options)
         request.cachePolicy = nil
@@ -87,11 +89,11 @@ public struct CachingTransport: Transport {
 
     /// The answer for the one who asked; what may be kept is.
     private func taken(
-        _ answer: HTTPExchangeResponse, _ kept: KeptAnswer?, _ request: RequestDescription, _ key: String
+        _ answer: HTTPExchangeResponse, _ kept: CachedResponse?, _ request: RequestDescription, _ key: String
     ) async -> HTTPExchangeResponse {
         if answer.status == 304, var kept {
             // What is confirmed is fresh again, and has the fields that came with the confirmation.
-            let fields = answer.headers.map { KeptAnswer.Field(name: $0.name.rawName, value: $0.value) }
+            let fields = answer.headers.map { CachedResponse.Field(name: $0.name.rawName, value: $0.value) }
             let names = Set(fields.map { $0.name.lowercased() })
             kept.fields = kept.fields.filter { !names.contains($0.name.lowercased()) && $0.name.lowercased() != "age" }
             kept.fields += fields.filter { $0.name.lowercased() != "content-length" }
@@ -103,15 +105,15 @@ public struct CachingTransport: Transport {
         return answer
     }
 
-    private func keepable(_ answer: HTTPExchangeResponse, of request: RequestDescription) -> KeptAnswer? {
+    private func keepable(_ answer: HTTPExchangeResponse, of request: RequestDescription) -> CachedResponse? {
         let directives = CacheDirectives(answer.header("Cache-Control"))
         let names = (answer.header("Vary") ?? "").split(separator: ",").map {
             $0.filter { $0 != " " && $0 != "\t" }.lowercased()
         }
         guard [200, 203].contains(answer.status), !directives.has("no-store"), !names.contains("*") else { return nil }
-        return KeptAnswer(
+        return CachedResponse(
             status: answer.status,
-            fields: answer.headers.map { KeptAnswer.Field(name: $0.name.rawName, value: $0.value) }
+            fields: answer.headers.map { CachedResponse.Field(name: $0.name.rawName, value: $0.value) }
                 .filter { $0.name.lowercased() != "set-cookie" },
             url: answer.url, body: answer.body, time: now, variant: Self.variant(names.sorted(), of: request))
     }
@@ -134,9 +136,9 @@ public struct CachingTransport: Transport {
         return digest(text)
     }
 
-    private static func variant(_ names: [String], of request: RequestDescription) -> KeptAnswer.Variant {
+    private static func variant(_ names: [String], of request: RequestDescription) -> CachedResponse.Variant {
         let values = names.map { name in HTTPField.Name(name).flatMap { request.headers[$0] } ?? "" }
-        return KeptAnswer.Variant(names: names, digest: digest(values.joined(separator: "\n")))
+        return CachedResponse.Variant(names: names, digest: digest(values.joined(separator: "\n")))
     }
 
     private static func digest(_ text: String) -> String {

@@ -5,13 +5,13 @@ import HTTPTypes
 /// durable, but an answer is there whole or not at all.
 public protocol ResponseCache: Sendable {
     /// - Parameter key: lower-case hex.
-    func answer(for key: String) async -> KeptAnswer?
+    func answer(for key: String) async -> CachedResponse?
     /// Keeps an answer in the place of an earlier one.
-    func keep(_ answer: KeptAnswer, for key: String) async
+    func keep(_ answer: CachedResponse, for key: String) async
 }
 
 /// An answer as it is kept. It holds no request and so no credentials.
-public struct KeptAnswer: Sendable, Equatable {
+public struct CachedResponse: Sendable, Equatable {
     public var status: Int
     public var fields: [Field]
     public var url: String
@@ -43,7 +43,7 @@ public struct KeptAnswer: Sendable, Equatable {
     }
 }
 
-extension KeptAnswer {
+extension CachedResponse {
     /// The first field of the name.
     func field(_ name: String) -> String? {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value

@@ -7,14 +7,14 @@ import NetworkTasks
 /// for sleeping, it does inside of the ``ExitGate``.
 final class CurlLoop {
     private let configuration: CurlConfiguration
-    private let mailbox: Mailbox<CurlLetter>
+    private let mailbox: Mailbox<CurlCommand>
     private let multi: UnsafeMutableRawPointer
     private var exchanges: [UInt64: CurlExchange] = [:]
     private var spareHandles: [EasyHandle] = []
     private var queue: ExchangeQueue
     /// Those whose turn has come since the last round.
     private var turns: [CurlExchange] = []
-    private var idleWatch = IdleWatch()
+    private var idleWatch = StallDetector()
     private var throttles: [String: ServiceThrottle] = [:]
     private let backlog = WriteBacklog()
     /// How many exchanges with large buffers are with libcurl.
@@ -25,7 +25,7 @@ final class CurlLoop {
     /// Sleeps no longer than this when nothing is due.
     private static let longestSleep: Duration = .seconds(3600)
 
-    init(_ configuration: CurlConfiguration, mailbox: Mailbox<CurlLetter>) {
+    init(_ configuration: CurlConfiguration, mailbox: Mailbox<CurlCommand>) {
         self.configuration = configuration
         self.mailbox = mailbox
         curl_global_init(ccurl_global_defaults())
@@ -83,7 +83,7 @@ final class CurlLoop {
         }
     }
 
-    private func open(_ letter: CurlLetter) {
+    private func open(_ letter: CurlCommand) {
         switch letter {
         case .start(let exchange): start(exchange)
         case .cancel(let id):

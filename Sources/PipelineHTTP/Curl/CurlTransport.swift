@@ -13,7 +13,7 @@ public final class CurlTransport: Transport {
     }
 
     private let configuration: CurlConfiguration
-    private let mailbox = Mailbox<CurlLetter>()
+    private let mailbox = Mailbox<CurlCommand>()
     private let state = Mutex(State())
 
     public init(_ configuration: CurlConfiguration = CurlConfiguration()) {

@@ -11,8 +11,8 @@ final class OwnerPresence: Sendable {
         var isCleared = false
         var jobs: Set<JobID> = []
         var listeners: [Int: AsyncStream<JobID>.Continuation] = [:]
-        var readers: [Int: AsyncStream<JobNews>.Continuation] = [:]
-        var hearers: [Int: AsyncStream<Attention>.Continuation] = [:]
+        var readers: [Int: AsyncStream<JournalSignal>.Continuation] = [:]
+        var hearers: [Int: AsyncStream<OwnerSignal>.Continuation] = [:]
         /// Reads the owner's jobs that have a request.
         var pending: @Sendable () -> [JobID] = { [] }
         var listenersMade = 0
@@ -64,10 +64,10 @@ final class OwnerPresence: Sendable {
     }
 
     /// Adds a reader of what other owners show.
-    func listen(_ continuation: AsyncStream<JobNews>.Continuation) { _ = add(continuation, to: \.readers) }
+    func listen(_ continuation: AsyncStream<JournalSignal>.Continuation) { _ = add(continuation, to: \.readers) }
 
     /// Adds a hearer of who attends to this owner's jobs.
-    func listen(_ continuation: AsyncStream<Attention>.Continuation) { _ = add(continuation, to: \.hearers) }
+    func listen(_ continuation: AsyncStream<OwnerSignal>.Continuation) { _ = add(continuation, to: \.hearers) }
 
     /// Adds one of those that are told of something until they end, and begins to read the socket; false when nothing can
     /// be heard.
@@ -129,19 +129,19 @@ final class OwnerPresence: Sendable {
                 for job in jobs { listener.yield(job) }
             }
         case .watch(let other, let job): watch(other, job)
-        case .attend(let other, let job): if attend(other, job) { tell(Attention.watched(job)) }
-        case .fellBack(let pipeline): tell(Attention.fellBack(pipeline: pipeline))
+        case .attend(let other, let job): if attend(other, job) { tell(OwnerSignal.watched(job)) }
+        case .fellBack(let pipeline): tell(OwnerSignal.fellBack(pipeline: pipeline))
         case .changed(let job): tell(.changed(job))
         case .event(let event): tell(.event(event))
         }
     }
 
-    private func tell(_ news: JobNews) {
+    private func tell(_ news: JournalSignal) {
         let readers = state.withLock { Array($0.readers.values) }
         for reader in readers { reader.yield(news) }
     }
 
-    private func tell(_ attention: Attention) {
+    private func tell(_ attention: OwnerSignal) {
         let hearers = state.withLock { Array($0.hearers.values) }
         for hearer in hearers { hearer.yield(attention) }
     }

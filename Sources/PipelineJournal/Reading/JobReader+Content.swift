@@ -81,12 +81,12 @@ extension JobReader {
         return files
     }
 
-    func pushes(_ job: Int64) throws(JournalFailure) -> [StepKey: PushCount] {
+    func pushes(_ job: Int64) throws(JournalFailure) -> [StepKey: CallbackCount] {
         let query = try statement(.readPushes)
         query.bind(1, job)
         defer { query.reset() }
-        var pushes: [StepKey: PushCount] = [:]
-        while try query.step() { pushes[key(query)] = PushCount(waiting: query.int(2), taken: query.int(3)) }
+        var pushes: [StepKey: CallbackCount] = [:]
+        while try query.step() { pushes[key(query)] = CallbackCount(waiting: query.int(2), taken: query.int(3)) }
         return pushes
     }
 

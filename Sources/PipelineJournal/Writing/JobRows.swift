@@ -49,7 +49,9 @@ struct JobRows {
     }
 
     /// Keeps a push; whether it is new, and the owner that is to be woken.
-    func post(_ push: Push, to step: StepKey, of job: JobID) throws(JournalFailure) -> (isNew: Bool, owner: OwnerID?) {
+    func post(_ push: Callback, to step: StepKey, of job: JobID) throws(JournalFailure) -> (
+        isNew: Bool, owner: OwnerID?
+    ) {
         guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
         let insertion = try statement(.insertPush)
         bind(step, found.number, to: insertion)

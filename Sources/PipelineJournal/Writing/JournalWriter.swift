@@ -30,8 +30,8 @@ final class JournalWriter: Sendable {
         onCommit: @escaping @Sendable () -> Void = {},
         _ body: @escaping @Sendable (JobRows) throws(JournalFailure) -> Value
     ) async throws(JournalFailure) -> Value {
-        typealias Answer = CheckedContinuation<Result<Value, JournalFailure>, Never>
-        let result = await withCheckedContinuation { (continuation: Answer) in
+        typealias ServiceResponse = CheckedContinuation<Result<Value, JournalFailure>, Never>
+        let result = await withCheckedContinuation { (continuation: ServiceResponse) in
             let call = QueuedWrite(
                 perform: { (rows) throws(JournalFailure) in
                     let value = try body(rows)

@@ -3,17 +3,17 @@ public import PipelineEngine
 
 extension Workspace {
     /// The gate of background jobs: one for all jobs of the process.
-    public func gate(journal: Journal) -> LedgerGate {
-        LedgerGate(history: journal, clock: SystemClock(), sensors: sensors)
+    public func gate(journal: Journal) -> ResumeRateLimiter {
+        ResumeRateLimiter(history: journal, clock: SystemClock(), sensors: sensors)
     }
 
     /// What the machine is like.
-    public var sensors: SystemSensors { SystemSensors(environment: settings.environment) }
+    public var sensors: SystemConditions { SystemConditions(environment: settings.environment) }
 
     /// The ledger of resumes as it stands now; empty where there is no journal.
     public func ledger() async throws(JournalFailure) -> ResumeLedger {
         guard let journal = try existingJournal() else { return ResumeLedger() }
-        let since = SystemClock().now - LedgerGate.reach
+        let since = SystemClock().now - ResumeRateLimiter.reach
         return ResumeLedger(records: try await journal.resumes(since: since, of: nil))
     }
 

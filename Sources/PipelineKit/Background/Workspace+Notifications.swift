@@ -20,7 +20,7 @@ extension Workspace {
     ) async throws(NotificationFailure) -> [any RequestDecorator] {
         guard !definitions.isEmpty else { return [] }
         let catalogue = extensions.decorators(with: await plugins.plugins(namedIn: source))
-        let findings = Findings(source: source)
+        let findings = DiagnosticCollector(source: source)
         var decorators: [any RequestDecorator] = []
         for definition in definitions {
             guard let template = catalogue.read(definition, roots: .service, findings: findings) else {

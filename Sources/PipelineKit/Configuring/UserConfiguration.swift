@@ -50,12 +50,12 @@ public struct UserConfiguration: Sendable {
             return
         }
         let source = SourceText(name: path, bytes: bytes)
-        let findings = Findings(source: source)
+        let findings = DiagnosticCollector(source: source)
         let reading = JSONNode.read(source)
         for error in reading.errors {
             findings.report(range: error.range, pointer: "", error.message, hint: error.hint)
         }
-        let reader = reading.node.flatMap { ObjectReader(Place($0), fields: Self.fields, findings: findings) }
+        let reader = reading.node.flatMap { ObjectReader(SourceLocation($0), fields: Self.fields, findings: findings) }
         var found: [String: String] = [:]
         found["PIPELINE_STATE_DIR"] = reader?.optional(Self.state)
         found["PIPELINE_CALLBACK_URL"] = reader?.optional(Self.callback)

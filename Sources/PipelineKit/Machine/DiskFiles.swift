@@ -6,10 +6,10 @@ public import PipelineStages
 
 /// What expressions ask of files, from the disk.
 public struct DiskFiles: FileFacts {
-    private let digests: KnownDigests
+    private let digests: DigestCache
 
     /// - Parameter digests: what transfers have made out already; other files are read.
-    public init(digests: KnownDigests = KnownDigests()) {
+    public init(digests: DigestCache = DigestCache()) {
         self.digests = digests
     }
 

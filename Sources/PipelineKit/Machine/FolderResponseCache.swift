@@ -20,25 +20,25 @@ final class FolderResponseCache: ResponseCache {
     /// The first line of a file; the body follows it.
     private struct Head: Codable {
         var status: Int
-        var fields: [KeptAnswer.Field]
+        var fields: [CachedResponse.Field]
         var url: String
         var time: Double
-        var variant: KeptAnswer.Variant
+        var variant: CachedResponse.Variant
         var length: Int
     }
 
-    func answer(for key: String) async -> KeptAnswer? {
+    func answer(for key: String) async -> CachedResponse? {
         guard let bytes = FileContent.bytes("\(folder)/\(key)"),
             let line = bytes.firstIndex(of: UInt8(ascii: "\n")),
             let head = try? JSONDecoder().decode(Head.self, from: Data(bytes[..<line]))
         else { return nil }
         let body = Array(bytes[(line + 1)...])
         guard body.count == head.length else { return nil }
-        return KeptAnswer(
+        return CachedResponse(
             status: head.status, fields: head.fields, url: head.url, body: body, time: head.time, variant: head.variant)
     }
 
-    func keep(_ answer: KeptAnswer, for key: String) async {
+    func keep(_ answer: CachedResponse, for key: String) async {
         guard answer.body.count <= limit / 8 else { return }
         let head = Head(
             status: answer.status, fields: answer.fields, url: answer.url, time: answer.time, variant: answer.variant,

@@ -11,9 +11,9 @@ public struct Extensions: Sendable {
     private var decorators = DecoratorCatalogue.standard
     private var sinks: [NotificationSinkKind] = []
 
-    private let digests: KnownDigests
+    private let digests: DigestCache
 
-    init(network: Network, digests: KnownDigests) {
+    init(network: Network, digests: DigestCache) {
         self.network = network
         self.digests = digests
     }

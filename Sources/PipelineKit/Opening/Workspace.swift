@@ -19,7 +19,7 @@ public final class Workspace: Sendable {
     public let exchanges: ExchangeFiles
     let extensions: Extensions
     /// Digests of files that uploads of this process have made out.
-    private let digests = KnownDigests()
+    private let digests = DigestCache()
 
     /// A workspace that knows what is built in, and what `extend` adds.
     public init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {

@@ -2,7 +2,7 @@ public import PipelineCore
 import PipelineJournal
 
 /// A journal as programs use it: the port of the engine, and what is done to the store as a whole.
-public protocol WorkspaceJournal: Journal, BackgroundHistory {
+public protocol WorkspaceJournal: Journal, DurationHistory {
     /// The name under which this process owns jobs.
     var owner: OwnerID { get }
     /// Everything that is wrong with the store, a sentence each; empty when all is well.
@@ -25,9 +25,9 @@ public protocol WorkspaceJournal: Journal, BackgroundHistory {
     /// Whether a person watches the job of this process on a terminal of another one.
     func isWatched(_ job: JobID) -> Bool
     /// Who attends to jobs of this process, as it begins.
-    func attentions() -> AsyncStream<Attention>
+    func attentions() -> AsyncStream<OwnerSignal>
     /// What the owners that were asked show.
-    func news() -> AsyncStream<JobNews>
+    func news() -> AsyncStream<JournalSignal>
     /// Gives memory back that only spares the next calls a look at the store; may block.
     func giveBackMemory()
     /// Writes what was called for and lets all jobs' locks go; the journal is not used after.

@@ -17,7 +17,7 @@ struct CommandSink: NotificationSink {
         let isRelative = first.contains("/") && !first.hasPrefix("/")
         let program = ShortProgram(
             program: isRelative ? "\(folder)/\(first)" : first, arguments: Array(words.dropFirst()),
-            environment: environment, folder: ProgramSurroundings.exists(folder) ? folder : nil)
+            environment: environment, folder: ExecutableLookup.exists(folder) ? folder : nil)
         var input: [UInt8] = []
         notification.json.write(into: &input)
         try await program.run(input: input + [UInt8(ascii: "\n")])

@@ -15,7 +15,7 @@ struct DesktopSink: NotificationSink {
                 hint: "DBUS_SESSION_BUS_ADDRESS and XDG_RUNTIME_DIR name none; choose another sink for this machine",
                 isRetryable: false)
         }
-        guard let found = ProgramSurroundings.first(of: Self.programs, in: environment) else {
+        guard let found = ExecutableLookup.first(of: Self.programs, in: environment) else {
             throw NotificationFailure(
                 "no program that speaks to the desktop is installed",
                 hint: "install notify-send (Debian: libnotify-bin), busctl or gdbus", isRetryable: false)
@@ -31,7 +31,7 @@ struct DesktopSink: NotificationSink {
     /// The bus's address: the environment's, else where systemd puts it.
     private var bus: String? {
         if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
-        guard let folder = environment["XDG_RUNTIME_DIR"], ProgramSurroundings.exists("\(folder)/bus") else {
+        guard let folder = environment["XDG_RUNTIME_DIR"], ExecutableLookup.exists("\(folder)/bus") else {
             return nil
         }
         return "unix:path=\(folder)/bus"

@@ -42,7 +42,7 @@ extension ComputeStage {
     private static func isTransient(_ status: Int) -> Bool { [408, 425, 429].contains(status) || status >= 500 }
 
     private func isMissing(
-        _ poll: PollDefinition, _ answer: Answer, in context: Context
+        _ poll: PollDefinition, _ answer: ServiceResponse, in context: Context
     ) async throws(StageFailure) -> Bool {
         guard let missing = poll.missing else { return answer.status == 404 || answer.status == 410 }
         return try await requests.holds(missing, answer, in: context)
@@ -51,7 +51,7 @@ extension ComputeStage {
     /// `failWhen` and `until`; nil when neither holds. Answers with an unexpected status are put only to those that
     /// look at the status: an error page has none of the members that the others ask for.
     private func rules(
-        of poll: PollDefinition, _ answer: Answer, _ rendered: RenderedRequest, _ floor: Duration?,
+        of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, _ floor: Duration?,
         onlyByStatus: Bool, in context: Context
     ) async throws(StageFailure) -> PollFinding? {
         if let failWhen = poll.failWhen, !onlyByStatus || failWhen.readsStatus,
@@ -68,7 +68,8 @@ extension ComputeStage {
     }
 
     private func byLists(
-        of poll: PollDefinition, _ answer: Answer, _ rendered: RenderedRequest, _ floor: Duration?, in context: Context
+        of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, _ floor: Duration?,
+        in context: Context
     ) -> PollFinding {
         var report = PollReport(poll, answer)
         report.floor = floor
@@ -91,7 +92,8 @@ extension ComputeStage {
 
     /// The failure of the remote job itself.
     func jobFailure(
-        _ poll: PollDefinition, _ status: JSON?, _ answer: Answer, _ rendered: RenderedRequest, in context: Context
+        _ poll: PollDefinition, _ status: JSON?, _ answer: ServiceResponse, _ rendered: RenderedRequest,
+        in context: Context
     ) -> StepFailure {
         let name = requests.name(of: rendered.description.url)
         let isCancelled = status.map { poll.lists.meaning(of: $0) == .cancelled } ?? false
@@ -104,7 +106,7 @@ extension ComputeStage {
     }
 
     private func missingFailure(
-        _ answer: Answer, _ rendered: RenderedRequest, in context: Context
+        _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: Context
     ) -> StepFailure {
         requests.failure(
             "\(requests.name(of: rendered.description.url)) does not know the job (status \(answer.status))", answer,

@@ -97,7 +97,7 @@ extension ComputeStage {
     }
 
     private func captures(
-        of poll: PollDefinition, _ answer: Answer, _ rendered: RenderedRequest, in context: Context
+        of poll: PollDefinition, _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: Context
     ) throws(StageFailure) -> JSONObject {
         try requests.captures(captures(of: poll), from: answer, of: rendered, in: context)
     }

@@ -139,7 +139,7 @@ struct ComputeStage: Stage {
     }
 
     /// Where a 202 or a 303 leads.
-    static func monitor(of answer: Answer) -> String? {
+    static func monitor(of answer: ServiceResponse) -> String? {
         guard answer.status == 202 || answer.status == 303, let location = answer.header("Location").first else {
             return nil
         }
@@ -170,7 +170,7 @@ struct ComputeStage: Stage {
         }
         var time = context.now + wait
         if let deadline = context.facts.deadline, deadline > context.now { time = min(time, deadline) }
-        let wake: Wake = callback == nil ? .at(time) : .callback(orAt: time)
+        let wake: WakeCondition = callback == nil ? .at(time) : .callback(orAt: time)
         return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail))
     }
 

@@ -8,7 +8,7 @@ enum PollFinding: Sendable {
     case running(PollReport)
     /// The poll failed, which says nothing about the job.
     case failedPoll(detail: String, floor: Duration?)
-    case succeeded(Answer)
+    case succeeded(ServiceResponse)
     /// The job has failed, or will never be known to have succeeded.
     case failed(StepFailure)
 }
@@ -36,7 +36,7 @@ struct PollReport: Sendable {
     /// What an estimate is made from.
     var words: Estimate.Words { Estimate.Words(secondsLeft: secondsLeft, share: share) }
 
-    init(_ poll: PollDefinition, _ answer: Answer) {
+    init(_ poll: PollDefinition, _ answer: ServiceResponse) {
         switch poll.progress {
         case .percentage(let selector): share = Self.number(selector.lenientValue(in: answer)).map { $0 / 100 }
         case .ratio(let done, let total):

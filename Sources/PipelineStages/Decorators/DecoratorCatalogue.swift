@@ -28,7 +28,7 @@ public struct DecoratorCatalogue: Sendable {
 
     /// Reads one entry of a `with` list; nil after having reported mistakes.
     public func read(
-        _ definition: DecoratorDefinition, roots: AllowedRoots, findings: Findings
+        _ definition: DecoratorDefinition, roots: AllowedRoots, findings: DiagnosticCollector
     ) -> DecoratorTemplate? {
         if let kind = kinds[definition.name] { return kind.read(definition.configuration, roots, findings) }
         let guess = Suggestion.nearest(to: definition.name, among: names)
@@ -40,7 +40,7 @@ public struct DecoratorCatalogue: Sendable {
     }
 
     /// Reports the mistakes of a `with` list of a service or of the whole document: the planner's hook.
-    @Sendable public func check(_ definitions: [DecoratorDefinition], findings: Findings) {
+    @Sendable public func check(_ definitions: [DecoratorDefinition], findings: DiagnosticCollector) {
         for definition in definitions { _ = read(definition, roots: .service, findings: findings) }
     }
 

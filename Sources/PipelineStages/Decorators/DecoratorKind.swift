@@ -10,11 +10,11 @@ public struct DecoratorKind: Sendable {
     /// The JSON Schema (2020-12) of its configuration.
     public let schema: JSON
     /// Reads the configuration; nil after having reported mistakes. The roots are what its templates may read.
-    public let read: @Sendable (Place, AllowedRoots, Findings) -> DecoratorTemplate?
+    public let read: @Sendable (SourceLocation, AllowedRoots, DiagnosticCollector) -> DecoratorTemplate?
 
     public init(
         name: String, summary: String, schema: JSON,
-        read: @escaping @Sendable (Place, AllowedRoots, Findings) -> DecoratorTemplate?
+        read: @escaping @Sendable (SourceLocation, AllowedRoots, DiagnosticCollector) -> DecoratorTemplate?
     ) {
         self.name = name
         self.summary = summary

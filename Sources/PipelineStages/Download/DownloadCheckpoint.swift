@@ -33,7 +33,7 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// The length of the whole, where the service has said it.
     var total: Int64?
     /// What the service said that the digests of the whole are.
-    var stated: [StatedDigest] = []
+    var stated: [DeclaredDigest] = []
     /// How often a whole file had the wrong digest or size.
     var mismatches = 0
     /// How often a whole file was refused by a rule of the author's that allows another try; nil for never.

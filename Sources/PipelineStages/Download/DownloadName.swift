@@ -9,7 +9,7 @@ enum DownloadName {
     }
 
     /// The same of an answer.
-    static func make(_ answer: Answer) -> String {
+    static func make(_ answer: ServiceResponse) -> String {
         make(proposed: answer.header("Content-Disposition").first, url: answer.url)
     }
 

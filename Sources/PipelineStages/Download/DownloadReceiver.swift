@@ -47,7 +47,7 @@ final class DownloadReceiver: Sendable {
         var validator: Validator?
         var coding: String?
         var total: Int64?
-        var stated: [StatedDigest] = []
+        var stated: [DeclaredDigest] = []
         var outcome = Outcome.none
         var told: Int64 = -1
         var toldAt: Timestamp
@@ -88,11 +88,11 @@ final class DownloadReceiver: Sendable {
         let validator: Validator?
         let coding: String?
         let total: Int64?
-        let stated: [StatedDigest]
+        let stated: [DeclaredDigest]
         let outcome: Outcome
     }
 
-    let marks: TransferMarks
+    let marks: ProgressTicker
     private let session: DownloadSession
     private let place: OutputPath
     private let url: String
@@ -109,7 +109,7 @@ final class DownloadReceiver: Sendable {
     ///   - part: the file with the bytes held, if there are any; `digests` have seen them.
     ///   - owner: whose the notes are, by the version of the resource, see ``PartNotes``.
     init(
-        _ session: DownloadSession, marks: TransferMarks, place: OutputPath, url: String, comparesExisting: Bool,
+        _ session: DownloadSession, marks: ProgressTicker, place: OutputPath, url: String, comparesExisting: Bool,
         wanted: VerifyDefinition.Values, checkpoint: DownloadCheckpoint, part: PartFile?, digests: RunningDigests,
         owner: @escaping @Sendable (Validator?) -> String, now: @escaping @Sendable () -> Timestamp
     ) {
@@ -184,11 +184,11 @@ final class DownloadReceiver: Sendable {
         }
     }
 
-    private func stated(in headers: HTTPFields, isWhole: Bool) -> [StatedDigest] {
-        var stated = StatedDigest.stated(in: headers, isWhole: isWhole)
+    private func stated(in headers: HTTPFields, isWhole: Bool) -> [DeclaredDigest] {
+        var stated = DeclaredDigest.stated(in: headers, isWhole: isWhole)
         if isWhole || !wanted.headerIsOfContent, let name = wanted.header.flatMap({ HTTPField.Name($0) }),
             let text = headers[name],
-            let digest = StatedDigest(text, source: name.rawName)
+            let digest = DeclaredDigest(text, source: name.rawName)
         {
             stated.append(digest)
         }

@@ -56,16 +56,16 @@ extension DownloadRun {
         checkpoint.refusals = goesOn ? count : nil
         try await commit(countsBytes: false)
         throw .failed(
-            TryFailure(
+            AttemptFailure(
                 failure, kind: goesOn ? .answered : .definite, retryAfter: goesOn ? arrival.retryAfter : nil))
     }
 
     /// A file that is too large to be an answer is judged by its beginning: a rule that looks for a word in its text, as
     /// in a page that says what is wrong, would find no text and fail.
-    private func judged(_ arrival: Arrival) -> Answer {
+    private func judged(_ arrival: Arrival) -> ServiceResponse {
         let answer = arrival.answer
         guard answer.body.isEmpty else { return answer }
-        return Answer(
+        return ServiceResponse(
             status: answer.status, headers: answer.headers, url: answer.url,
             body: start(of: arrival.part, min(arrival.bytes, Self.mostJudged)))
     }
@@ -91,14 +91,14 @@ extension DownloadRun {
     }
 
     /// Only one that was named too late to run with the bytes is read from the file.
-    private func actual(_ digest: StatedDigest, of arrival: Arrival) throws(StageFailure) -> String {
+    private func actual(_ digest: DeclaredDigest, of arrival: Arrival) throws(StageFailure) -> String {
         if let known = arrival.digests.hex(digest.algorithm) { return known }
         let path = arrival.part.path
         return try reading(path) { () throws(FileFailure) in try digest.actual(of: path) } ?? ""
     }
 
     /// Whether the header that the author counts on, if any, has given a digest.
-    func hasHeader(in stated: [StatedDigest]) -> Bool {
+    func hasHeader(in stated: [DeclaredDigest]) -> Bool {
         guard let header = wanted.header else { return true }
         return stated.contains { $0.source.lowercased() == header.lowercased() }
     }
@@ -125,7 +125,7 @@ extension DownloadRun {
                 ? "it came twice like that, and neither was kept: the file at the service, or what is known of it, is wrong"
                 : "the damaged file was thrown away; the next try fetches it anew",
             in: context)
-        return .failed(TryFailure(failure, kind: isLast ? .definite : .answered))
+        return .failed(AttemptFailure(failure, kind: isLast ? .definite : .answered))
     }
 
     // MARK: The name
@@ -202,7 +202,7 @@ extension DownloadRun {
 
     func busy(_ path: String) -> StageFailure {
         .failed(
-            TryFailure(
+            AttemptFailure(
                 StepFailure(
                     "another download is writing to \(path)",
                     hint: "let it end, or choose another \"to\" for one of them",
@@ -211,7 +211,7 @@ extension DownloadRun {
 
     func noRoom(_ lack: PartFile.LackOfRoom, _ path: String) -> StageFailure {
         .failed(
-            TryFailure(
+            AttemptFailure(
                 StepFailure(
                     "there is not enough room for \(path): it needs \(SizeText.describe(lack.needed)), and "
                         + "\(SizeText.describe(lack.free)) are free",

@@ -20,7 +20,7 @@ extension DownloadRun {
         for field in session.fields { rendered.description.headers[field.name] = field.value }
         let (context, requests) = (context, requests)
         let receiver = DownloadReceiver(
-            session, marks: TransferMarks(from: session.held, part: Self.partSize) { context.now }, place: place,
+            session, marks: ProgressTicker(from: session.held, part: Self.partSize) { context.now }, place: place,
             url: rendered.description.url, comparesExisting: comparesExisting,
             wanted: wanted, checkpoint: checkpoint, part: part, digests: digests,
             owner: owner(of:)
@@ -61,7 +61,7 @@ extension DownloadRun {
                 .map { .identical($0) } ?? .taken
         case .received, .nothingMore:
             guard let part = snapshot.part, let path = snapshot.path else { throw definite("the answer had no file") }
-            let trailing = StatedDigest.stated(in: response.trailers, isWhole: response.status != 206)
+            let trailing = DeclaredDigest.stated(in: response.trailers, isWhole: response.status != 206)
             try await keep(snapshot, &passage, isEnd: true)
             checkpoint.stated += trailing.filter { !checkpoint.stated.contains($0) }
             roundTrip = max(roundTrip, response.timings.roundTrip)
@@ -75,7 +75,7 @@ extension DownloadRun {
                 digests = snapshot.digests
                 return .more
             }
-            let answer = Answer(
+            let answer = ServiceResponse(
                 status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) },
                 url: response.url, body: try smallBody(part, snapshot.position))
             return .whole(

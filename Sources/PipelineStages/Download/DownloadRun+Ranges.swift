@@ -35,8 +35,8 @@ extension DownloadRun {
         let progress = RangeProgress(
             map, front: RangeProgress.Front(position: checkpoint.held, digests: digests), hashers: hashers,
             unit: PartNotes.unit(for: total))
-        let gauge = StreamGauge(
-            StreamPace(.receiving, most: streams, of: total, width: checkpoint.streams, now: context.now)
+        let gauge = ThroughputMonitor(
+            ConcurrencyController(.receiving, most: streams, of: total, width: checkpoint.streams, now: context.now)
         ) { now.now }
         gauge.connected(over: roundTrip)
         var counted = min(known, progress.covered)
@@ -44,8 +44,8 @@ extension DownloadRun {
         notes = []
         try reading(part.path) { () throws(FileFailure) in if part.size < total { try part.truncate(to: total) } }
         gauge.begin(at: progress.covered)
-        let marks = TransferMarks(from: progress.covered, part: Self.partSize) { now.now }
-        let crew = RangeCrew(
+        let marks = ProgressTicker(from: progress.covered, part: Self.partSize) { now.now }
+        let crew = RangeDownloader(
             stream: RangeStream(
                 run: self, part: part, notes: PartNotes(part, behind: total, of: owner(of: checkpoint.validator)),
                 progress: progress, marks: marks, gauge: gauge, session: session()),
@@ -96,7 +96,7 @@ extension DownloadRun {
 
     /// Makes what has arrived durable, and counts it. Whole pieces behind the prefix become part of it.
     private mutating func keep(
-        _ progress: RangeProgress, _ gauge: StreamGauge, _ part: PartFile, _ counted: inout Int64
+        _ progress: RangeProgress, _ gauge: ThroughputMonitor, _ part: PartFile, _ counted: inout Int64
     ) async throws(StageFailure) {
         let seen = progress.snapshot
         guard seen.covered != counted || checkpoint.ranges == nil else { return }
@@ -142,7 +142,7 @@ extension DownloadRun {
         checkpoint.ranges = nil
         // Nothing was left to fetch: the answer that captures are taken from says that there is nothing more.
         guard let (response, rendered) = last else { return .more }
-        let answer = Answer(
+        let answer = ServiceResponse(
             status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) }, url: response.url,
             body: try smallBody(part, total))
         return .whole(

@@ -28,7 +28,7 @@ extension DownloadRun {
 
     /// The outcome for an existing file that is the one wanted; nil for any other.
     func identical(
-        _ path: String, by digests: [StatedDigest], total: Int64? = nil
+        _ path: String, by digests: [DeclaredDigest], total: Int64? = nil
     ) async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
         var status = stat()
         guard !digests.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

@@ -101,7 +101,7 @@ struct DownloadRun {
         let path: String
         let bytes: Int64
         let digests: RunningDigests
-        let answer: Answer
+        let answer: ServiceResponse
         let rendered: RenderedRequest
         /// How long the service wants to be left alone.
         let retryAfter: Duration?

@@ -93,7 +93,7 @@ struct DownloadSession: Sendable, Equatable {
         else { return .restart("the service does not say which bytes it sent") }
         guard
             Validator(headers) != nil || hasFinalDigest || last + 1 == length
-                || StatedDigest.stated(in: headers, isWhole: false).contains(where: \.tellsFilesApart)
+                || DeclaredDigest.stated(in: headers, isWhole: false).contains(where: \.tellsFilesApart)
         else { return .restart("the service does not say which version of the file it sent") }
         if let fault = Self.fault(in: headers, from: 0, to: last) { return .restart(fault) }
         return .rest(end: last + 1, total: length)

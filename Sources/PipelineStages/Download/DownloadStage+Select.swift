@@ -44,7 +44,7 @@ extension DownloadStage {
     }
 
     private func check(
-        _ bytes: [UInt8], _ answer: Answer, _ rendered: RenderedRequest, _ response: HTTPExchangeResponse,
+        _ bytes: [UInt8], _ answer: ServiceResponse, _ rendered: RenderedRequest, _ response: HTTPExchangeResponse,
         in context: StageContext<DownloadCheckpoint>
     ) async throws(StageFailure) {
         let wanted = try await verify.values(in: context)

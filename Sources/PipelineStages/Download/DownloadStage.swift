@@ -83,11 +83,11 @@ struct VerifyDefinition: Sendable {
 
     /// The values, once they can be known.
     struct Values: Sendable {
-        var digest: StatedDigest?
+        var digest: DeclaredDigest?
         var size: Int64?
         var header: String?
 
-        var stated: [StatedDigest] { digest.map { [$0] } ?? [] }
+        var stated: [DeclaredDigest] { digest.map { [$0] } ?? [] }
         /// Whether the header is one that a service gives for what it sends: of a part it says nothing about the whole.
         var headerIsOfContent: Bool {
             header.map { ["content-digest", "content-md5"].contains($0.lowercased()) } ?? false
@@ -110,9 +110,10 @@ struct VerifyDefinition: Sendable {
     }
 
     /// Null means that there is nothing to compare with: not every service gives a digest each time.
-    private func digest(_ value: JSON) throws(EvaluationFailure) -> StatedDigest? {
+    private func digest(_ value: JSON) throws(EvaluationFailure) -> DeclaredDigest? {
         if value.isNull { return nil }
-        if let text = value.string, let digest = StatedDigest(text, source: "\"verify\""), digest.algorithm == .sha256 {
+        if let text = value.string, let digest = DeclaredDigest(text, source: "\"verify\""), digest.algorithm == .sha256
+        {
             return digest
         }
         throw .wrong(

@@ -18,8 +18,8 @@ struct RangeStream: Sendable {
     let part: PartFile
     let notes: PartNotes
     let progress: RangeProgress
-    let marks: TransferMarks
-    let gauge: StreamGauge
+    let marks: ProgressTicker
+    let gauge: ThroughputMonitor
     /// The request of the piece, but for where it begins.
     let session: DownloadSession
 

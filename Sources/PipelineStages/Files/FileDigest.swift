@@ -10,7 +10,7 @@
 enum FileDigest {
     /// The digests of a file that are stated, and its SHA-256, in one read.
     static func digests(
-        of path: String, for stated: [StatedDigest] = []
+        of path: String, for stated: [DeclaredDigest] = []
     ) throws(FileFailure) -> RunningDigests {
         // A pipe that has a result's name is empty, and nobody waits until somebody writes into it.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -33,10 +33,10 @@ struct FileFailure: Error, Sendable, Hashable {
     }
 
     /// As the failure of a try: room on a disk comes back, so the step waits for it, for as long as for a network.
-    func tryFailure(place: String?) -> TryFailure {
+    func tryFailure(place: String?) -> AttemptFailure {
         let failure = stepFailure(place: place)
-        guard isLackOfSpace else { return TryFailure(failure, kind: .definite) }
-        return TryFailure(failure, kind: .silent, pause: Self.pauseForSpace)
+        guard isLackOfSpace else { return AttemptFailure(failure, kind: .definite) }
+        return AttemptFailure(failure, kind: .silent, pause: Self.pauseForSpace)
     }
 
     /// How often a full disk is tried at the most: each try may cost a request.

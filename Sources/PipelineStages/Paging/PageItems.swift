@@ -25,7 +25,7 @@ struct PageItems: Sendable {
     }
 
     /// The entries in their order; none when the place is missing or null.
-    func items(in answer: Answer) throws(Failure) -> [JSON] {
+    func items(in answer: ServiceResponse) throws(Failure) -> [JSON] {
         switch source {
         case .selector(let selector): return Self.elements(selector.lenientValue(in: answer))
         case .query(let query):

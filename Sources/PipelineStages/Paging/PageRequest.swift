@@ -11,14 +11,14 @@ struct PageRequest: Sendable {
     @Indirect private(set) var paginate: PaginateDefinition?
     let items: PageItems
     /// What a page without the JSON that was asked for means: in a look-up, that another one may be better.
-    var unreadable = TryFailure.Kind.definite
+    var unreadable = AttemptFailure.Kind.definite
 
     /// A page that was answered.
     struct Page: Sendable {
         let items: [JSON]
         /// The items as JSON Lines: each compact and with a line feed behind it.
         let lines: [UInt8]
-        let answer: Answer
+        let answer: ServiceResponse
         let rendered: RenderedRequest
         /// Of its body, as it came over the network.
         let bytesReceived: Int64
@@ -50,7 +50,7 @@ struct PageRequest: Sendable {
             found = try items.items(in: answer)
         } catch {
             throw .failed(
-                TryFailure(
+                AttemptFailure(
                     requests.failure(
                         error.message, answer, of: rendered,
                         hint: "look at what was sent: is the path right, and does \"items\" fit it?", in: context),
@@ -169,7 +169,7 @@ struct PageRequest: Sendable {
     // MARK: The answer
 
     private func next<Checkpoint>(
-        by source: PaginateDefinition.Source, in answer: Answer, _ rendered: RenderedRequest,
+        by source: PaginateDefinition.Source, in answer: ServiceResponse, _ rendered: RenderedRequest,
         _ context: StageContext<Checkpoint>
     ) throws(StageFailure) -> String? {
         switch source {
@@ -190,7 +190,7 @@ struct PageRequest: Sendable {
         }
     }
 
-    private func hasMore(_ answer: Answer, _ condition: Selector?) -> Bool {
+    private func hasMore(_ answer: ServiceResponse, _ condition: Selector?) -> Bool {
         guard let condition else { return true }
         switch condition.lenientValue(in: answer) {
         case .null, .bool(false): return false
@@ -200,7 +200,7 @@ struct PageRequest: Sendable {
     }
 
     private func failure<Checkpoint>(
-        _ message: String, _ answer: Answer, _ rendered: RenderedRequest, hint: String? = nil,
+        _ message: String, _ answer: ServiceResponse, _ rendered: RenderedRequest, hint: String? = nil,
         in context: StageContext<Checkpoint>
     ) -> StageFailure {
         .definite(requests.failure(message, answer, of: rendered, hint: hint, in: context))

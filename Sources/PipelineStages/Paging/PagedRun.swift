@@ -138,7 +138,7 @@ struct PagedRun {
     // MARK: The end
 
     private mutating func finish(_ page: PageRequest.Page) async throws(StageFailure) -> JSONObject {
-        let last = Answer(
+        let last = ServiceResponse(
             status: page.answer.status, headers: page.answer.headers, url: page.answer.url, body: page.answer.body,
             items: keepsItems ? .array(keptItems) : nil)
         let captures = try stage.requests.captures(stage.capture, from: last, of: page.rendered, in: context)

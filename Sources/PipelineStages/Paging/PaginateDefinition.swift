@@ -32,7 +32,7 @@ struct PaginateDefinition: Sendable {
     /// The most pages that are fetched; nil for all.
     var maximumPages: Setting<Int>?
     /// Where it stands in the document.
-    var place: Place
+    var place: SourceLocation
 
     /// The same with the values of its expressions put in.
     func resolved(in scope: Scope) throws(EvaluationFailure) -> PaginateDefinition {
@@ -57,7 +57,7 @@ struct PaginateDefinition: Sendable {
     }
 
     /// Reports parameters that the request brings itself, and places that it does not have.
-    func check(against request: RequestDefinition, _ findings: Findings) {
+    func check(against request: RequestDefinition, _ findings: DiagnosticCollector) {
         let literal = request.url.pieces.compactMap { if case .literal(let text) = $0 { text } else { nil } }.joined()
         let query = URLQueryNames.names(in: literal) + request.query.entries.map(\.name)
         for name in names(in: .query) where query.contains(name) {

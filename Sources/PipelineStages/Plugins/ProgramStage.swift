@@ -114,11 +114,11 @@ struct ProgramStage: Stage {
             "the plugin '\(program.name)' \(told.message(redact: context.redact))",
             hint: told.hint ?? "'pipeline plugins test \(program.path)' looks into it",
             body: end.log.lastLines(redact: context.redact), place: context.facts.place)
-        return .failed(TryFailure(failure, kind: end.wasKilled && fault.kind == .ended ? .answered : .definite))
+        return .failed(AttemptFailure(failure, kind: end.wasKilled && fault.kind == .ended ? .answered : .definite))
     }
 
-    static func tryFailure(_ refusal: PluginRefusal, in context: Context) -> TryFailure {
-        TryFailure(
+    static func tryFailure(_ refusal: PluginRefusal, in context: Context) -> AttemptFailure {
+        AttemptFailure(
             StepFailure(
                 String(context.redact(refusal.message).prefix(2000)),
                 hint: refusal.hint.map { String(context.redact($0).prefix(2000)) },

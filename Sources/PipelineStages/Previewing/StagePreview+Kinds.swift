@@ -55,7 +55,7 @@ extension WaitStage {
     }
 }
 
-extension PushStage {
+extension CallbackStage {
     func preview(in scope: PreviewScope) async -> StagePreview { StagePreview(waits: "for a push") }
 }
 

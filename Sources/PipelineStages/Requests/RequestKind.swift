@@ -54,7 +54,7 @@ private struct RequestStageFields: Sendable {
 
     private func check(
         _ pages: PaginateDefinition, _ definition: RequestDefinition, _ target: Template?, _ captures: CaptureSet,
-        _ findings: Findings
+        _ findings: DiagnosticCollector
     ) {
         pages.check(against: definition, findings)
         if let once = definition.once, once.resends.constant != true, let place = definition.place {

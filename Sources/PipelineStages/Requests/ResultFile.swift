@@ -73,7 +73,7 @@ enum ResultFile {
             switch error {
             case .busy:
                 let failure = StepFailure("another process writes \(path)", place: context.facts.place)
-                throw .failed(TryFailure(failure, kind: .answered))
+                throw .failed(AttemptFailure(failure, kind: .answered))
             case .file(let failure): throw Self.failure(failure, in: context)
             }
         }

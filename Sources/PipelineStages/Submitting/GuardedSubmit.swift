@@ -35,7 +35,7 @@ struct GuardedSubmit: Sendable {
                 return answer
             },
             settle: { record async throws(StageFailure) in
-                var settlement = SubmitSettlement(requests: requests, definition: definition)
+                var settlement = SubmitReconciliation(requests: requests, definition: definition)
                 if let cause = cause.withLock({ $0 }) { settlement.cause = cause }
                 return try await settlement.settle(record, in: context, accept: accept)
             })
@@ -50,9 +50,9 @@ struct GuardedSubmit: Sendable {
 
     private func send<Checkpoint>(
         _ rendered: RenderedRequest, _ record: SubmitRecord, in context: StageContext<Checkpoint>, accept: Accept
-    ) async throws(StageFailure) -> SubmitAnswer {
+    ) async throws(StageFailure) -> SubmitResponse {
         if let deadline = context.facts.deadline, context.now >= deadline {
-            return .notSent(TryFailure(Self.tooLate(context), kind: .definite))
+            return .notSent(AttemptFailure(Self.tooLate(context), kind: .definite))
         }
         var request = rendered
         if let key = try await definition.once?.key?.decorator(for: record, in: context) {
@@ -78,11 +78,11 @@ struct GuardedSubmit: Sendable {
 
     private func unanswered<Checkpoint>(
         _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
-    ) throws(StageFailure) -> SubmitAnswer {
+    ) throws(StageFailure) -> SubmitResponse {
         let failed = requests.tryFailure(failure, of: rendered, in: context)
         if !failure.connectionMade {
             let isStopped = failure.reason == .cancelled
-            return .notSent(isStopped ? TryFailure(failed.failure, kind: .silent) : failed)
+            return .notSent(isStopped ? AttemptFailure(failed.failure, kind: .silent) : failed)
         }
         if failure.reason == .cancelled || Task.isCancelled { throw .stopped }
         return .uncertain(failed.failure)
@@ -91,20 +91,20 @@ struct GuardedSubmit: Sendable {
     private func judged<Checkpoint>(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>,
         accept: Accept
-    ) async throws(StageFailure) -> SubmitAnswer {
+    ) async throws(StageFailure) -> SubmitResponse {
         let answer = requests.answer(of: response)
         let retryAfter = response.retryAfter(now: context.now)
         switch try await requests.verdict(on: answer, of: rendered, in: context, default: expected) {
         case .ruledOut(let failure, allowsRetry: false): return .refused(failure)
         case .ruledOut(let failure, allowsRetry: true):
-            return .notAccepted(TryFailure(failure, kind: .answered, retryAfter: retryAfter))
+            return .notAccepted(AttemptFailure(failure, kind: .answered, retryAfter: retryAfter))
         case .unexpected(let failure):
             switch response.status {
             case 429, 503: return .notAccepted(requests.tryFailure(failure, of: response, in: context))
             case 408, 409, 425: return .uncertain(failure, retryAfter: retryAfter)
             case 401, 403:
                 let isRenewed = await requests.hasNewCredentials(for: response.status, of: rendered, in: context)
-                return isRenewed ? .notAccepted(TryFailure(failure, kind: .answered)) : .refused(failure)
+                return isRenewed ? .notAccepted(AttemptFailure(failure, kind: .answered)) : .refused(failure)
             case 400..<500: return .refused(failure)
             default: return .uncertain(failure, retryAfter: retryAfter)
             }

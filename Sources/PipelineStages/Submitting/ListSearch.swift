@@ -39,7 +39,7 @@ struct ListSearch: Sendable {
             guard !page.answer.body.isEmpty else {
                 let failure = requests.failure(
                     "the look-up was answered without JSON", page.answer, of: page.rendered, in: context)
-                throw .failed(TryFailure(failure, kind: .answered))
+                throw .failed(AttemptFailure(failure, kind: .answered))
             }
             for item in try entries(page, in: context) where !matches.contains(item) {
                 let isIt = try await context.evaluate(with: { $0.item = item }) { scope throws(EvaluationFailure) in
@@ -58,7 +58,7 @@ struct ListSearch: Sendable {
         _ page: PageRequest.Page, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> [JSON] {
         guard list.paginate?.items != nil else { return page.items }
-        let answer = Answer(
+        let answer = ServiceResponse(
             status: page.answer.status, headers: page.answer.headers, url: page.answer.url, body: page.answer.body,
             items: .array(page.items))
         do throws(PageItems.Failure) {

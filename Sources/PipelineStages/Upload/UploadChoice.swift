@@ -27,7 +27,7 @@ struct UploadChoice: Sendable {
                     "\(requests.requests.name(of: rendered.description.url)) redirects the question what it speaks",
                     requests.requests.answer(of: response), of: rendered,
                     hint: "log in to the network, or name the place itself", in: context)
-                throw .failed(TryFailure(failure, kind: .answered))
+                throw .failed(AttemptFailure(failure, kind: .answered))
             }
             if Self.isAboutSomethingElse(response.status) {
                 _ = try await requests.requests.judge(response, of: rendered, in: context)

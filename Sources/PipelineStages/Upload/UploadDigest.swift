@@ -20,12 +20,12 @@ final class UploadDigest: Sendable {
         /// The file's time of change (ctime), which no program can set back.
         var changed: Int64
         /// States in order of their positions: behind what the service confirmed, and behind what was read.
-        var marks: [RunningSHA256.Mark]
+        var marks: [ResumableSHA256.Mark]
     }
 
     private struct State: Sendable {
-        var running = RunningSHA256()
-        var marks: [RunningSHA256.Mark] = []
+        var running = ResumableSHA256()
+        var marks: [ResumableSHA256.Mark] = []
     }
 
     private static let distance: Int64 = 1 << 20
@@ -46,7 +46,7 @@ final class UploadDigest: Sendable {
         else {
             return true
         }
-        var running = RunningSHA256()
+        var running = ResumableSHA256()
         try Self.feed(&running, from: source.path, to: last.position)
         return running.mark == last
     }
@@ -56,7 +56,7 @@ final class UploadDigest: Sendable {
         var (running, marks) = state.withLock { ($0.running, $0.marks) }
         let best = marks.last { $0.position <= offset }
         if running.position > offset || running.position < best?.position ?? 0 {
-            running = best.flatMap(RunningSHA256.init) ?? RunningSHA256()
+            running = best.flatMap(ResumableSHA256.init) ?? ResumableSHA256()
         }
         // Nothing that lies further on may be taken up later: by then it may be of other bytes.
         marks.removeAll { $0.position > running.position }
@@ -98,7 +98,7 @@ final class UploadDigest: Sendable {
         }
     }
 
-    private static func feed(_ running: inout RunningSHA256, from path: String, to end: Int64) throws(FileFailure) {
+    private static func feed(_ running: inout ResumableSHA256, from path: String, to end: Int64) throws(FileFailure) {
         guard running.position < end else { return }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last("read", path) }

@@ -8,7 +8,7 @@ enum UploadKind {
     /// The kind, sending over the network and knowing the decorators.
     /// - Parameter digests: takes the digests of files that were sent whole.
     static func make(
-        network: Network, decorators: DecoratorCatalogue, digests: KnownDigests = KnownDigests()
+        network: Network, decorators: DecoratorCatalogue, digests: DigestCache = DigestCache()
     ) -> StageKind {
         let fields = UploadFields(decorators)
         return StageKind(name: "upload", summary: "Sends a local file to a service.", fields: fields.all) { reading in
@@ -136,7 +136,7 @@ private struct UploadFields: Sendable {
     /// Beside a request that ends the upload, "once" is about that one: it is what carries the key.
     private func check(
         _ definition: RequestDefinition, endedBy end: RequestDefinition?, _ requests: StageRequests,
-        _ findings: Findings
+        _ findings: DiagnosticCollector
     ) {
         guard var end else { return requests.check(definition, findings) }
         var first = definition

@@ -25,7 +25,7 @@ extension UploadRun {
             requests.answer(of: response), of: rendered,
             hint: "it is asked again before \(SizeText.describe(stake)) are given up", in: context)
         return .failed(
-            TryFailure(
+            AttemptFailure(
                 step, kind: .answered, retryAfter: response.retryAfter(now: context.now),
                 pause: Self.pause(after: doubts)))
     }

@@ -7,7 +7,7 @@ extension UploadRun {
     mutating func finish(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
-        let answer: Answer
+        let answer: ServiceResponse
         do throws(StageFailure) {
             answer = try await requests.judge(response, of: rendered, in: context)
         } catch {
@@ -21,7 +21,7 @@ extension UploadRun {
 
     /// Takes the captures out of an answer that ended the upload and was judged.
     mutating func conclude(
-        _ answer: Answer, _ rendered: RenderedRequest
+        _ answer: ServiceResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         let captures: JSONObject
         do throws(StageFailure) {
@@ -42,7 +42,7 @@ extension UploadRun {
     }
 
     /// Whether an answer says that it is JSON and is none: it was damaged on its way, and says nothing of the upload.
-    private static func isGarbled(_ answer: Answer) -> Bool {
+    private static func isGarbled(_ answer: ServiceResponse) -> Bool {
         let type = answer.header("Content-Type").first?.lowercased() ?? ""
         return type.contains("json") && (try? answer.json()) == nil
     }
@@ -75,7 +75,7 @@ extension UploadRun {
             let step = requests.failure(
                 "\(name) did not say how much of the file it has", requests.answer(of: response), of: rendered,
                 hint: "something on the way may have answered in its place", in: context)
-            return .failed(TryFailure(step, kind: .answered, retryAfter: response.retryAfter(now: context.now)))
+            return .failed(AttemptFailure(step, kind: .answered, retryAfter: response.retryAfter(now: context.now)))
         case .unsupported:
             return definite(
                 "\(name) does not speak \(session.language)",
@@ -113,7 +113,7 @@ extension UploadRun {
             hint: "it may still wait for the connection that broke", in: context)
         let pause = Self.pause(after: (checkpoint.held ?? 1) - 1)
         let floor = response.retryAfter(now: context.now)
-        return .failed(TryFailure(step, kind: .answered, retryAfter: floor, pause: floor == nil ? pause : .zero))
+        return .failed(AttemptFailure(step, kind: .answered, retryAfter: floor, pause: floor == nil ? pause : .zero))
     }
 
     /// An exchange without a whole answer. What was sent is kept in mind; the next try asks for the offset.

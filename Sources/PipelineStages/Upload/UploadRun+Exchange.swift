@@ -80,7 +80,7 @@ extension UploadRun {
 
     private func watch(_ request: UploadRequest, _ rendered: RenderedRequest) -> UploadWatch {
         let (context, total) = (context, source.size)
-        let marks = TransferMarks(from: 0, part: partSize) { context.now }
+        let marks = ProgressTicker(from: 0, part: partSize) { context.now }
         var shift: Int64 = 0
         switch request.body {
         case .none, .empty: return UploadWatch(marks: marks) { _ in }

@@ -34,7 +34,7 @@ extension UploadRun {
         let kept = keptUntil.map { "it had said that it keeps it until \($0)" }
         let hint = wasWhole ? "it may be there twice; \"once\" says how such an upload is found again" : kept
         return .failed(
-            TryFailure(requests.failure(title, answer, of: rendered, hint: hint, in: context), kind: .answered))
+            AttemptFailure(requests.failure(title, answer, of: rendered, hint: hint, in: context), kind: .answered))
     }
 
     /// The answer to a complete upload is lost: found again as `once` says, else the file is sent again.
@@ -49,7 +49,7 @@ extension UploadRun {
             digest: "", phase: .sending)
         record.firstSent = context.facts.started
         record.misses = checkpoint.misses
-        let settlement = try await SubmitSettlement(requests: requests, definition: definition)
+        let settlement = try await SubmitReconciliation(requests: requests, definition: definition)
             .settle(record, in: context) { receipt in taken(from: receipt) }
         switch settlement {
         case .adopted(let captures):
@@ -98,7 +98,7 @@ extension UploadRun {
     private mutating func lost(_ title: String) async throws(StageFailure) -> StageFailure {
         let isLast = try await countLoss()
         return .failed(
-            TryFailure(
+            AttemptFailure(
                 StepFailure(
                     isLast ? title : "\(title); the file is sent again, and may be there twice",
                     hint: "\"once\" says how such an upload is found again", service: requests.service?.name,

@@ -17,7 +17,7 @@ extension UploadRun {
             body: input,
             send: { record async throws(StageFailure) in try await send(request, record) },
             settle: { record async throws(StageFailure) in
-                try await SubmitSettlement(requests: requests, definition: definition)
+                try await SubmitReconciliation(requests: requests, definition: definition)
                     .settle(record, in: context) { receipt in taken(from: receipt) }
             })
         if case .unknown(let submit) = outcome, definition.onUnknown == .fail { throw unknown(submit.reason) }
@@ -37,7 +37,7 @@ extension UploadRun {
 
     private mutating func send(
         _ request: UploadRequest, _ record: SubmitRecord
-    ) async throws(StageFailure) -> SubmitAnswer {
+    ) async throws(StageFailure) -> SubmitResponse {
         try await commitBeforeSending(request)
         var rendered = try await stage.requests.render(request, of: source, in: context)
         rendered.options.freshConnection = true
@@ -51,7 +51,7 @@ extension UploadRun {
             let failed = requests.tryFailure(failure, of: rendered, in: context)
             if failure.lacksEnd(of: rendered) {
                 if failure.reason == .cancelled || Task.isCancelled {
-                    return .notSent(TryFailure(failed.failure, kind: .silent))
+                    return .notSent(AttemptFailure(failed.failure, kind: .silent))
                 }
                 return .notSent(failed)
             }
@@ -62,7 +62,7 @@ extension UploadRun {
 
     private func judged(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
-    ) async throws(StageFailure) -> SubmitAnswer {
+    ) async throws(StageFailure) -> SubmitResponse {
         let answer = requests.answer(of: response)
         switch try await requests.verdict(on: answer, of: rendered, in: context) {
         case .expected:
@@ -74,7 +74,7 @@ extension UploadRun {
         case .ruledOut(let failure, let allowsRetry):
             guard allowsRetry else { return .refused(failure) }
             return .notAccepted(
-                TryFailure(failure, kind: .answered, retryAfter: response.retryAfter(now: context.now)))
+                AttemptFailure(failure, kind: .answered, retryAfter: response.retryAfter(now: context.now)))
         case .unexpected(let failure):
             switch response.status {
             case 429, 503: return .notAccepted(requests.tryFailure(failure, of: response, in: context))
@@ -82,7 +82,7 @@ extension UploadRun {
                 return .uncertain(failure, retryAfter: response.retryAfter(now: context.now))
             case 401, 403:
                 let isRenewed = await requests.hasNewCredentials(for: response.status, of: rendered, in: context)
-                return isRenewed ? .notAccepted(TryFailure(failure, kind: .answered)) : .refused(failure)
+                return isRenewed ? .notAccepted(AttemptFailure(failure, kind: .answered)) : .refused(failure)
             case 400..<500: return .refused(failure)
             default: return .uncertain(failure, retryAfter: response.retryAfter(now: context.now))
             }

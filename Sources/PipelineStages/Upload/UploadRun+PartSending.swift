@@ -11,11 +11,11 @@ extension UploadRun {
         guard let state = checkpoint.parts else { return nil }
         let table = PartTable(total: source.size, size: state.partSize)
         let most = try await context.value(of: parts.definition.parallel)
-        var flight = PartFlight(
+        var flight = PartUploader(
             parts, table, state, most: most, roundTrip: roundTrip, requests: requests, context: context)
         var last: (HTTPExchangeResponse, RenderedRequest)?
         // A failure of one part lets the others end: what they sent need not be sent again.
-        await withTaskGroup(of: PartFlight.Event.self) { group in
+        await withTaskGroup(of: PartUploader.Event.self) { group in
             flight.watchPace(&group)
             while let event = await flight.next(&group) {
                 guard case .ended(let sent) = event else {
@@ -43,7 +43,7 @@ extension UploadRun {
     /// Keeps what the service gave for a part.
     /// - Parameter failure: what the flight has failed by before; nil for nothing.
     private mutating func take(
-        _ sent: PartFlight.Sent, _ parts: PartsRequests, _ table: PartTable, after failure: StageFailure?
+        _ sent: PartUploader.Sent, _ parts: PartsRequests, _ table: PartTable, after failure: StageFailure?
     ) async throws(StageFailure) -> HTTPExchangeResponse {
         if source.hasChanged { throw await endPartsAsChanged(parts) }
         switch sent.result {
@@ -89,17 +89,17 @@ extension UploadRun {
         let step = requests.failure(
             "a part of the file was damaged on its way to \(requests.name(of: rendered.description.url))", answer,
             of: rendered, hint: "it is sent again", in: context)
-        return .failed(TryFailure(step, kind: .answered))
+        return .failed(AttemptFailure(step, kind: .answered))
     }
 
     private func receipt(
-        _ answer: Answer, _ rendered: RenderedRequest, _ parts: PartsRequests
+        _ answer: ServiceResponse, _ rendered: RenderedRequest, _ parts: PartsRequests
     ) throws(StageFailure) -> String {
         guard let definition = parts.definition.part else {
             guard let tag = answer.header("ETag").first, !tag.isEmpty else {
                 // Somebody else on the way may have given it.
                 let failure = requests.failure("the answer to a part has no ETag", answer, of: rendered, in: context)
-                throw .failed(TryFailure(failure, kind: .answered))
+                throw .failed(AttemptFailure(failure, kind: .answered))
             }
             return tag
         }

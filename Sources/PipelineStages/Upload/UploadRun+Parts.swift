@@ -186,7 +186,7 @@ extension UploadRun {
     /// - Parameter isAgain: whether an end before this one may have been taken, whose answer was lost.
     private mutating func judgeEnd(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, isAgain: Bool
-    ) async throws(StageFailure) -> Answer {
+    ) async throws(StageFailure) -> ServiceResponse {
         do throws(StageFailure) {
             return try await requests.judge(response, of: rendered, in: context)
         } catch {
@@ -217,7 +217,7 @@ extension UploadRun {
             "InternalError", "ServiceUnavailable", "SlowDown", "RequestTimeout", "OperationAborted",
         ]
         let isPassing = code.map { passing.contains($0) } ?? true
-        return .failed(TryFailure(step, kind: isPassing ? .answered : .definite))
+        return .failed(AttemptFailure(step, kind: isPassing ? .answered : .definite))
     }
 
     // MARK: Exchanges
@@ -233,7 +233,7 @@ extension UploadRun {
     }
 
     /// What a list of parts says; some services call it a response.
-    private static func listed(_ path: String, in answer: Answer) -> [String] {
+    private static func listed(_ path: String, in answer: ServiceResponse) -> [String] {
         let usual = answer.xmlTexts("/ListPartsResult/\(path)")
         return usual.isEmpty ? answer.xmlTexts("/ListPartsResponse/\(path)") : usual
     }

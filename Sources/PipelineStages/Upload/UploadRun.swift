@@ -150,7 +150,7 @@ struct UploadRun {
     }
 
     /// Whether a commit of progress has been away for long enough.
-    var isCommitDue: Bool { context.now - committedAt >= TransferMarks.interval }
+    var isCommitDue: Bool { context.now - committedAt >= ProgressTicker.interval }
 
     mutating func commit(countsBytes: Bool) async throws(StageFailure) {
         let moved = countsBytes ? BytesMoved(sent: checkpoint.uncounted) : BytesMoved()

@@ -17,7 +17,7 @@ struct UploadStage: Stage {
     /// The author's request behind the last byte, with the stage's captures; nil for none, and where `parts` has it.
     @Indirect var complete: RequestDefinition?
     /// Takes the digests of files that were sent whole.
-    var digests = KnownDigests()
+    var digests = DigestCache()
 
     /// The file as it is when the step begins, which is on disk before any byte of it is sent.
     func firstCheckpoint(in scope: Scope, _ folders: JobFolders) -> UploadCheckpoint? {

@@ -11,12 +11,12 @@ final class UploadWatch: Sendable {
         var isSent = false
     }
 
-    let marks: TransferMarks
+    let marks: ProgressTicker
     private let seen = Mutex(Seen())
     private let report: @Sendable (Int64) -> Void
 
     /// - Parameter report: told how many bytes of the body were handed to the network, whenever that grew.
-    init(marks: TransferMarks, report: @escaping @Sendable (Int64) -> Void) {
+    init(marks: ProgressTicker, report: @escaping @Sendable (Int64) -> Void) {
         self.marks = marks
         self.report = report
     }

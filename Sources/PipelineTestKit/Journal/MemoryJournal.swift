@@ -146,16 +146,17 @@ extension MemoryJournal {
         return listeners != nil
     }
 
-    public func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt {
+    public func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
+    {
         let (isNew, listeners) = try change {
             (state) throws(JournalFailure) -> (Bool, [AsyncStream<JobID>.Continuation]?) in
             guard let row = state.image.rows[job] else { throw .noSuchJob(job) }
             let isNew = state.image.rows[job]?.pushIDs[step, default: []].insert(push.id).inserted == true
-            if isNew { state.image.rows[job]?.snapshot.pushes[step, default: PushCount()].waiting += 1 }
+            if isNew { state.image.rows[job]?.snapshot.pushes[step, default: CallbackCount()].waiting += 1 }
             return (isNew, state.livingOwner(of: row).map { state.listeners[$0] ?? [] })
         }
         for listener in listeners ?? [] { listener.yield(job) }
-        return PushReceipt(isNew: isNew, isHeard: listeners != nil)
+        return CallbackReceipt(isNew: isNew, isHeard: listeners != nil)
     }
 
     public func requests(for owner: OwnerID) -> AsyncStream<JobID> {
@@ -177,7 +178,7 @@ extension MemoryJournal {
     }
 }
 
-extension MemoryJournal: BackgroundHistory {
+extension MemoryJournal: DurationHistory {
     public func resumes(since time: Timestamp, of pipeline: String?) async throws(JournalFailure) -> [ResumeRecord] {
         state.withLock { state in
             state.image.resumes.filter { $0.time >= time && (pipeline == nil || $0.pipeline == pipeline) }

@@ -35,7 +35,7 @@ import Testing
         let source = SourceText(name: "page", text: isWritten ? text : JSON.string(text).text)
         var errors: [SelectorError] = []
         let selector = try #require(Selector.parse(try JSONNode.parse(source), in: source, errors: &errors))
-        let answer = Answer(
+        let answer = ServiceResponse(
             status: 201, headers: [("Location", "/v1/jobs/7")], url: "https://api.example.com/v1/jobs",
             body: Array(try Self.block(1).text.utf8))
         #expect(try selector.value(in: answer) == JSON.parse(value))

@@ -6,10 +6,10 @@ import Testing
     @Test("a person is there with a terminal, or when it is said")
     func attended() {
         for (hasTerminal, isAsserted, expected) in [
-            (true, false, Attendance.attended), (false, true, .attended), (true, true, .attended),
+            (true, false, Interactivity.attended), (false, true, .attended), (true, true, .attended),
             (false, false, .unattended),
         ] {
-            #expect(Attendance(hasTerminal: hasTerminal, isAsserted: isAsserted) == expected)
+            #expect(Interactivity(hasTerminal: hasTerminal, isAsserted: isAsserted) == expected)
         }
     }
 
@@ -17,7 +17,7 @@ import Testing
     func held() throws {
         let (stated, silent) = (try Self.background(#""background": {},"#), try Self.background(""))
         for (attendance, mode, document, expected) in [
-            (Attendance.attended, JobMode.attached, stated, false), (.attended, .attached, silent, false),
+            (Interactivity.attended, JobMode.attached, stated, false), (.attended, .attached, silent, false),
             (.unattended, .attached, stated, true), (.unattended, .attached, silent, false),
             (.unattended, .background, silent, true), (.attended, .background, silent, true),
         ] {

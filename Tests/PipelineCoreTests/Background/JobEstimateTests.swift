@@ -24,10 +24,10 @@ import Testing
 
     @Test("what is held back begins later; what a service does meanwhile goes on")
     func held() throws {
-        let waiting = StepState.waiting(Tries(), .at(.at(5)), WaitReason(.poll))
+        let waiting = StepState.waiting(AttemptState(), .at(.at(5)), WaitReason(.poll))
         for (state, seconds, expected) in [
             (StepState.pending, nil, 60.0), (.pending, 3600, 3660), (waiting, nil, 60), (waiting, 3600, 3600),
-            (waiting, 1, 60), (.running(Tries()), 3600, 60),
+            (waiting, 1, 60), (.running(AttemptState()), 3600, 60),
         ] as [(StepState, Double?, Double)] {
             let median = try #require(try Self.median(of: state, heldFor: seconds))
             #expect(abs(median - expected) <= 2, "\(state.name) \(seconds ?? 0): \(median)")

@@ -4,7 +4,7 @@ import Testing
 
 /// Good and bad moments for work that can wait.
 @Suite struct MomentJudgeTests {
-    private static let good = Surroundings(hasExternalPower: true, isMetered: false, load: 0.1)
+    private static let good = DeviceConditions(hasExternalPower: true, isMetered: false, load: 0.1)
 
     @Test("a tolerance is a share of the wait, or a length, and no longer than clocks can hold")
     func tolerance() throws {
@@ -17,14 +17,14 @@ import Testing
     }
 
     private static func judge(
-        _ surroundings: Surroundings, waited: Double = 0, used: Int = 0, mustBeginBy: Timestamp? = nil,
+        _ surroundings: DeviceConditions, waited: Double = 0, used: Int = 0, mustBeginBy: Timestamp? = nil,
         budget: ResumeBudget = .tight
-    ) -> MomentJudgement {
-        let question = MomentQuestion(
+    ) -> ConditionEvaluation {
+        let question = ConditionQuestion(
             pipeline: "p", job: JobID("j"), step: StepKey(stage: "s"), since: .at(0), mustBeginBy: mustBeginBy,
             budget: budget)
-        return MomentJudge().judge(
-            MomentFacts(question: question, surroundings: surroundings, used: used, now: .at(waited)))
+        return ConditionEvaluator().judge(
+            ConditionFacts(question: question, surroundings: surroundings, used: used, now: .at(waited)))
     }
 
     @Test("with power, a free network and an idle machine it begins at once")
@@ -32,19 +32,19 @@ import Testing
         let judgement = Self.judge(Self.good)
         #expect(judgement.isGood)
         #expect(judgement.askAgain == nil)
-        #expect(judgement.lines.count == MomentPolicy.standard.count + 1)
+        #expect(judgement.lines.count == ConditionPolicy.standard.count + 1)
     }
 
     @Test(
         "one veto is enough",
         arguments: [
-            Surroundings(hasExternalPower: false, battery: 0.15, isMetered: false, load: 0),
-            Surroundings(hasExternalPower: true, isMetered: true, load: 0),
-            Surroundings(
+            DeviceConditions(hasExternalPower: false, battery: 0.15, isMetered: false, load: 0),
+            DeviceConditions(hasExternalPower: true, isMetered: true, load: 0),
+            DeviceConditions(
                 hasExternalPower: true, isMetered: false, load: 0, quietHours: QuietHours(from: 1320, until: 420),
                 minuteOfDay: 1400),
         ])
-    func vetoes(surroundings: Surroundings) {
+    func vetoes(surroundings: DeviceConditions) {
         let judgement = Self.judge(surroundings)
         #expect(!judgement.isGood)
         #expect(judgement.askAgain != nil)
@@ -53,21 +53,21 @@ import Testing
 
     @Test("without a veto the weighted mean decides")
     func mean() {
-        #expect(!Self.judge(Surroundings(hasExternalPower: false, battery: 0.3, load: 3), used: 2).isGood)
-        #expect(Self.judge(Surroundings(hasExternalPower: true, load: 3), waited: 8640).isGood)
+        #expect(!Self.judge(DeviceConditions(hasExternalPower: false, battery: 0.3, load: 3), used: 2).isGood)
+        #expect(Self.judge(DeviceConditions(hasExternalPower: true, load: 3), waited: 8640).isGood)
     }
 
     @Test("a machine that says nothing about itself stops nothing")
     func unknown() {
-        #expect(Self.judge(Surroundings()).isGood)
-        #expect(Self.judge(Surroundings(), budget: .unlimited).isGood)
+        #expect(Self.judge(DeviceConditions()).isGood)
+        #expect(Self.judge(DeviceConditions(), budget: .unlimited).isGood)
     }
 
     @Test("quiet hours say when they end")
     func quietHours() {
         let hours = QuietHours(from: 1320, until: 420)
         let judgement = Self.judge(
-            Surroundings(hasExternalPower: true, quietHours: hours, minuteOfDay: 415))
+            DeviceConditions(hasExternalPower: true, quietHours: hours, minuteOfDay: 415))
         #expect(judgement.askAgain == .at(300))
     }
 
@@ -78,7 +78,7 @@ import Testing
         let limit = random.unit() < 0.5 ? 3600 + random.unit() * 50_000 : nil
         var asked = 0
         while true {
-            let surroundings = Surroundings(
+            let surroundings = DeviceConditions(
                 hasExternalPower: random.unit() < 0.3, battery: random.unit(), isMetered: random.unit() < 0.9,
                 load: random.unit() * 4, quietHours: QuietHours(from: 0, until: 1439),
                 minuteOfDay: Int(random.unit() * 1439))

@@ -61,7 +61,7 @@ import Testing
     @Test("a stage begins when the one before it has ended")
     func inARow() throws {
         #expect(try decisions(row, ["a": .pending, "b": .pending]) == [.begin(StepKey(stage: "a"))])
-        #expect(try decisions(row, ["a": .running(Tries()), "b": .pending]) == [])
+        #expect(try decisions(row, ["a": .running(AttemptState()), "b": .pending]) == [])
         #expect(try decisions(row, ["a": done, "b": .pending]) == [.begin(StepKey(stage: "b"))])
     }
 
@@ -80,17 +80,17 @@ import Testing
 
     @Test("what waits is still woken after another stage has failed")
     func wakesAfterFailure() throws {
-        let waiting = StepState.waiting(Tries(), .at(Samples.now), WaitReason(.poll))
+        let waiting = StepState.waiting(AttemptState(), .at(Samples.now), WaitReason(.poll))
         #expect(try decisions(fan, ["a": .failed(Samples.failure), "b": waiting]) == [.wake(StepKey(stage: "b"))])
     }
 
     @Test("a wait ends at its time, not before")
     func wakes() throws {
-        let early = StepState.waiting(Tries(), .at(Samples.now + .milliseconds(1)), WaitReason(.poll))
-        let due = StepState.waiting(Tries(), .callback(orAt: Samples.now), WaitReason(.callback))
-        let push = StepState.waiting(Tries(), .callback(orAt: nil), WaitReason(.callback))
+        let early = StepState.waiting(AttemptState(), .at(Samples.now + .milliseconds(1)), WaitReason(.poll))
+        let due = StepState.waiting(AttemptState(), .callback(orAt: Samples.now), WaitReason(.callback))
+        let push = StepState.waiting(AttemptState(), .callback(orAt: nil), WaitReason(.callback))
         #expect(try decisions(fan, ["a": early, "b": due]) == [.wake(StepKey(stage: "b"))])
-        #expect(try decisions(fan, ["a": push, "b": .waiting(Tries(), .resume, WaitReason(.secret))]) == [])
+        #expect(try decisions(fan, ["a": push, "b": .waiting(AttemptState(), .resume, WaitReason(.secret))]) == [])
         let machine = JobMachine(plan: try plan(fan))
         #expect(machine.nextWake(of: snapshot(["a": early, "b": due])) == Samples.now)
         #expect(machine.nextWake(of: snapshot(["a": push, "b": done])) == nil)
@@ -110,12 +110,17 @@ import Testing
     @Test(
         "where a job rests",
         arguments: [
-            (["a": StepState.running(Tries()), "b": .pending], nil),
-            (["a": .waiting(Tries(), .at(Samples.now), WaitReason(.poll)), "b": .pending], nil),
-            (["a": .waiting(Tries(), .callback(orAt: nil), WaitReason(.callback)), "b": .pending], nil),
-            (["a": .waiting(Tries(), .resume, WaitReason(.secret)), "b": .pending], .needsResume),
-            (["a": .unknown(Tries(), Samples.lost), "b": .pending], .unknown),
-            (["a": .unknown(Tries(), Samples.lost), "b": .waiting(Tries(), .at(Samples.now), WaitReason(.poll))], nil),
+            (["a": StepState.running(AttemptState()), "b": .pending], nil),
+            (["a": .waiting(AttemptState(), .at(Samples.now), WaitReason(.poll)), "b": .pending], nil),
+            (["a": .waiting(AttemptState(), .callback(orAt: nil), WaitReason(.callback)), "b": .pending], nil),
+            (["a": .waiting(AttemptState(), .resume, WaitReason(.secret)), "b": .pending], .needsResume),
+            (["a": .unknown(AttemptState(), Samples.lost), "b": .pending], .unknown),
+            (
+                [
+                    "a": .unknown(AttemptState(), Samples.lost),
+                    "b": .waiting(AttemptState(), .at(Samples.now), WaitReason(.poll)),
+                ], nil
+            ),
             (["a": .failed(Samples.failure), "b": .pending], .ended(.failed)),
             (["a": .succeeded([:]), "b": .skipped], .ended(.succeeded)),
             (["a": .cancelled, "b": .succeeded([:])], .ended(.cancelled)),

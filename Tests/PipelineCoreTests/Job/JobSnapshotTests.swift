@@ -15,9 +15,9 @@ import Testing
         return JobSnapshot(record: Self.record, steps: Dictionary(uniqueKeysWithValues: steps), mode: .attached)
     }
 
-    private let running = StepState.running(Tries())
-    private let waiting = StepState.waiting(Tries(), .at(Samples.now), WaitReason(.poll))
-    private let unknown = StepState.unknown(Tries(), Samples.lost)
+    private let running = StepState.running(AttemptState())
+    private let waiting = StepState.waiting(AttemptState(), .at(Samples.now), WaitReason(.poll))
+    private let unknown = StepState.unknown(AttemptState(), Samples.lost)
 
     @Test("the phase is computed from the steps and the owner")
     func phase() {

@@ -7,18 +7,21 @@ import Testing
     private let now = Samples.now
 
     private func next(
-        _ tries: Tries, _ failed: TryFailure, _ policy: RetryPolicy, after seconds: Int = 0, random: Double = 1
+        _ tries: AttemptState, _ failed: AttemptFailure, _ policy: RetryPolicy, after seconds: Int = 0,
+        random: Double = 1
     ) throws -> (StepState, [StepEffect]) {
         try StepState.running(tries).apply(.tryFailed(failed, policy, random: random), at: now + .seconds(seconds))
     }
 
-    private func failed(_ kind: TryFailure.Kind, retryAfter: Duration? = nil, progressed: Bool = false) -> TryFailure {
-        TryFailure(Samples.failure, kind: kind, retryAfter: retryAfter, progressed: progressed)
+    private func failed(_ kind: AttemptFailure.Kind, retryAfter: Duration? = nil, progressed: Bool = false)
+        -> AttemptFailure
+    {
+        AttemptFailure(Samples.failure, kind: kind, retryAfter: retryAfter, progressed: progressed)
     }
 
     /// The states that one failure after the other leads to, each woken at its time.
-    private func run(_ kinds: [TryFailure.Kind], _ policy: RetryPolicy) throws -> [StepState] {
-        var tries = Tries()
+    private func run(_ kinds: [AttemptFailure.Kind], _ policy: RetryPolicy) throws -> [StepState] {
+        var tries = AttemptState()
         var time = now
         var states: [StepState] = []
         for kind in kinds {
@@ -38,18 +41,19 @@ import Testing
     }
 
     @Test("tries without an answer are never counted, only their time is")
-    func silences() throws {
+    func noResponseCount() throws {
         let policy = RetryPolicy(attempts: 2, duration: .seconds(100), delay: .seconds(30), factor: 1)
         let states = try run(Array(repeating: .silent, count: 9), policy)
         #expect(states.map(\.name) == [.waiting, .waiting, .waiting, .waiting])
         #expect(
-            states.last == .waiting(Tries(number: 4), .resume, WaitReason(.noAnswer, detail: Samples.failure.title)))
+            states.last
+                == .waiting(AttemptState(number: 4), .resume, WaitReason(.noAnswer, detail: Samples.failure.title)))
     }
 
     @Test("when the time for silence is over the job is suspended for want of a network")
     func noNetwork() throws {
         let policy = RetryPolicy(attempts: 1, duration: .seconds(60))
-        let tries = Tries(number: 7, silences: 6, failingSince: now)
+        let tries = AttemptState(number: 7, noResponseCount: 6, failingSince: now)
         let (_, effects) = try next(tries, failed(.silent), policy, after: 60)
         #expect(effects.contains(.suspendJob(.noNetwork)))
     }
@@ -57,7 +61,7 @@ import Testing
     @Test("an answer after the time for failing fails the step, however few there were")
     func overdueAnswer() throws {
         let policy = RetryPolicy(attempts: 50, duration: .seconds(60))
-        let (state, _) = try next(Tries(failingSince: now), failed(.answered), policy, after: 61)
+        let (state, _) = try next(AttemptState(failingSince: now), failed(.answered), policy, after: 61)
         #expect(state.name == .failed)
     }
 
@@ -71,7 +75,7 @@ import Testing
     func floor() throws {
         for random in [0, 0.5, 0.999] {
             let (state, _) = try next(
-                Tries(), failed(.answered, retryAfter: .seconds(40)), RetryPolicy(), random: random)
+                AttemptState(), failed(.answered, retryAfter: .seconds(40)), RetryPolicy(), random: random)
             guard case .waiting(_, .at(let wake), let reason) = state else { return #expect(Bool(false), "\(state)") }
             #expect(wake >= now + .seconds(40))
             #expect(wake <= now + .seconds(40 + 0.1))
@@ -81,12 +85,12 @@ import Testing
 
     @Test("bytes that moved forget earlier failures before the new one is counted")
     func progress() throws {
-        let worn = Tries(number: 9, failures: 4, silences: 7, failingSince: now + .seconds(-86_399))
+        let worn = AttemptState(number: 9, failures: 4, noResponseCount: 7, failingSince: now + .seconds(-86_399))
         let (state, _) = try next(worn, failed(.answered, progressed: true), RetryPolicy(attempts: 2))
-        let expected = Tries(number: 9, failures: 1, silences: 0, failingSince: now)
+        let expected = AttemptState(number: 9, failures: 1, noResponseCount: 0, failingSince: now)
         #expect(state.tries == expected)
         let (running, _) = try StepState.running(worn).apply(.progressed, at: now)
-        #expect(running == .running(Tries(number: 9)))
+        #expect(running == .running(AttemptState(number: 9)))
     }
 
     @Test("delays grow by the factor up to the maximum, and full jitter stays within them")
@@ -117,9 +121,9 @@ import Testing
 
     @Test("a missing secret counts nothing and waits for a person")
     func secret() throws {
-        let (state, effects) = try next(Tries(number: 3), failed(.secret), RetryPolicy(attempts: 1))
+        let (state, effects) = try next(AttemptState(number: 3), failed(.secret), RetryPolicy(attempts: 1))
         guard case .waiting(let tries, .resume, let reason) = state else { return #expect(Bool(false), "\(state)") }
-        #expect(tries.failures == 0 && tries.silences == 0 && reason.kind == .secret)
+        #expect(tries.failures == 0 && tries.noResponseCount == 0 && reason.kind == .secret)
         #expect(effects.contains(.suspendJob(.secret)))
     }
 }

@@ -5,7 +5,7 @@ import PipelineCore
 enum Samples {
     static let now = Timestamp(milliseconds: 1_790_000_000_000)
     static let failure = StepFailure("the service was busy", hint: "wait", status: 503)
-    static let tries = Tries(number: 2, failures: 1, silences: 1, failingSince: now + .seconds(-10))
+    static let tries = AttemptState(number: 2, failures: 1, noResponseCount: 1, failingSince: now + .seconds(-10))
     static let lost = UnknownSubmit(key: "k", since: now, reason: "the answer was lost")
 
     static let states: [StepState] = [
@@ -14,9 +14,9 @@ enum Samples {
     ]
 
     static let moreStates: [StepState] = [
-        .running(Tries()), .waiting(Tries(), .resume, WaitReason(.interrupted)),
-        .waiting(Tries(), .callback(orAt: nil), WaitReason(.callback)),
-        .waiting(Tries(), .callback(orAt: now), WaitReason(.callback)), .succeeded([:]),
+        .running(AttemptState()), .waiting(AttemptState(), .resume, WaitReason(.interrupted)),
+        .waiting(AttemptState(), .callback(orAt: nil), WaitReason(.callback)),
+        .waiting(AttemptState(), .callback(orAt: now), WaitReason(.callback)), .succeeded([:]),
         .failed(
             StepFailure(
                 "t", hint: "h", service: "s", request: "GET /", status: 404, body: "b", place: "a.json:1:2")),
@@ -31,8 +31,8 @@ enum Samples {
         "skipped": .skipped, "retried": .retried,
     ]
 
-    static func failed(_ kind: TryFailure.Kind) -> StepEvent {
-        .tryFailed(TryFailure(failure, kind: kind), RetryPolicy(), random: 0.5)
+    static func failed(_ kind: AttemptFailure.Kind) -> StepEvent {
+        .tryFailed(AttemptFailure(failure, kind: kind), RetryPolicy(), random: 0.5)
     }
 
     /// The table's word for an effect.

@@ -64,19 +64,20 @@ import Testing
     func takenUp() throws {
         let later = Samples.now + .seconds(60)
         for kind in WaitReason.Kind.allCases {
-            let state = StepState.waiting(Tries(), .at(later), WaitReason(kind))
+            let state = StepState.waiting(AttemptState(), .at(later), WaitReason(kind))
             let (taken, _) = try state.apply(.takenUp, at: Samples.now)
             let isKept = [.time, .settle, .refused].contains(kind)
-            #expect(taken == .waiting(Tries(), .at(isKept ? later : Samples.now), WaitReason(kind)), "\(kind)")
-            let (resumed, _) = try StepState.waiting(Tries(), .resume, WaitReason(kind)).apply(.takenUp, at: later)
-            #expect(resumed == .waiting(Tries(), .at(later), WaitReason(kind)))
+            #expect(taken == .waiting(AttemptState(), .at(isKept ? later : Samples.now), WaitReason(kind)), "\(kind)")
+            let (resumed, _) = try StepState.waiting(AttemptState(), .resume, WaitReason(kind)).apply(
+                .takenUp, at: later)
+            #expect(resumed == .waiting(AttemptState(), .at(later), WaitReason(kind)))
         }
     }
 
     @Test("only a wait between tries makes the next call a new try")
     func numbering() throws {
         for kind in WaitReason.Kind.allCases {
-            let state = StepState.waiting(Tries(number: 4), .at(Samples.now), WaitReason(kind))
+            let state = StepState.waiting(AttemptState(number: 4), .at(Samples.now), WaitReason(kind))
             let (woken, _) = try state.apply(.woken, at: Samples.now)
             let isNew = [.retry, .refused, .interrupted, .noAnswer, .secret, .renewal].contains(kind)
             #expect(woken.tries?.number == (isNew ? 5 : 4), "\(kind)")

@@ -107,7 +107,7 @@ enum SampleKinds {
         "properties": ["bearer": ["type": "string"], "headers": ["type": "object"]], "additionalProperties": false,
     ]
 
-    static func check(_ definition: DecoratorDefinition, _ roots: AllowedRoots, _ findings: Findings) {
+    static func check(_ definition: DecoratorDefinition, _ roots: AllowedRoots, _ findings: DiagnosticCollector) {
         switch definition.name {
         case "bearer": _ = FieldType<Template>.template(roots).read(definition.configuration, findings)
         case "headers":

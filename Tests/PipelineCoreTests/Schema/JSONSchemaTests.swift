@@ -38,7 +38,7 @@ struct JSONSchemaTests {
             (#"{"file": "a", "scael": 2}"#, "/scael", "unknown key 'scael'"),
         ])
     func mistakes(text: String, pointer: String, message: String) throws {
-        let place = Place(try JSONNode.parse(SourceText(name: "a.json", text: text)))
+        let place = SourceLocation(try JSONNode.parse(SourceText(name: "a.json", text: text)))
         let found = JSONSchema(Self.schema).mistakes(at: place)
         #expect(found.map(\.pointer) == [pointer])
         #expect(found.map(\.message) == [message])
@@ -47,7 +47,7 @@ struct JSONSchemaTests {
     @Test("What fits has no mistakes; an expression fits everywhere until its value is known")
     func fits() throws {
         let text = #"{"file": "a", "scale": "${{ inputs.n }}", "one": 1.0, "either": {"a": 1}, "parts": ["${{ 1 }}"]}"#
-        let place = Place(try JSONNode.parse(SourceText(name: "a.json", text: text)))
+        let place = SourceLocation(try JSONNode.parse(SourceText(name: "a.json", text: text)))
         #expect(JSONSchema(Self.schema).mistakes(at: place).isEmpty)
         #expect(JSONSchema(Self.schema).mistakes(in: place.node.json).map(\.pointer) == ["/scale", "/parts/0"])
     }

@@ -3,7 +3,7 @@ import PipelineCore
 import Testing
 
 @Suite struct SelectorTests {
-    static let answer = Answer(
+    static let answer = ServiceResponse(
         status: 201,
         headers: [
             ("Content-Type", "application/json"), ("location", "../jobs/7"), ("Link", "<a>"), ("LINK", "<b>"),
@@ -100,7 +100,7 @@ import Testing
 
     @Test("a body that is no JSON is told from one that lacks the value")
     func bodies() throws {
-        let page = Answer(
+        let page = ServiceResponse(
             status: 502, url: "http://h/p",
             body: Array("<html>\n  <b>Bad\u{7}  Gateway</b>\(String(repeating: "x", count: 500))".utf8))
         let failure = #expect(throws: CaptureFailure.self) { try Self.selector(#""$.id""#).value(in: page) }
@@ -110,7 +110,7 @@ import Testing
                 "the answer 502 of http://h/p, whose body starts with <html> <b>Bad\u{FFFD} Gateway</b>xxx") == true)
         #expect(failure?.answer.hasSuffix("x…") == true)
         #expect((failure?.answer.count ?? 999) < 230)
-        let empty = Answer(status: 204, url: "http://h/p")
+        let empty = ServiceResponse(status: 204, url: "http://h/p")
         let nothing = #expect(throws: CaptureFailure.self) { try Self.selector(#""$.id""#).value(in: empty) }
         #expect(nothing?.message == "$.id matches nothing in the answer 204 of http://h/p, whose body is empty")
         #expect(try Self.selector(#""$.id?""#).value(in: empty) == .null)
@@ -209,7 +209,7 @@ import Testing
         #expect(try captures.values(in: Self.answer).names == ["b", "a", "key"])
         #expect(try captures.values(in: Self.answer) == ["b": "j1", "a": 201, "key": 1.5])
         let failure = #expect(throws: CaptureFailure.self) {
-            try captures.values(in: Answer(status: 200, url: "http://h", body: Array("{}".utf8)))
+            try captures.values(in: ServiceResponse(status: 200, url: "http://h", body: Array("{}".utf8)))
         }
         #expect(
             failure?.message
@@ -237,18 +237,18 @@ import Testing
         #expect(value["status"] == 201)
         #expect(value["headers"]?["Link"] == "<a>, <b>")
         #expect(value["body"]?["id"] == "j1")
-        #expect(Answer(status: 200, url: "u", body: Array("plain".utf8)).responseValue["body"] == "plain")
-        #expect(Answer(status: 204, url: "u").responseValue["body"] == .null)
+        #expect(ServiceResponse(status: 200, url: "u", body: Array("plain".utf8)).responseValue["body"] == "plain")
+        #expect(ServiceResponse(status: 204, url: "u").responseValue["body"] == .null)
         #expect(try ExpressionTests.evaluate("response.headers['LINK']", in: Scope(response: value)) == "<a>, <b>")
     }
 
     @Test("regular expressions stay linear, and so does looking for all of their matches")
     func linear() throws {
         let text = String(repeating: "a", count: 20_000)
-        let answer = Answer(status: 200, url: "http://h", body: Array(text.utf8))
+        let answer = ServiceResponse(status: 200, url: "http://h", body: Array(text.utf8))
         #expect(try Self.selector(#"{"select": "regex:(a*)*b", "optional": true}"#).value(in: answer) == .null)
         let all = try Self.selector(#"{"select": "regex:b*", "all": true}"#).value(
-            in: Answer(status: 200, url: "u", body: Array("aba".utf8)))
+            in: ServiceResponse(status: 200, url: "u", body: Array("aba".utf8)))
         #expect(all == ["", "b", "", ""] || all == ["", "b", ""])
     }
 }

@@ -18,7 +18,7 @@ import Testing
             ]))
         var errors: [SelectorError] = []
         let selector = try #require(Selector.parse(node, in: nil, errors: &errors))
-        return try selector.value(in: Answer(status: 200, url: "http://h/", body: Array(xml.utf8)))
+        return try selector.value(in: ServiceResponse(status: 200, url: "http://h/", body: Array(xml.utf8)))
     }
 
     @Test(

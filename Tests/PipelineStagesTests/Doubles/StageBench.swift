@@ -103,7 +103,7 @@ extension Result where Success == StageOutcome<[UInt8]>, Failure == StageFailure
     var isFinished: Bool { if case .success(.finished) = self { true } else { false } }
     var isWaiting: Bool { if case .success(.waiting) = self { true } else { false } }
     var unknown: UnknownSubmit? { if case .success(.unknown(_, let submit)) = self { submit } else { nil } }
-    var tryFailure: TryFailure? { if case .failure(.failed(let failure)) = self { failure } else { nil } }
+    var tryFailure: AttemptFailure? { if case .failure(.failed(let failure)) = self { failure } else { nil } }
     /// The title of a definite failure.
     var definite: String? { tryFailure.flatMap { $0.kind == .definite ? $0.failure.title : nil } }
 }

@@ -85,7 +85,7 @@ import Testing
             "$.files[?@.url == '/c'].url[]", "/a~1b/~0", "header:Location?", "regex:(\\d+)%", "xml:/A/B",
             "$items[*].url",
         ].map { Array($0.utf8) }
-        let answer = Answer(
+        let answer = ServiceResponse(
             status: 200, headers: [("Location", "/x")], url: "http://h/a",
             body: Array(#"{"files":[{"url":"/c"}],"t":"45% <A><B>1</B></A>"}"#.utf8))
         let slow = FuzzRun.slow("selectors", corpus) { bytes in
@@ -104,7 +104,7 @@ import Testing
         let selectors = try ["$..a", "xml:/A/B", "regex:(.*)*b", "text", "/b/c"].map { try Selector.parse($0) }
         let slow = FuzzRun.slow("bodies", corpus) { bytes in
             for selector in selectors {
-                _ = selector.lenientValue(in: Answer(status: 200, url: "http://h", body: bytes))
+                _ = selector.lenientValue(in: ServiceResponse(status: 200, url: "http://h", body: bytes))
             }
         }
         #expect(slow.isEmpty, "\(slow)")

@@ -148,6 +148,6 @@ extension Result where Success == StageOutcome<[UInt8]>, Failure == StageFailure
     /// The captures of a stage that finished.
     var captures: JSONObject? { if case .success(.finished(let captures)) = self { captures } else { nil } }
     /// The failure of a try.
-    var failed: TryFailure? { if case .failure(.failed(let failed)) = self { failed } else { nil } }
+    var failed: AttemptFailure? { if case .failure(.failed(let failed)) = self { failed } else { nil } }
     var lost: UnknownSubmit? { if case .success(.unknown(_, let submit)) = self { submit } else { nil } }
 }

@@ -74,10 +74,10 @@ struct DownloadFactsTests {
         for text in [
             hex, hex.uppercased(), base64, "sha256:\(hex)", "sha-256=:\(base64):", "\"\(hex)\"", "SHA256 \(hex)",
         ] {
-            #expect(StatedDigest(text, source: "t")?.hex == hex, "\(text)")
+            #expect(DeclaredDigest(text, source: "t")?.hex == hex, "\(text)")
         }
-        #expect(StatedDigest("1B2M2Y8AsgTpgAmY7PhCfg==", source: "t")?.algorithm == .md5)
-        for text in ["", "abc", hex + "00", "sha512:"] { #expect(StatedDigest(text, source: "t") == nil) }
+        #expect(DeclaredDigest("1B2M2Y8AsgTpgAmY7PhCfg==", source: "t")?.algorithm == .md5)
+        for text in ["", "abc", hex + "00", "sha512:"] { #expect(DeclaredDigest(text, source: "t") == nil) }
     }
 
     @Test("the digests that a service states, by what they are about")
@@ -88,10 +88,10 @@ struct DownloadFactsTests {
             .contentMD5: "1B2M2Y8AsgTpgAmY7PhCfg==",
         ]
         #expect(
-            StatedDigest.stated(in: headers, isWhole: true).map(\.source) == [
+            DeclaredDigest.stated(in: headers, isWhole: true).map(\.source) == [
                 "Repr-Digest", "Content-Digest", "Content-MD5",
             ])
-        #expect(StatedDigest.stated(in: headers, isWhole: false).map(\.source) == ["Repr-Digest"])
+        #expect(DeclaredDigest.stated(in: headers, isWhole: false).map(\.source) == ["Repr-Digest"])
     }
 
     @Test("the checksums that stores give in fields of their own, but not digests of digests")
@@ -101,24 +101,24 @@ struct DownloadFactsTests {
             HTTPField(name: .googleHash, value: "crc32c=4waSgw=="),
             HTTPField(name: .googleHash, value: "md5=JfnnlDI7RTiF9RgfG2JNCw=="),
         ])
-        let both = [StatedDigest.Algorithm.crc32c, .md5]
-        #expect(StatedDigest.stated(in: google, isWhole: false).map(\.algorithm) == both)
-        #expect(StatedDigest.stated(in: google, isWhole: true).map(\.hex).first == "e3069283")
+        let both = [DeclaredDigest.Algorithm.crc32c, .md5]
+        #expect(DeclaredDigest.stated(in: google, isWhole: false).map(\.algorithm) == both)
+        #expect(DeclaredDigest.stated(in: google, isWhole: true).map(\.hex).first == "e3069283")
         var unpacked = google
         unpacked[.storedEncoding] = "gzip"
-        #expect(StatedDigest.stated(in: unpacked, isWhole: true).isEmpty)
+        #expect(DeclaredDigest.stated(in: unpacked, isWhole: true).isEmpty)
         let name = HTTPField.Name("x-amz-checksum-crc32")!
-        #expect(StatedDigest.stated(in: [name: "y/Q5Jg=="], isWhole: true).map(\.hex) == ["cbf43926"])
-        #expect(StatedDigest.stated(in: [name: "y/Q5Jg==-3"], isWhole: true).isEmpty)
-        #expect(StatedDigest.stated(in: [name: "y/Q5Jg==", .amazonType: "COMPOSITE"], isWhole: true).isEmpty)
+        #expect(DeclaredDigest.stated(in: [name: "y/Q5Jg=="], isWhole: true).map(\.hex) == ["cbf43926"])
+        #expect(DeclaredDigest.stated(in: [name: "y/Q5Jg==-3"], isWhole: true).isEmpty)
+        #expect(DeclaredDigest.stated(in: [name: "y/Q5Jg==", .amazonType: "COMPOSITE"], isWhole: true).isEmpty)
     }
 
     @Test("a cyclic checksum is the published one, however the bytes are cut")
     func checksums() {
-        for (kind, expected) in [(CyclicChecksum.Kind.crc32, "cbf43926"), (.crc32c, "e3069283")] {
+        for (kind, expected) in [(CRC32.Kind.crc32, "cbf43926"), (.crc32c, "e3069283")] {
             for cut in 0...9 {
                 let bytes = Array("123456789".utf8)
-                var checksum = CyclicChecksum(kind)
+                var checksum = CRC32(kind)
                 bytes[..<cut].withUnsafeBytes { checksum.update(bufferPointer: $0) }
                 bytes[cut...].withUnsafeBytes { checksum.update(bufferPointer: $0) }
                 #expect(checksum.value.hex == expected)

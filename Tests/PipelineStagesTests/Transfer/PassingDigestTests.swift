@@ -21,8 +21,8 @@ struct Statement: Sendable, CustomTestStringConvertible {
         Statement(name: "x-amz-checksum-sha1") { Base64Bytes.encode(Insecure.SHA1.hash(data: $0)) },
     ]
 
-    private static func checksum(_ kind: CyclicChecksum.Kind, _ bytes: [UInt8]) -> String {
-        var checksum = CyclicChecksum(kind)
+    private static func checksum(_ kind: CRC32.Kind, _ bytes: [UInt8]) -> String {
+        var checksum = CRC32(kind)
         bytes.withUnsafeBytes { checksum.update(bufferPointer: $0) }
         return Base64Bytes.encode(checksum.value)
     }
@@ -126,7 +126,7 @@ struct PassingDigestTests {
 
     @Test("each is that of all bytes, however they are cut, and what was not asked for is not made out")
     func values() {
-        let stated = StatedDigest.Algorithm.allCases.map { StatedDigest($0, hex: "", source: "t") }
+        let stated = DeclaredDigest.Algorithm.allCases.map { DeclaredDigest($0, hex: "", source: "t") }
         for cut in [0, 1, 64, 4095, content.count] {
             var digests = RunningDigests(for: stated)
             content[..<cut].withUnsafeBytes { digests.update($0) }

@@ -12,12 +12,12 @@ struct RunningDigestTests {
 
     @Test("it is SHA-256, set down and taken up at any place", arguments: [0, 1, 63, 64, 65, 4096, 999_999, 1_000_003])
     func taken(at place: Int) throws {
-        var first = RunningSHA256()
+        var first = ResumableSHA256()
         bytes[..<place].withUnsafeBytes { first.update($0) }
         let mark = first.mark
         #expect(mark.position == Int64(place / 64 * 64))
-        let kept = try JSONDecoder().decode(RunningSHA256.Mark.self, from: JSONEncoder().encode(mark))
-        var second = try #require(RunningSHA256(kept))
+        let kept = try JSONDecoder().decode(ResumableSHA256.Mark.self, from: JSONEncoder().encode(mark))
+        var second = try #require(ResumableSHA256(kept))
         bytes[Int(mark.position)...].withUnsafeBytes { second.update($0) }
         #expect(second.position == Int64(bytes.count))
         #expect(second.digest == Array(SHA256.hash(data: bytes)))
@@ -25,14 +25,14 @@ struct RunningDigestTests {
 
     @Test("its length counts beyond half a gigabyte, where a word of bits runs over")
     func long() throws {
-        var whole = RunningSHA256()
+        var whole = ResumableSHA256()
         var theirs = SHA256()
         let block = [UInt8](repeating: 7, count: 1 << 20)
         for _ in 0..<600 {
             block.withUnsafeBytes { whole.update($0) }
             theirs.update(data: block)
         }
-        let again = try #require(RunningSHA256(whole.mark))
+        let again = try #require(ResumableSHA256(whole.mark))
         #expect(again.digest == Array(theirs.finalize()))
     }
 
@@ -43,7 +43,7 @@ struct RunningDigestTests {
         folder.write("a.bin", bytes)
         let path = folder.path + "/a.bin"
         let source = try SourceFile.inspect(path)
-        var first = RunningSHA256()
+        var first = ResumableSHA256()
         bytes[..<640_000].withUnsafeBytes { first.update($0) }
         let changed = try #require(SourceVersion(path)).changed
         let digest = UploadDigest(source, UploadDigest.Checkpoint(changed: changed, marks: [first.mark]))
@@ -57,7 +57,7 @@ struct RunningDigestTests {
 
     @Test("what can be no state is none")
     func invalid() {
-        #expect(RunningSHA256(.init(position: 63, words: Array(repeating: 0, count: 8))) == nil)
-        #expect(RunningSHA256(.init(position: 64, words: [1])) == nil)
+        #expect(ResumableSHA256(.init(position: 63, words: Array(repeating: 0, count: 8))) == nil)
+        #expect(ResumableSHA256(.init(position: 64, words: [1])) == nil)
     }
 }

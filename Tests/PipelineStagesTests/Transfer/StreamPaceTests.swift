@@ -28,11 +28,12 @@ struct StreamPaceTests {
 
     /// The widths after each of so many windows.
     private func widths(
-        _ path: Path, most: Int, windows: Int, width: Int? = nil, direction: StreamPace.Direction = .receiving,
+        _ path: Path, most: Int, windows: Int, width: Int? = nil,
+        direction: ConcurrencyController.Direction = .receiving,
         total whole: Int64 = .max
     ) -> [Int] {
         let begin = Timestamp(milliseconds: 0)
-        var pace = StreamPace(direction, most: most, of: whole, width: width, now: begin)
+        var pace = ConcurrencyController(direction, most: most, of: whole, width: width, now: begin)
         var total = 0.0
         return (0..<windows).map { turn in
             total += path.rate(pace.width, turn) / 10
@@ -43,7 +44,7 @@ struct StreamPaceTests {
 
     @Test("grows to the most within a second where each connection is limited", arguments: [1, 2, 5, 8])
     func limited(most: Int) {
-        for direction in [StreamPace.Direction.receiving, .sending(part: 8 << 20)] {
+        for direction in [ConcurrencyController.Direction.receiving, .sending(part: 8 << 20)] {
             let widths = widths(Path(each: 1e7, all: 1e9), most: most, windows: 40, direction: direction)
             #expect(widths.allSatisfy { $0 <= most })
             #expect(widths.dropFirst(8).allSatisfy { $0 == most })
@@ -104,7 +105,7 @@ struct StreamPaceTests {
     @Test("tries nothing where little is left")
     func nearTheEnd() {
         let limited = Path(each: 1e7, all: 1e9)
-        for (direction, windows) in [(StreamPace.Direction.receiving, 8), (.sending(part: 8 << 20), 20)] {
+        for (direction, windows) in [(ConcurrencyController.Direction.receiving, 8), (.sending(part: 8 << 20), 20)] {
             // Two windows are needed for the rate of one stream; then there must be as much left as it moves in so many.
             let enough = Int64(windows + 2) * 1_000_000
             #expect(widths(limited, most: 8, windows: 2, direction: direction, total: enough).last == 2)
@@ -114,10 +115,12 @@ struct StreamPaceTests {
 
     @Test(
         "sends in several streams at once where each is silent for long: far away, or at a service that thinks",
-        arguments: [(StreamPace.Direction.sending(part: 8 << 20), 2), (.sending(part: 2 << 20), 3), (.receiving, 1)])
-    func silence(direction: StreamPace.Direction, expected: Int) {
-        func pace(_ most: Int = 8, width: Int? = nil) -> StreamPace {
-            StreamPace(direction, most: most, of: .max, width: width, now: Timestamp(milliseconds: 0))
+        arguments: [
+            (ConcurrencyController.Direction.sending(part: 8 << 20), 2), (.sending(part: 2 << 20), 3), (.receiving, 1),
+        ])
+    func silence(direction: ConcurrencyController.Direction, expected: Int) {
+        func pace(_ most: Int = 8, width: Int? = nil) -> ConcurrencyController {
+            ConcurrencyController(direction, most: most, of: .max, width: width, now: Timestamp(milliseconds: 0))
         }
         var near = pace()
         near.connected(over: .milliseconds(1))
@@ -141,7 +144,9 @@ struct StreamPaceTests {
     @Test("a gauge wakes its owner when the number changes, and tells what one stream moves")
     func gauge() async {
         let time = ManualNow()
-        let gauge = StreamGauge(StreamPace(.receiving, most: 8, of: .max, width: nil, now: time.now)) { time.now }
+        let gauge = ThroughputMonitor(ConcurrencyController(.receiving, most: 8, of: .max, width: nil, now: time.now)) {
+            time.now
+        }
         #expect(gauge.reach == nil)
         gauge.begin(at: 5000)
         for turn in 1...2 {

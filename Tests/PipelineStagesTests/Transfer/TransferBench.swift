@@ -24,7 +24,7 @@ final class TransferBench {
     }
 
     /// What the uploads of all tests have made out of their files.
-    static let digests = KnownDigests()
+    static let digests = DigestCache()
 
     static func plan(_ document: String, url: String = "http://127.0.0.1:1", captured: [String: [String]] = [:]) throws
         -> Plan
@@ -104,7 +104,7 @@ final class TransferBench {
 
 extension Result where Success == StageOutcome<[UInt8]>, Failure == StageFailure {
     var finished: JSONObject? { if case .success(.finished(let captures)) = self { captures } else { nil } }
-    var failedTry: TryFailure? { if case .failure(.failed(let failure)) = self { failure } else { nil } }
+    var failedTry: AttemptFailure? { if case .failure(.failed(let failure)) = self { failure } else { nil } }
     /// The title of a failure that is definite.
     var refusal: String? { failedTry.flatMap { $0.kind == .definite ? $0.failure.title : nil } }
     var isStopped: Bool { if case .failure(.stopped) = self { true } else { false } }

@@ -233,7 +233,8 @@ struct WholeUploadTests {
         defer { server.stop() }
         let folder = TransferFolder()
         folder.write("a.bin", TransferFolder.bytes(100))
-        let bench = try TransferBench(#"{ "id": "move", "service": "api", \#(stage) }"#, url: server.url, folder: folder.path)
+        let bench = try TransferBench(
+            #"{ "id": "move", "service": "api", \#(stage) }"#, url: server.url, folder: folder.path)
         bench.state.isOwner = false
         #expect(await bench.resume().isStopped)
         #expect(server.requests.count == 0)

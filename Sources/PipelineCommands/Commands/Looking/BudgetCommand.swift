@@ -18,7 +18,7 @@ struct BudgetCommand: WorkspaceCommand {
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.existingJournal()
         let now = SystemClock().now
-        let records = try await journal?.resumes(since: now - LedgerGate.reach, of: nil) ?? []
+        let records = try await journal?.resumes(since: now - ResumeRateLimiter.reach, of: nil) ?? []
         let ledger = ResumeLedger(records: records)
         var standings = [ledger.standing(of: nil, under: nil, at: now)]
         for pipeline in ledger.knownPipelines {

@@ -55,7 +55,7 @@ struct WhyCommand: WorkspaceCommand {
     /// What holds each step; what the rules for background work hold back says until when.
     private func standstills(
         of job: OwnedJob, _ plan: Plan?, _ journal: Workspace.Journal
-    ) async throws -> [Standstill] {
+    ) async throws -> [BlockedStep] {
         guard let plan else { return [] }
         let snapshot = job.snapshot
         let held = snapshot.standstills(in: plan, isOwned: job.owner != nil)
@@ -80,25 +80,25 @@ struct WhyCommand: WorkspaceCommand {
     }
 
     /// Of a job of which nothing goes on but what the rules of the background let go on: that, and when.
-    private static func holding(_ held: [Standstill]) -> String {
+    private static func holding(_ held: [BlockedStep]) -> String {
         let times = held.filter(\.isHeldBack).compactMap(\.until)
         guard let first = times.min(), held.allSatisfy({ $0.isHeldBack || $0.until == nil }) else { return "" }
         return ", held back until \(first)"
     }
 
     /// What will have expired if the step does not go on in time.
-    private func pressing(_ held: Standstill, _ job: JobSnapshot, _ plan: Plan?) -> StepExpiry? {
+    private func pressing(_ held: BlockedStep, _ job: JobSnapshot, _ plan: Plan?) -> StepExpiry? {
         plan.flatMap { job.pressing(held.step, in: $0) }
     }
 
     /// What the rules of the background say; nil for a job that a person waits for, or that has ended.
     private func background(
         of job: JobSnapshot, _ plan: Plan?, _ journal: Workspace.Journal, _ workspace: Workspace
-    ) async throws -> BackgroundStandstill? {
+    ) async throws -> BackgroundBlockedStep? {
         guard let plan, job.ended == nil, try await isUnattended(job, plan, journal) else { return nil }
         let events = try await journal.events(of: job.record.id, after: max(0, job.sequence - 50))
         let gate = workspace.gate(journal: journal)
-        return await BackgroundStandstill(
+        return await BackgroundBlockedStep(
             job, plan: plan, ledger: try await workspace.ledger(), events: events, at: SystemClock().now,
             judge: { await gate.judge($0) })
     }
@@ -133,7 +133,7 @@ struct WhyCommand: WorkspaceCommand {
         }
     }
 
-    private static func json(_ held: Standstill, pressed: StepExpiry?) -> JSON {
+    private static func json(_ held: BlockedStep, pressed: StepExpiry?) -> JSON {
         [
             "stage": .string(held.step.stage), "item": held.step.item.map { .number(JSONNumber($0)) } ?? .null,
             "reason": .string(held.reason), "until": JSON(held.until?.description), "tried": JSON(held.tried),
@@ -160,7 +160,7 @@ struct WhyCommand: WorkspaceCommand {
         ]
     }
 
-    private static func lines(_ held: Standstill, pressed: StepExpiry?) -> [String] {
+    private static func lines(_ held: BlockedStep, pressed: StepExpiry?) -> [String] {
         var lines = ["\(held.step): \(held.reason)"]
         if let until = held.until { lines.append("  goes on at: \(until)") }
         if let pressed {

@@ -36,8 +36,8 @@ struct DrivingOptions: ParsableArguments {
     }
 
     /// Whether a person waits for the command; nobody does for a job in the background.
-    func attendance(_ console: Console) -> Attendance {
-        Attendance(hasTerminal: console.hasTerminal && mode == .attached, isAsserted: attended)
+    func attendance(_ console: Console) -> Interactivity {
+        Interactivity(hasTerminal: console.hasTerminal && mode == .attached, isAsserted: attended)
     }
 
     func session(_ common: CommonOptions, _ console: Console) -> JobSession.Options {

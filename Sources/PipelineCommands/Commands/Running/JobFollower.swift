@@ -14,13 +14,13 @@ struct JobFollower {
     let workspace: Workspace
     let journal: Workspace.Journal
     /// Whether a person looks on: then the jobs are attended.
-    private let attendance: Attendance
+    private let attendance: Interactivity
     /// How often it looks though nobody says anything: an owner that was killed says nothing more.
     private static let interval = Duration.seconds(1)
     /// So long at least lies between two looks: a job of many items has many events.
     private static let gathering = Duration.milliseconds(50)
 
-    init(_ workspace: Workspace, _ journal: Workspace.Journal, attendance: Attendance = .unattended) {
+    init(_ workspace: Workspace, _ journal: Workspace.Journal, attendance: Interactivity = .unattended) {
         self.workspace = workspace
         self.journal = journal
         self.attendance = attendance

@@ -11,7 +11,7 @@ final class JobSession {
         let isPlain: Bool
         let overwrites: Bool
         /// Whether a person waits for the command.
-        var attendance = Attendance.attended
+        var attendance = Interactivity.attended
         var mode = JobMode.attached
     }
 
@@ -36,7 +36,7 @@ final class JobSession {
 
     /// Takes an existing job up and stays with it.
     func resume(
-        _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, again: Again
+        _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, again: RestartScope
     ) async throws -> ExitStatus {
         let id = job.snapshot.record.id
         return try await drive(job: id, plan: plan) { [options] engine throws(JournalFailure) in
@@ -65,7 +65,7 @@ final class JobSession {
 
     /// Drives what `begin` gives until it ends, and shows it.
     func drive(
-        job: JobID, plan: Plan, begin: (Engine) async throws(JournalFailure) -> Engine.OwnedDrive
+        job: JobID, plan: Plan, begin: (Engine) async throws(JournalFailure) -> Engine.JobHandle
     ) async throws -> ExitStatus {
         let view = view(of: plan.definition.stages.map(\.id))
         let engine = try workspace.engine(
@@ -78,7 +78,7 @@ final class JobSession {
                 view.show(event)
                 if let advice = adviser.advice(on: event) { view.note(advice) }
             })
-        let drive: Engine.OwnedDrive
+        let drive: Engine.JobHandle
         do {
             drive = try await begin(engine)
         } catch {

@@ -57,6 +57,6 @@ struct RetryCommand: WorkspaceCommand {
         }
         let secret = try SecretInputs(plan: plan, record: record, assignments: secrets.input).values()
         return try await session.resume(
-            found, plan: plan, secretInputs: secret, again: from.map(Again.from) ?? .failed)
+            found, plan: plan, secretInputs: secret, again: from.map(RestartScope.from) ?? .failed)
     }
 }

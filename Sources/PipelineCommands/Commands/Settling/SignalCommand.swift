@@ -54,7 +54,7 @@ struct SignalCommand: WorkspaceCommand {
             return .succeeded
         }
         let random = SystemRandomness()
-        let push = Push(
+        let push = Callback(
             id: "signal:" + String(random.bits(), radix: 36) + String(random.bits(), radix: 36), time: SystemClock().now
         )
         let receipt = try await journal.post(push, to: step, of: record.id)

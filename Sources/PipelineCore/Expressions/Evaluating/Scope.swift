@@ -38,7 +38,7 @@ public struct Scope: Sendable {
     public var index: Int?
     /// `job`; nil in a plan
     public var job: Job?
-    /// `response`, see ``Answer/responseValue``
+    /// `response`, see ``ServiceResponse/responseValue``
     public var response: JSON?
     /// `part`: an object of `number` from 1, `offset` and `size`
     public var part: JSON?

@@ -21,14 +21,14 @@ public struct JSONSchema: Sendable {
     }
 
     /// The mistakes of a value of a document; strings with `${{ }}` pass, since their values are not known yet.
-    public func mistakes(at place: Place) -> [Diagnostic] { mistakes(at: place, passingTemplates: true) }
+    public func mistakes(at place: SourceLocation) -> [Diagnostic] { mistakes(at: place, passingTemplates: true) }
 
     /// The mistakes of a value that has no place: each as a pointer into it and a message.
     public func mistakes(in value: JSON) -> [(pointer: String, message: String)] {
-        mistakes(at: Place(JSONNode(value)), passingTemplates: false).map { ($0.pointer, $0.message) }
+        mistakes(at: SourceLocation(JSONNode(value)), passingTemplates: false).map { ($0.pointer, $0.message) }
     }
 
-    private func mistakes(at place: Place, passingTemplates: Bool) -> [Diagnostic] {
+    private func mistakes(at place: SourceLocation, passingTemplates: Bool) -> [Diagnostic] {
         var check = SchemaCheck(passesTemplates: passingTemplates)
         check.check(place, rule)
         return check.mistakes

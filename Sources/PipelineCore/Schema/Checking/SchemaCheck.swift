@@ -8,7 +8,7 @@ struct SchemaCheck {
 
     init(passesTemplates: Bool) { self.passesTemplates = passesTemplates }
 
-    mutating func check(_ place: Place, _ rule: SchemaRule) {
+    mutating func check(_ place: SourceLocation, _ rule: SchemaRule) {
         if passesTemplates, let text = place.text, text.contains("${{") { return }
         if rule.refusesAll { return report(place, "nothing may stand here") }
         guard rule.takes(place.node) else {
@@ -40,7 +40,7 @@ struct SchemaCheck {
 
     // MARK: Parts
 
-    private mutating func refuse(_ place: Place, _ choices: [JSON]) {
+    private mutating func refuse(_ place: SourceLocation, _ choices: [JSON]) {
         let shown = choices.prefix(12).map(\.text).joined(separator: ", ")
         let guess = place.text.flatMap { Suggestion.nearest(to: $0, among: choices.compactMap(\.string)) }
         report(
@@ -48,14 +48,14 @@ struct SchemaCheck {
             hint: guess.map { "did you mean '\($0)'?" })
     }
 
-    private mutating func check(_ number: JSONNumber, _ bounds: SchemaBounds, _ place: Place) {
+    private mutating func check(_ number: JSONNumber, _ bounds: SchemaBounds, _ place: SourceLocation) {
         if let minimum = bounds.minimum, number < minimum { report(place, "this must be at least \(minimum)") }
         if let maximum = bounds.maximum, maximum < number { report(place, "this must be at most \(maximum)") }
         if let above = bounds.above, number <= above { report(place, "this must be more than \(above)") }
         if let below = bounds.below, below <= number { report(place, "this must be less than \(below)") }
     }
 
-    private mutating func check(_ text: String, _ rule: SchemaRule, _ place: Place) {
+    private mutating func check(_ text: String, _ rule: SchemaRule, _ place: SourceLocation) {
         let length = text.unicodeScalars.count
         if let minimum = rule.bounds.minLength, length < minimum {
             report(
@@ -69,7 +69,7 @@ struct SchemaCheck {
         }
     }
 
-    private mutating func checkElements(_ place: Place, _ rule: SchemaRule) {
+    private mutating func checkElements(_ place: SourceLocation, _ rule: SchemaRule) {
         let elements = place.elements ?? []
         if let minimum = rule.bounds.minItems, elements.count < minimum {
             report(
@@ -81,7 +81,7 @@ struct SchemaCheck {
         if let items = rule.items { for element in elements { check(element, items) } }
     }
 
-    private mutating func checkMembers(_ place: Place, _ rule: SchemaRule) {
+    private mutating func checkMembers(_ place: SourceLocation, _ rule: SchemaRule) {
         let members = place.members ?? []
         for name in rule.required where !members.contains(where: { $0.member.name == name }) {
             let summary = rule.properties.first { $0.name == name }?.rule.summary
@@ -101,7 +101,7 @@ struct SchemaCheck {
         }
     }
 
-    private mutating func refuse(_ member: JSONNode.Member, _ place: Place, _ rule: SchemaRule) {
+    private mutating func refuse(_ member: JSONNode.Member, _ place: SourceLocation, _ rule: SchemaRule) {
         let names = rule.properties.map(\.name)
         let hint =
             Suggestion.nearest(to: member.name, among: names).map { "did you mean '\($0)'?" }
@@ -113,12 +113,12 @@ struct SchemaCheck {
 
     // MARK: Alternatives
 
-    private mutating func checkAny(_ place: Place, _ rule: SchemaRule) {
+    private mutating func checkAny(_ place: SourceLocation, _ rule: SchemaRule) {
         guard !rule.any.isEmpty, !rule.any.contains(where: { found(place, $0).isEmpty }) else { return }
         refuse(place, alternatives: rule.any)
     }
 
-    private mutating func checkOne(_ place: Place, _ rule: SchemaRule) {
+    private mutating func checkOne(_ place: SourceLocation, _ rule: SchemaRule) {
         guard !rule.one.isEmpty else { return }
         let fitting = rule.one.count { found(place, $0).isEmpty }
         if fitting == 0 { return refuse(place, alternatives: rule.one) }
@@ -128,7 +128,7 @@ struct SchemaCheck {
     }
 
     /// When only one form is of the value's type its mistakes are what helps.
-    private mutating func refuse(_ place: Place, alternatives: [SchemaRule]) {
+    private mutating func refuse(_ place: SourceLocation, alternatives: [SchemaRule]) {
         let near = alternatives.filter { $0.takes(place.node) }
         if near.count == 1 {
             mistakes += found(place, near[0])
@@ -137,13 +137,13 @@ struct SchemaCheck {
         }
     }
 
-    private func found(_ place: Place, _ rule: SchemaRule) -> [Diagnostic] {
+    private func found(_ place: SourceLocation, _ rule: SchemaRule) -> [Diagnostic] {
         var check = SchemaCheck(passesTemplates: passesTemplates)
         check.check(place, rule)
         return check.mistakes
     }
 
-    private mutating func report(_ place: Place, _ message: String, hint: String? = nil) {
+    private mutating func report(_ place: SourceLocation, _ message: String, hint: String? = nil) {
         // Of an array or object only the opening bracket is marked: it may have many lines.
         let range = place.node.range
         let isLong = place.node.content.isArray || place.node.content.isObject

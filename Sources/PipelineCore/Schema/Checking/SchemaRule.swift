@@ -109,7 +109,7 @@ struct SchemaReading {
 
     mutating func properties(_ json: JSON?, at pointer: String) -> [(name: String, rule: SchemaRule)] {
         (json?.object ?? [:]).map { name, schema in
-            (name, rule(schema, at: "\(pointer)/properties/\(Place.escaped(name))"))
+            (name, rule(schema, at: "\(pointer)/properties/\(SourceLocation.escaped(name))"))
         }
     }
 

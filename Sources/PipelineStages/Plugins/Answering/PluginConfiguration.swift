@@ -12,7 +12,8 @@ struct PluginConfiguration: Sendable {
 
     /// Reads it; nil after having reported mistakes. What its own schema says is checked, templates but for their values.
     init?(
-        _ place: Place, of program: PluginProgram, schema: JSONSchema, roots: AllowedRoots, findings: Findings
+        _ place: SourceLocation, of program: PluginProgram, schema: JSONSchema, roots: AllowedRoots,
+        findings: DiagnosticCollector
     ) {
         let before = findings.diagnostics.count
         for mistake in schema.mistakes(at: place) {

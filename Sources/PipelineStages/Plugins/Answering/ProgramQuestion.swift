@@ -18,9 +18,9 @@ struct ProgramQuestion: Sendable {
     /// Starts the program and gives what `read` makes of its answer; `progress` is passed over.
     ///
     /// - Parameter read: nil for a message that is no answer to the question.
-    func ask<Answer: Sendable>(
-        _ question: JSON, read: @escaping @Sendable (PluginMessage) throws(PluginFault) -> Answer?
-    ) async throws(Failure) -> Answer {
+    func ask<ServiceResponse: Sendable>(
+        _ question: JSON, read: @escaping @Sendable (PluginMessage) throws(PluginFault) -> ServiceResponse?
+    ) async throws(Failure) -> ServiceResponse {
         let run = ProgramRun(
             path: program.path, folder: nil, environment: ProgramEnvironment.minimal(of: settings.environment),
             limits: settings.limits)
@@ -47,10 +47,10 @@ struct ProgramQuestion: Sendable {
 
     private var name: String { "the \(program.role.rawValue) '\(program.name)'" }
 
-    private static func answer<Answer: Sendable>(
+    private static func answer<ServiceResponse: Sendable>(
         to question: JSON, on channel: ProgramChannel,
-        _ read: @Sendable (PluginMessage) throws(PluginFault) -> Answer?
-    ) async -> Result<Result<Answer, PluginRefusalError>, PluginFault> {
+        _ read: @Sendable (PluginMessage) throws(PluginFault) -> ServiceResponse?
+    ) async -> Result<Result<ServiceResponse, PluginRefusalError>, PluginFault> {
         do throws(PluginFault) {
             try await channel.send(question)
             while true {

@@ -109,7 +109,7 @@ public struct PluginProgram: Sendable, Hashable {
 
 extension PluginProgram {
     /// Reports at a place of the document that the program can't be used.
-    func report(_ fault: PluginFault, at place: Place, to findings: Findings) {
+    func report(_ fault: PluginFault, at place: SourceLocation, to findings: DiagnosticCollector) {
         findings.report(
             place, "the plugin '\(name)' at \(path) \(fault.message)",
             hint: fault.hint ?? "'pipeline plugins test \(path)' looks into it")

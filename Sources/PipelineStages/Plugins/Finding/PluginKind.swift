@@ -42,11 +42,11 @@ enum PluginKind {
 
     // MARK: Reading
 
-    private static func fields(of schema: JSONObject) -> [Field<Place>] {
+    private static func fields(of schema: JSONObject) -> [Field<SourceLocation>] {
         let required = Set((schema["required"]?.array ?? []).compactMap(\.string))
         return (schema["properties"]?.object ?? [:]).map { name, property in
             let checked = JSONSchema(property)
-            let type = FieldType<Place>(lazily: JSON.schemaWithTemplates(property)) { place, findings in
+            let type = FieldType<SourceLocation>(lazily: JSON.schemaWithTemplates(property)) { place, findings in
                 report(checked.mistakes(at: place), to: findings)
                 return place
             }
@@ -57,14 +57,14 @@ enum PluginKind {
         }
     }
 
-    private static func check(_ reading: StageReading, _ fields: [Field<Place>], _ rest: JSONSchema) {
+    private static func check(_ reading: StageReading, _ fields: [Field<SourceLocation>], _ rest: JSONSchema) {
         for field in fields {
             _ = field.isRequired ? reading.reader.required(field) : reading.reader.optional(field)
         }
         report(rest.mistakes(at: place(of: reading)), to: reading.findings)
     }
 
-    private static func report(_ mistakes: [Diagnostic], to findings: Findings) {
+    private static func report(_ mistakes: [Diagnostic], to findings: DiagnosticCollector) {
         for mistake in mistakes {
             findings.report(
                 range: mistake.range, pointer: mistake.pointer, mistake.message, hint: mistake.hint)
@@ -85,10 +85,10 @@ enum PluginKind {
         return errors.isEmpty ? template : nil
     }
 
-    private static func place(of reading: StageReading) -> Place {
+    private static func place(of reading: StageReading) -> SourceLocation {
         let whole = reading.reader.place
         let members = reading.ownMembers.map(\.member)
-        return Place(JSONNode(range: whole.node.range, content: .object(members)), pointer: whole.pointer)
+        return SourceLocation(JSONNode(range: whole.node.range, content: .object(members)), pointer: whole.pointer)
     }
 
     // MARK: Parts of the schema

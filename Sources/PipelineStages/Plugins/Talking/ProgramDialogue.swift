@@ -99,7 +99,7 @@ struct ProgramDialogue {
 
     private var none: ProgramCheckpoint { ProgramCheckpoint([:]) }
 
-    private var settlement: Settlement {
+    private var settlement: Reconciliation {
         description.submitsOnce
             ? .resend
             : .unsettled(
@@ -115,7 +115,7 @@ struct ProgramDialogue {
         try await send(["type": "submitted", "key": JSON(key), "captures": .object(captures)])
     }
 
-    private func sent(_ key: String, _ exchange: SubmitExchange) async throws(StageFailure) -> SubmitAnswer {
+    private func sent(_ key: String, _ exchange: SubmitExchange) async throws(StageFailure) -> SubmitResponse {
         do throws(Break) {
             try await send(["type": "submit", "key": .string(key)])
             while true {
@@ -145,7 +145,7 @@ struct ProgramDialogue {
         }
     }
 
-    private func answer(_ refusal: PluginRefusal) -> SubmitAnswer {
+    private func answer(_ refusal: PluginRefusal) -> SubmitResponse {
         let failure = ProgramStage.tryFailure(refusal, in: context)
         if !refusal.isRetryable { return .refused(failure.failure) }
         return refusal.isKnownNotAccepted ? .notAccepted(failure) : .uncertain(failure.failure)

@@ -12,7 +12,7 @@ struct OnceDefinition: Sendable {
         /// How long the service remembers it.
         let validity: Setting<Duration>
         /// Where `key` stands in the document.
-        let place: Place
+        let place: SourceLocation
 
         /// What puts a key into the header; nil when the author puts it somewhere.
         func decorator<Checkpoint>(

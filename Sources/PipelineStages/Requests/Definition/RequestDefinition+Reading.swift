@@ -164,7 +164,7 @@ struct RequestFields: Sendable {
         return RequestDefinition(method, url)
     }
 
-    private func isWellFormed(_ url: URLTemplate, _ place: Place, _ findings: Findings) -> Bool {
+    private func isWellFormed(_ url: URLTemplate, _ place: SourceLocation, _ findings: DiagnosticCollector) -> Bool {
         let start = url.start?.lowercased()
         if let start, !start.hasPrefix("/"), !start.hasPrefix("http://"), !start.hasPrefix("https://") {
             findings.report(

@@ -48,7 +48,7 @@ struct RequestDefinition: Sendable {
     /// The names of its decorators.
     var decoratorNames: Set<String> = []
     /// Where it stands in the document.
-    var place: Place?
+    var place: SourceLocation?
 
     init(_ method: HTTPRequest.Method, _ url: URLTemplate) {
         self.method = method

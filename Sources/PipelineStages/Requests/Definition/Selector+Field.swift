@@ -38,15 +38,16 @@ extension FieldType where Value == CaptureSet {
     }
 
     /// A capture whose selector is wrong is one all the same: who reads it has made no mistake of his own.
-    private static func declareBroken(_ place: Place, _ captures: CaptureSet, _ findings: Findings) {
+    private static func declareBroken(_ place: SourceLocation, _ captures: CaptureSet, _ findings: DiagnosticCollector)
+    {
         for (member, _) in place.members ?? [] where !captures.names.contains(member.name) {
             findings.declare(CaptureDeclaration(name: member.name))
         }
     }
 }
 
-extension Findings {
-    fileprivate func report(_ errors: [SelectorError], at place: Place) {
+extension DiagnosticCollector {
+    fileprivate func report(_ errors: [SelectorError], at place: SourceLocation) {
         for error in errors { report(range: error.range, pointer: place.pointer, error.message, hint: error.hint) }
     }
 }

@@ -111,7 +111,7 @@ extension FieldType where Value == ValueTable.Entry {
     }
 }
 
-extension Findings {
+extension DiagnosticCollector {
     /// Reads something and says how many references to secrets it brought.
     func countingSecrets<Value>(_ read: () -> Value) -> (value: Value, secrets: Int) {
         let before = uses.count

@@ -75,7 +75,7 @@ final class ExchangeRecording: Sendable {
 
     private static func answer<Checkpoint>(
         _ response: HTTPExchangeResponse, _ context: StageContext<Checkpoint>
-    ) -> ExchangeRecord.Answer {
+    ) -> ExchangeRecord.ServiceResponse {
         let times = response.timings
         let fields = response.headers.map { field in
             let isCookie = field.name == .setCookie
@@ -83,7 +83,7 @@ final class ExchangeRecording: Sendable {
         }
         let size = max(response.bytesReceived, Int64(response.body.count))
         let start = response.body.isEmpty ? response.sample : response.body
-        return ExchangeRecord.Answer(
+        return ExchangeRecord.ServiceResponse(
             status: response.status, version: response.version, headers: fields,
             body: answerBody(start, of: size, response.headers[.contentType], context),
             timings: ExchangeRecord.Timings(

@@ -19,7 +19,7 @@ struct RequestRendering {
         let isAtHome = base?.origin == URLParts(url)?.origin
         let isAnswers =
             definition.url.readsCaptures || definition.url.readsItem && !scope.itemIsOwn
-        let reach = CredentialReach(
+        let reach = CredentialScope(
             definition, hasService: service != nil, isServiceOrigin: isAtHome, isAnswers: isAnswers)
         var description = RequestDescription(method: definition.method, url: url)
         description.query = try table(definition.query, reach).pairs(in: scope)
@@ -63,11 +63,11 @@ struct RequestRendering {
     }
 
     /// At another origin that an answer chose nothing made from a secret is sent along.
-    private func table(_ table: ValueTable, _ reach: CredentialReach) -> ValueTable {
+    private func table(_ table: ValueTable, _ reach: CredentialScope) -> ValueTable {
         reach.includesOwn ? table : ValueTable(table.entries.filter { !$0.isSecret })
     }
 
-    private func addHeaders(to description: inout RequestDescription, _ reach: CredentialReach)
+    private func addHeaders(to description: inout RequestDescription, _ reach: CredentialScope)
         throws(EvaluationFailure)
     {
         for (name, value) in try table(definition.headers, reach).pairs(in: scope) {
@@ -175,7 +175,7 @@ extension RequestDescription {
 }
 
 /// Whether the credentials of a request may go where it goes.
-struct CredentialReach {
+struct CredentialScope {
     /// Those that stand in the request itself.
     let includesOwn: Bool
     /// Those of the stage, its service and the pipeline.

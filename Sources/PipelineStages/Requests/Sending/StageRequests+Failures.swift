@@ -14,26 +14,28 @@ extension StageRequests {
     /// The same as data: silent when nothing but time can tell, definite when the same request fails the same way.
     func tryFailure<Checkpoint>(
         _ failure: ExchangeFailure, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
-    ) -> TryFailure {
+    ) -> AttemptFailure {
         let name = name(of: rendered.description.url)
         let detail = Self.clause(failure)
         let title = failure.isLocal ? detail : "\(name) gave no answer: \(detail)"
         let step = StepFailure(
             ShownText.excerpt(title, limit: 600, in: context), hint: hint(for: failure, name),
             service: service?.name, request: context.redact(rendered.line), place: context.facts.place)
-        return TryFailure(step, kind: failure.kind)
+        return AttemptFailure(step, kind: failure.kind)
     }
 
     /// A capture that its answer lacks.
     func failure<Checkpoint>(
-        _ failure: CaptureFailure, _ answer: Answer, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
+        _ failure: CaptureFailure, _ answer: ServiceResponse, of rendered: RenderedRequest,
+        in context: StageContext<Checkpoint>
     ) -> StepFailure {
         self.failure(failure.sentence, answer, of: rendered, hint: failure.hint, in: context)
     }
 
     /// The captures of an answer; what it lacks is a definite failure.
     func captures<Checkpoint>(
-        _ captures: CaptureSet, from answer: Answer, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
+        _ captures: CaptureSet, from answer: ServiceResponse, of rendered: RenderedRequest,
+        in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> JSONObject {
         do throws(CaptureFailure) {
             return try captures.values(in: answer)
@@ -90,7 +92,7 @@ extension ExchangeFailure {
     }
 
     /// What it means for another try.
-    var kind: TryFailure.Kind {
+    var kind: AttemptFailure.Kind {
         if isRetryable { return .silent }
         switch reason {
         // Something answered; it may be a stranger on the way.

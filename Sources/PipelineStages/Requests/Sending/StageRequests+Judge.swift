@@ -15,8 +15,8 @@ enum Verdict: Sendable {
 
 extension StageRequests {
     /// The answer as selectors and expressions see it.
-    func answer(of response: HTTPExchangeResponse) -> Answer {
-        Answer(
+    func answer(of response: HTTPExchangeResponse) -> ServiceResponse {
+        ServiceResponse(
             status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) }, url: response.url,
             body: response.body)
     }
@@ -26,20 +26,22 @@ extension StageRequests {
     func judge<Checkpoint>(
         _ response: HTTPExchangeResponse, of rendered: RenderedRequest, in context: StageContext<Checkpoint>,
         default expected: StatusSet = .success, adjust: (inout Scope) -> Void = { _ in }
-    ) async throws(StageFailure) -> Answer {
+    ) async throws(StageFailure) -> ServiceResponse {
         let answer = answer(of: response)
         switch try await verdict(on: answer, of: rendered, in: context, default: expected, adjust: adjust) {
         case .expected: return answer
         case .ruledOut(let failure, let allowsRetry):
             throw .failed(
-                TryFailure(
+                AttemptFailure(
                     failure, kind: allowsRetry ? .answered : .definite,
                     retryAfter: allowsRetry ? response.retryAfter(now: context.now) : nil))
         case .unexpected(let failure):
             if await hasNewCredentials(for: response.status, of: rendered, in: context) {
-                throw .failed(TryFailure(failure, kind: .answered))
+                throw .failed(AttemptFailure(failure, kind: .answered))
             }
-            if await isOutdated(answer, rendered, in: context) { throw .failed(TryFailure(failure, kind: .answered)) }
+            if await isOutdated(answer, rendered, in: context) {
+                throw .failed(AttemptFailure(failure, kind: .answered))
+            }
             throw .failed(tryFailure(failure, of: response, in: context))
         }
     }
@@ -48,7 +50,7 @@ extension StageRequests {
     /// longer than the quarter of an hour for which one is good: the next is new. A token that has ended is told with
     /// 400, and is worth another try where there is a new one.
     private func isOutdated<Checkpoint>(
-        _ answer: Answer, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+        _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) async -> Bool {
         guard [400, 403].contains(answer.status), rendered.decorators.contains(where: { $0 is AWSSignature }) else {
             return false
@@ -63,7 +65,7 @@ extension StageRequests {
 
     /// The same as data, for stages to which some failures mean something else.
     func verdict<Checkpoint>(
-        on answer: Answer, of rendered: RenderedRequest, in context: StageContext<Checkpoint>,
+        on answer: ServiceResponse, of rendered: RenderedRequest, in context: StageContext<Checkpoint>,
         default expected: StatusSet = .success, adjust: (inout Scope) -> Void = { _ in }
     ) async throws(StageFailure) -> Verdict {
         let definition = rendered.definition
@@ -100,16 +102,16 @@ extension StageRequests {
     /// The failure of a try whose answer had an unexpected status: worth another one for the statuses of `retry`.
     func tryFailure<Checkpoint>(
         _ failure: StepFailure, of response: HTTPExchangeResponse, in context: StageContext<Checkpoint>
-    ) -> TryFailure {
+    ) -> AttemptFailure {
         let isWorthRetrying = context.facts.retry.statuses.contains(response.status)
-        return TryFailure(
+        return AttemptFailure(
             failure, kind: isWorthRetrying ? .answered : .definite,
             retryAfter: isWorthRetrying ? response.retryAfter(now: context.now) : nil)
     }
 
     /// A failure with everything of the exchange that helps a person, redacted.
     func failure<Checkpoint>(
-        _ title: String, _ answer: Answer, of rendered: RenderedRequest, hint: String? = nil,
+        _ title: String, _ answer: ServiceResponse, of rendered: RenderedRequest, hint: String? = nil,
         in context: StageContext<Checkpoint>
     ) -> StepFailure {
         let body = ShownText.excerpt(String(decoding: answer.body.prefix(4096), as: UTF8.self), in: context)
@@ -120,7 +122,7 @@ extension StageRequests {
     }
 
     private func unexpected<Checkpoint>(
-        _ answer: Answer, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
+        _ answer: ServiceResponse, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) -> StepFailure {
         let found = ErrorMessage.find(in: answer, by: rendered.definition.error)
         let message = found.map { ": \(ShownText.excerpt($0, in: context))" } ?? ""
@@ -130,7 +132,7 @@ extension StageRequests {
             hint: hint(for: answer, rendered), in: context)
     }
 
-    private func hint(for answer: Answer, _ rendered: RenderedRequest) -> String? {
+    private func hint(for answer: ServiceResponse, _ rendered: RenderedRequest) -> String? {
         switch answer.status {
         case 301, 302, 303, 307, 308:
             let target = answer.header("Location").first == nil ? "" : " to follow it"
@@ -152,7 +154,7 @@ extension StageRequests {
 /// Finds the message in an error body, whole: whoever shows it redacts it before it is cut.
 enum ErrorMessage {
     /// By the author's selector, else `detail` or `title` of a problem (RFC 9457), `error.message`, `error`, `message`.
-    static func find(in answer: Answer, by selector: Selector?) -> String? {
+    static func find(in answer: ServiceResponse, by selector: Selector?) -> String? {
         if let selector { return text(selector.lenientValue(in: answer)) }
         guard let body = try? answer.json() else { return nil }
         let candidates = [body["detail"], body["title"], body["error"]?["message"], body["error"], body["message"]]

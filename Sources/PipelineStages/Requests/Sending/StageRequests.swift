@@ -35,7 +35,7 @@ struct StageRequests: Sendable {
     }
 
     /// Reports what is wrong with a request of this stage beyond itself: a path without a service, two keys.
-    func check(_ definition: RequestDefinition, _ findings: Findings) {
+    func check(_ definition: RequestDefinition, _ findings: DiagnosticCollector) {
         guard let place = definition.place else { return }
         if service == nil, definition.url.start?.hasPrefix("/") == true {
             findings.report(
@@ -134,7 +134,7 @@ struct StageRequests: Sendable {
     func perform<Checkpoint>(
         _ definition: RequestDefinition, in context: StageContext<Checkpoint>, role: String? = nil,
         expecting expected: StatusSet = .success, adjust: (inout Scope) -> Void = { _ in }
-    ) async throws(StageFailure) -> Answer {
+    ) async throws(StageFailure) -> ServiceResponse {
         let rendered = try await render(definition, in: context, role: role, adjust: adjust)
         switch await send(rendered, in: context) {
         case .success(let response):

@@ -50,7 +50,7 @@ enum StorageChecksum: String, Codable, Sendable, CaseIterable {
         return Base64Bytes.encode(digest.value)
     }
 
-    private var algorithm: StatedDigest.Algorithm {
+    private var algorithm: DeclaredDigest.Algorithm {
         switch self {
         case .crc32: .crc32
         case .crc32c: .crc32c

@@ -39,7 +39,8 @@ extension ForwardingJournal {
         try await base.post(request, to: job)
     }
 
-    public func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt {
+    public func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
+    {
         try await base.post(push, to: step, of: job)
     }
 

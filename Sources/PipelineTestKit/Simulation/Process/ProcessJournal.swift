@@ -65,7 +65,8 @@ public struct ProcessJournal: ForwardingJournal {
         return try await base.post(request, to: job)
     }
 
-    public func post(_ push: Push, to step: StepKey, of job: JobID) async throws(JournalFailure) -> PushReceipt {
+    public func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
+    {
         try await reached()
         let receipt = try await base.post(push, to: step, of: job)
         try await reached()

@@ -76,11 +76,11 @@ public struct LedgerStage: Stage {
 
     private func judged(
         _ result: Result<HTTPExchangeResponse, ExchangeFailure>, _ context: StageContext<Checkpoint>
-    ) -> SubmitAnswer {
+    ) -> SubmitResponse {
         switch result {
         case .failure(let failure):
             let failed = StepFailure(failure.message)
-            return failure.connectionMade ? .uncertain(failed) : .notSent(TryFailure(failed, kind: .silent))
+            return failure.connectionMade ? .uncertain(failed) : .notSent(AttemptFailure(failed, kind: .silent))
         case .success(let answer) where answer.isSuccess:
             guard let id = (try? JSON.parse(answer.body))?["id"]?.string else {
                 return .uncertain(failure("an answer without an id", answer, context))
@@ -89,7 +89,7 @@ public struct LedgerStage: Stage {
         case .success(let answer):
             let failed = failure("the submit was refused", answer, context)
             switch answer.status {
-            case 429, 503: return .notAccepted(TryFailure(failed, kind: .answered, retryAfter: retryAfter(answer)))
+            case 429, 503: return .notAccepted(AttemptFailure(failed, kind: .answered, retryAfter: retryAfter(answer)))
             case 409 where once == .name: return .refused(failed)
             case 408, 409, 425, 500...599: return .uncertain(failed)
             default: return .refused(failed)
@@ -99,7 +99,7 @@ public struct LedgerStage: Stage {
 
     private func settled(
         _ record: SubmitRecord, _ context: StageContext<Checkpoint>
-    ) async throws(StageFailure) -> Settlement {
+    ) async throws(StageFailure) -> Reconciliation {
         switch once {
         case .key: return .resend
         case .none where flaw == .resendsBlindly: return .resend
@@ -111,7 +111,7 @@ public struct LedgerStage: Stage {
         try stopIfCancelled()
         guard case .success(let answer) = result, answer.status == 200 || answer.status == 404,
             let body = try? JSON.parse(answer.body)
-        else { return .failed(TryFailure(StepFailure("the look-up failed"), kind: .silent)) }
+        else { return .failed(AttemptFailure(StepFailure("the look-up failed"), kind: .silent)) }
         let candidates = once == .name ? [body] : body["items"]?.array ?? []
         if let id = candidates.first(where: { $0["tag"]?.string == record.key })?["id"]?.string {
             return .adopted(["id": .string(id)])

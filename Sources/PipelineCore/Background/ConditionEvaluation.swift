@@ -1,0 +1,66 @@
+public import JSONPath
+
+/// Whether a moment is good for work that can wait, and why: what the engine acts on and `pipeline why` prints.
+public struct ConditionEvaluation: Sendable, Hashable {
+    public struct Verdict: Sendable, Hashable {
+        public let policy: String
+        public let weight: Double
+        public let opinion: ConditionPolicy.Opinion
+    }
+
+    public let verdicts: [Verdict]
+    /// The weighted mean of the scores that are known.
+    public let score: Double
+    public let threshold: Double
+    public let isGood: Bool
+    public let asked: Timestamp
+    /// When it is asked again; nil when the moment is good.
+    public private(set) var askAgain: Timestamp?
+
+    /// One clause: the vetoes, or the score.
+    public var rationale: String {
+        let vetoes = verdicts.filter { $0.opinion.decision == .mustNotProceed }.map(\.opinion.rationale)
+        if let forced = verdicts.first(where: { $0.opinion.decision == .mustProceed }) {
+            return forced.opinion.rationale
+        }
+        if !vetoes.isEmpty { return vetoes.joined(separator: ", ") }
+        return "the moment scores \(Self.rounded(score)) of the \(Self.rounded(threshold)) that it needs"
+    }
+
+    /// The same, with the time at which who put the step off asks again, whatever is judged meanwhile.
+    public func askedAgain(at time: Timestamp) -> ConditionEvaluation {
+        var judgement = self
+        judgement.askAgain = time
+        return judgement
+    }
+
+    /// One line for each policy, the sum and the decision, for people.
+    public var lines: [String] {
+        let policies = verdicts.map { verdict in
+            let score = verdict.opinion.score.map { "\(Self.rounded($0))" } ?? "-"
+            return "\(verdict.policy): weight \(Self.rounded(verdict.weight)), score \(score), "
+                + "\(verdict.opinion.decision.rawValue): \(verdict.opinion.rationale)"
+        }
+        let end = "sum: \(Self.rounded(score)) of \(Self.rounded(threshold)): " + (isGood ? "it proceeds" : "it waits")
+        return policies + [end] + (askAgain.map { ["asked again at: \($0)"] } ?? [])
+    }
+
+    /// The form of `why --json`.
+    public var json: JSON {
+        let policies = verdicts.map { verdict -> JSON in
+            [
+                "policy": .string(verdict.policy), "weight": .number(JSONNumber(verdict.weight)),
+                "score": verdict.opinion.score.map { .number(JSONNumber(Self.rounded($0))) } ?? .null,
+                "decision": .string(verdict.opinion.decision.rawValue),
+                "rationale": .string(verdict.opinion.rationale),
+            ]
+        }
+        return [
+            "policies": .array(policies), "score": .number(JSONNumber(Self.rounded(score))),
+            "threshold": .number(JSONNumber(threshold)), "proceeds": .bool(isGood),
+            "askAgain": JSON(askAgain?.description),
+        ]
+    }
+
+    private static func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
+}

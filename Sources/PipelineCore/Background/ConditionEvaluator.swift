@@ -1,0 +1,37 @@
+/// Decides whether a moment is good: a pure value of its policies.
+public struct ConditionEvaluator: Sendable {
+    public let policies: [ConditionPolicy]
+    /// What the weighted mean of the scores must reach.
+    public let threshold: Double
+    /// How long until it is asked again when no policy can say.
+    public let interval: Duration
+
+    public init(
+        policies: [ConditionPolicy] = ConditionPolicy.standard, threshold: Double = 0.5,
+        interval: Duration = .seconds(900)
+    ) {
+        self.policies = policies
+        self.threshold = threshold
+        self.interval = interval
+    }
+
+    /// Asks every policy: one "must proceed" decides; else one "must not proceed" is a veto; else the weighted mean of
+    /// the scores must reach the threshold.
+    public func judge(_ facts: ConditionFacts) -> ConditionEvaluation {
+        let verdicts = policies.map { policy in
+            ConditionEvaluation.Verdict(policy: policy.name, weight: policy.weight, opinion: policy.judge(facts))
+        }
+        let known = verdicts.filter { $0.opinion.score != nil }
+        let weights = known.reduce(0) { $0 + $1.weight }
+        let sum = known.reduce(0) { $0 + $1.weight * ($1.opinion.score ?? 0) }
+        let mean = weights > 0 ? sum / weights : 1
+        let decisions = verdicts.map(\.opinion.decision)
+        let isGood =
+            decisions.contains(.mustProceed) || !decisions.contains(.mustNotProceed) && mean >= threshold
+        let changes = verdicts.compactMap(\.opinion.changes).filter { $0 > facts.now }
+        let again = ([facts.now + interval] + changes).min() ?? facts.now + interval
+        return ConditionEvaluation(
+            verdicts: verdicts, score: mean, threshold: threshold, isGood: isGood, asked: facts.now,
+            askAgain: isGood ? nil : again)
+    }
+}

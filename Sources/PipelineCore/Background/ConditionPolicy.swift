@@ -1,0 +1,41 @@
+/// One thing that makes a moment good or bad for work that can wait: a name, a weight, and a pure judgement.
+public struct ConditionPolicy: Sendable {
+    /// What a policy decides by itself.
+    public enum Decision: String, Sendable, Hashable, CaseIterable {
+        /// It has waited long enough: no veto holds any more.
+        case mustProceed
+        case mayProceed
+        /// It would rather wait; others may outweigh it.
+        case shouldWait
+        /// A veto.
+        case mustNotProceed
+    }
+
+    /// A policy's view of a moment.
+    public struct Opinion: Sendable, Hashable {
+        /// From 0, bad, to 1, good; nil when the policy knows nothing and counts for nothing.
+        public let score: Double?
+        public let decision: Decision
+        /// One clause.
+        public let rationale: String
+        /// When the policy may see it otherwise; nil when it can't tell.
+        public let changes: Timestamp?
+
+        public init(_ score: Double?, _ decision: Decision, _ rationale: String, changes: Timestamp? = nil) {
+            self.score = score.map { min(max($0, 0), 1) }
+            self.decision = decision
+            self.rationale = rationale
+            self.changes = changes
+        }
+    }
+
+    public let name: String
+    public let weight: Double
+    public let judge: @Sendable (ConditionFacts) -> Opinion
+
+    public init(name: String, weight: Double, judge: @escaping @Sendable (ConditionFacts) -> Opinion) {
+        self.name = name
+        self.weight = weight
+        self.judge = judge
+    }
+}

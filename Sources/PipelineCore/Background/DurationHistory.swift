@@ -1,0 +1,25 @@
+/// The part of the journal that outlives jobs: the ledger of resumes, and how long stages took.
+public protocol DurationHistory: Sendable {
+    /// The rows of the ledger since a time, oldest first; of all pipelines when none is named.
+    func resumes(since time: Timestamp, of pipeline: String?) async throws(JournalFailure) -> [ResumeRecord]
+    /// The rows of all pipelines since a time that came after a row of the number, in the order of their coming: what
+    /// another process has added since the last look.
+    func resumes(after number: Int, since time: Timestamp) async throws(JournalFailure) -> ResumeRows
+    /// What is known of how long the stages of a pipeline took, oldest first: of each stage the last ones, at most
+    /// `limit`.
+    func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample]
+    /// The names of pipelines that have samples or resumes.
+    func pipelines() async throws(JournalFailure) -> [String]
+}
+
+/// Rows of the ledger of resumes, in the order of their coming.
+public struct ResumeRows: Sendable, Hashable {
+    public var records: [ResumeRecord]
+    /// The number of the last row; of the one before them when there are none.
+    public var last: Int
+
+    public init(records: [ResumeRecord], last: Int) {
+        self.records = records
+        self.last = last
+    }
+}

@@ -1,0 +1,21 @@
+/// Whether a person waits for a job that a command stays with: by it the command is driven by the rules of the
+/// background or not. Who takes a job up when its owner is gone is another matter: ``JobMode``.
+public enum Interactivity: String, Sendable, Hashable, CaseIterable {
+    /// A person waits: nothing is held back.
+    case attended
+    /// Nobody does, as in a script or a nightly run: what the document says of the background holds.
+    case unattended
+
+    /// - Parameters:
+    ///   - hasTerminal: whether standard input, output or error is one.
+    ///   - isAsserted: whether a person is said to be there although there is none.
+    public init(hasTerminal: Bool, isAsserted: Bool) {
+        self = hasTerminal || isAsserted ? .attended : .unattended
+    }
+
+    /// Whether a job that is driven so is held back as the background is: always one of the background; beside it one
+    /// that nobody waits for, if its document says how. What nobody wrote does not slow down a script.
+    public func isHeld(by background: BackgroundDefinition, mode: JobMode) -> Bool {
+        mode == .background || self == .unattended && background.isStated
+    }
+}

@@ -1,0 +1,32 @@
+/// How often a step has been tried, and since when it has been failing: what a retry decision reads.
+public struct AttemptState: Sendable, Hashable {
+    /// The number of the current try, from 1; it only grows.
+    public var number: Int
+    /// Answers that failed since the last progress; the policy's `attempts` bounds them.
+    public var failures: Int
+    /// Tries without an answer since the last progress; only their time is bounded.
+    public var noResponseCount: Int
+    /// When the first try failed since the last progress; the policy's `for` counts from here.
+    public var failingSince: Timestamp?
+    /// How often fresh captures were asked for since the last progress: what is refused with them too is a failure.
+    public var renewals: Int
+
+    public init(
+        number: Int = 1, failures: Int = 0, noResponseCount: Int = 0, failingSince: Timestamp? = nil, renewals: Int = 0
+    ) {
+        self.renewals = renewals
+        self.number = number
+        self.failures = failures
+        self.noResponseCount = noResponseCount
+        self.failingSince = failingSince
+    }
+
+    /// The same try after bytes moved or a poll was good: failures are forgotten, the number is not.
+    public var progressed: AttemptState { AttemptState(number: number) }
+    /// The next try.
+    public var next: AttemptState {
+        AttemptState(
+            number: number + 1, failures: failures, noResponseCount: noResponseCount, failingSince: failingSince,
+            renewals: renewals)
+    }
+}

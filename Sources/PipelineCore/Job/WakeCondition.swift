@@ -1,0 +1,57 @@
+/// What ends a step's waiting.
+public enum WakeCondition: Sendable, Hashable {
+    /// A moment.
+    case at(Timestamp)
+    /// A push for this step; or, where a time is given, that moment if no push came before.
+    case callback(orAt: Timestamp?)
+    /// Nothing but a person or a new owner: the job was suspended with this step in the middle.
+    case resume
+
+    /// The moment at which waiting ends by itself; nil when it does not.
+    public var time: Timestamp? {
+        switch self {
+        case .at(let time): time
+        case .callback(let time): time
+        case .resume: nil
+        }
+    }
+
+    /// Whether a push ends the waiting.
+    public var endsWithCallback: Bool { if case .callback = self { true } else { false } }
+}
+
+/// Why a step waits: shown to people and programs, never decided from.
+public struct WaitReason: Sendable, Hashable {
+    /// The kinds of reason, as `stage.waiting` events name them.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The remote job has not ended; the next poll is due at the wake time.
+        case poll
+        /// A try failed; the next one is due at the wake time.
+        case retry
+        /// The service asked not to be tried before the wake time (Retry-After).
+        case refused = "retryAfter"
+        /// The stage waits for a moment or a duration that its author gave.
+        case time
+        /// The stage waits for a push.
+        case callback
+        /// A look-up of a lost submit found nothing yet and is repeated.
+        case settle
+        /// The owner stopped in the middle of a try.
+        case interrupted
+        /// No answer came for as long as the retry policy allows; a resume tries again.
+        case noAnswer
+        /// Another stage runs again for fresh captures.
+        case renewal
+        /// A secret that the step needs can't be found.
+        case secret
+    }
+
+    public let kind: Kind
+    /// One sentence of plain text, without secrets; nil when the kind says all.
+    public let detail: String?
+
+    public init(_ kind: Kind, detail: String? = nil) {
+        self.kind = kind
+        self.detail = detail
+    }
+}

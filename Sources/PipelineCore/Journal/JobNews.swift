@@ -1,7 +1,0 @@
-/// What the owner of a job tells those who watch it from other processes. Any of it may be lost.
-public enum JobNews: Sendable, Hashable {
-    /// The journal has something new of the job.
-    case changed(JobID)
-    /// An event that the journal does not keep: progress, an estimate.
-    case event(JobEvent)
-}

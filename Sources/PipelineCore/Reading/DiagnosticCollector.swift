@@ -1,0 +1,98 @@
+public import JSONPath
+
+/// What reading a document brings to light: its mistakes, the expressions it uses, the captures it makes.
+///
+/// One object goes through the whole reading of one document, on one thread; it is never kept.
+public final class DiagnosticCollector {
+    /// The document's bytes, to find the character of an escaped string that a mistake is at.
+    public let source: SourceText
+    /// The sinks that entries of `notify` may name beyond those of the format.
+    let sinks: [NotificationSinkKind]
+    /// The mistakes so far.
+    public private(set) var diagnostics: [Diagnostic] = []
+    /// Every expression read so far, with the roots that its place allows.
+    public private(set) var uses: [ReferenceUse] = []
+    /// The captures that the stage being read makes.
+    public private(set) var captures: [CaptureDeclaration] = []
+
+    /// The values that are to be checked once they are known, of the stage being read.
+    private(set) var checks: [SettingCheck] = []
+
+    private var known: Set<Diagnostic> = []
+    private var capturePositions: [String: Int] = [:]
+
+    public convenience init(source: SourceText) { self.init(source: source, sinks: []) }
+
+    init(source: SourceText, sinks: [NotificationSinkKind]) {
+        self.source = source
+        self.sinks = sinks
+    }
+
+    /// Notes a mistake at a place. Of an array or object of several lines only the opening bracket is marked.
+    public func report(_ place: SourceLocation, _ message: String, hint: String? = nil) {
+        report(range: marked(place.node), pointer: place.pointer, message, hint: hint)
+    }
+
+    /// Notes a mistake at a stretch of the source, such as a member's name or a part of a string. One that was noted
+    /// already, for example in a service that several stages name, is not noted again.
+    public func report(range: SourceRange, pointer: String, _ message: String, hint: String? = nil) {
+        let diagnostic = Diagnostic(range: range, pointer: pointer, message: message, hint: hint)
+        if known.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
+    }
+
+    /// Takes back the mistakes from a number of them on: what stood there was only a guess.
+    func withdraw(from count: Int) {
+        for diagnostic in diagnostics[count...] { known.remove(diagnostic) }
+        diagnostics.removeSubrange(count...)
+    }
+
+    private func marked(_ node: JSONNode) -> SourceRange {
+        guard node.content.isObject || node.content.isArray else { return node.range }
+        let shown = source.bytes[node.range.start..<min(node.range.end, node.range.start + 100)]
+        let isShort = shown.endIndex == node.range.end && !shown.contains(0x0A) && !shown.contains(0x0D)
+        return isShort ? node.range : SourceRange(start: node.range.start, end: node.range.start + 1)
+    }
+
+    /// Notes the references of an expression, to be checked when all stages are known.
+    public func use(_ references: [Reference], roots: AllowedRoots, at place: SourceLocation) {
+        for reference in references { uses.append(ReferenceUse(reference: reference, roots: roots, place: place)) }
+    }
+
+    /// Notes a value that an expression gives. One that depends on nothing is checked at once.
+    func check(_ check: SettingCheck, roots: AllowedRoots, at place: SourceLocation) {
+        if roots == .known, check.asksOutside {
+            return report(
+                place,
+                "this is needed before any file is read: no size(), digest(), text(), jsonLines(), now() or uuid()",
+                hint: "give the value as an input")
+        }
+        guard check.isConstant else { return checks.append(check) }
+        if let mistake = check.mistake(in: Scope()) { report(place, mistake.message, hint: mistake.hint) }
+    }
+
+    /// Notes that the stage being read makes a capture; of the same name the later one counts.
+    public func declare(_ capture: CaptureDeclaration) {
+        if let position = capturePositions[capture.name] {
+            captures[position] = capture
+        } else {
+            capturePositions[capture.name] = captures.count
+            captures.append(capture)
+        }
+    }
+
+    /// Hands over the checks since the last call: those of one stage.
+    func takeChecks() -> [SettingCheck] {
+        defer { checks = [] }
+        return checks
+    }
+
+    /// Hands over the uses and captures since the last call: those of one stage.
+    func takeStageFindings() -> (uses: [ReferenceUse], captures: [CaptureDeclaration]) {
+        defer {
+            uses = []
+            captures = []
+            capturePositions = [:]
+        }
+        return (uses, captures)
+    }
+}

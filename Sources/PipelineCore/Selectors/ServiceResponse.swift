@@ -1,0 +1,95 @@
+public import JSONPath
+import Synchronization
+
+/// A server's answer as selectors and expressions see it. The body is parsed at most once, when first asked for;
+/// copies share it.
+public struct ServiceResponse: Sendable {
+    public let status: Int
+    /// In the order of arrival; names in any case, a name as often as it came.
+    public let headers: [(name: String, value: String)]
+    /// Where the answer came from, after redirects; absolute.
+    public let url: String
+    public let body: [UInt8]
+    /// The items of all pages, for `$items`; nil for an answer that is not paginated.
+    public let items: JSON?
+    private let parsed: ParsedBody
+
+    public init(
+        status: Int, headers: [(name: String, value: String)] = [], url: String, body: [UInt8] = [], items: JSON? = nil
+    ) {
+        self.status = status
+        self.headers = headers
+        self.url = url
+        self.body = body
+        self.items = items
+        parsed = ParsedBody()
+    }
+
+    /// The values of a header, each line one; names are compared without case (RFC 9110, section 5.1).
+    public func header(_ name: String) -> [String] {
+        let wanted = name.lowercased()
+        return headers.filter { $0.name.lowercased() == wanted }.map(\.value)
+    }
+
+    /// The body as JSON, strictly (RFC 8259).
+    public func json() throws(JSONSyntaxError) -> JSON { try parsed.value(of: body).get() }
+
+    /// The body as text; bytes that are not UTF-8 become U+FFFD.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// What expressions read as `response`: `status`, `headers` (of a name that came more than once the values,
+    /// joined by `, ` as RFC 9110 section 5.3 has it) and `body` (JSON when it is, otherwise text, null when empty).
+    public var responseValue: JSON {
+        var fields = JSONObject()
+        var places: [String: String] = [:]
+        for (name, value) in headers {
+            let place = places[name.lowercased()] ?? name
+            places[name.lowercased()] = place
+            fields[place] = .string(fields[place]?.string.map { "\($0), \(value)" } ?? value)
+        }
+        let content = body.isEmpty ? JSON.null : (try? json()) ?? .string(text)
+        return ["status": .number(JSONNumber(status)), "headers": .object(fields), "body": content]
+    }
+}
+
+extension ServiceResponse {
+    /// The answer in a message: `the answer 200 of http://h/models/1, whose body starts with {"state":…`.
+    var summary: String {
+        let start = excerpt
+        let content = start.isEmpty ? "whose body is empty" : "whose body starts with \(start)"
+        return "the answer \(status) of \(Self.shown(url)), \(content)"
+    }
+
+    private var excerpt: String {
+        let start = String(decoding: body.prefix(480), as: UTF8.self)
+        var text = ""
+        for word in start.split(whereSeparator: \.isWhitespace) { text += text.isEmpty ? word : " \(word)" }
+        let visible = text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : Character($0) }
+        return String(visible.prefix(160)) + (visible.count > 160 || body.count > 480 ? "…" : "")
+    }
+
+    /// Queries of signed URLs and users hold secrets that no redactor knows.
+    private static func shown(_ url: String) -> String {
+        var parts = URLReference(url)
+        if let authority = parts.authority, let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
+            parts.authority = String(authority[authority.utf8.index(after: at)...])
+        }
+        if parts.query != nil { parts.query = "…" }
+        parts.fragment = nil
+        return parts.text
+    }
+}
+
+/// The cache behind an answer; the lock is held while parsing, so that it happens once.
+private final class ParsedBody: Sendable {
+    private let result = Mutex<Result<JSON, JSONSyntaxError>?>(nil)
+
+    func value(of body: [UInt8]) -> Result<JSON, JSONSyntaxError> {
+        result.withLock { known in
+            if let known { return known }
+            let fresh = Result { () throws(JSONSyntaxError) in try JSON.parse(body) }
+            known = fresh
+            return fresh
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Crypto
+import FoundationEssentials
+import PipelineCore
+import PipelineKit
+
+/// How a push proves itself, with the secrets filled in: a pure judgement, comparisons in constant time.
+enum CallbackAuthenticator: Sendable {
+    case standardWebhooks(secret: String)
+    case token(value: String, header: String?, query: String?)
+    case signature(CallbackSignature, secret: String, isTimestamped: Bool)
+
+    /// How far a push's time may lie from ours, in seconds: older ones may be replays (Standard Webhooks 1.0.0,
+    /// "Verifying the timestamp").
+    static let window: Int64 = 300
+
+    /// Whether the push is genuine and fresh; `now` is in seconds since 1970.
+    func accepts(_ push: CallbackRequest, now: Int64) -> Bool {
+        switch self {
+        case .standardWebhooks(let secret): Self.isStandard(push, secret, now)
+        case .token(let value, let header, let query): Self.brings(push, value, header, query)
+        case .signature(let definition, let secret, let isTimestamped):
+            Self.isSigned(push, definition, secret, isTimestamped ? now : nil)
+        }
+    }
+
+    // MARK: Standard Webhooks
+
+    private static func isStandard(_ push: CallbackRequest, _ secret: String, _ now: Int64) -> Bool {
+        guard let id = push.header("webhook-id"), let time = push.header("webhook-timestamp"),
+            let signatures = push.header("webhook-signature"), isFresh(time, now)
+        else { return false }
+        let signed = Array("\(id).\(time).".utf8) + push.body
+        let key = key(secret)
+        // Everyone knows the key of an empty secret.
+        guard key.bitCount > 0 else { return false }
+        return signatures.split(separator: " ").contains { entry in
+            guard entry.hasPrefix("v1,"), let code = Data(base64Encoded: String(entry.dropFirst(3))) else {
+                return false
+            }
+            return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: signed, using: key)
+        }
+    }
+
+    /// `whsec_` and base64; a secret of another form is taken as it stands.
+    private static func key(_ secret: String) -> SymmetricKey {
+        let text = secret.hasPrefix("whsec_") ? String(secret.dropFirst(6)) : secret
+        if let bytes = Data(base64Encoded: text), secret.hasPrefix("whsec_") || bytes.count >= 16 {
+            return SymmetricKey(data: bytes)
+        }
+        return SymmetricKey(data: Data(secret.utf8))
+    }
+
+    private static func isFresh(_ seconds: String, _ now: Int64) -> Bool {
+        guard let time = Int64(seconds) else { return false }
+        let (difference, overflow) = now.subtractingReportingOverflow(time)
+        return !overflow && difference.magnitude <= UInt64(window)
+    }
+
+    // MARK: Tokens
+
+    private static func brings(_ push: CallbackRequest, _ value: String, _ header: String?, _ query: String?) -> Bool {
+        let given: String?
+        if let query {
+            let found = push.query.filter { $0.name == query }
+            given = found.count == 1 ? found[0].value : nil
+        } else if let header {
+            given = push.header(header)
+        } else {
+            let prefix = "bearer "
+            let text = push.header("Authorization") ?? ""
+            given = text.lowercased().hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : nil
+        }
+        guard let given, !value.isEmpty else { return false }
+        return SecretText.isSame(given, as: value)
+    }
+
+    // MARK: Keyed hashes
+
+    /// - Parameter now: the time that a header with a time is held against; nil for one without.
+    private static func isSigned(
+        _ push: CallbackRequest, _ definition: CallbackSignature, _ secret: String, _ now: Int64?
+    ) -> Bool {
+        guard let header = push.header(definition.header), !secret.isEmpty else { return false }
+        let key = SymmetricKey(data: Data(secret.utf8))
+        guard let now else {
+            let prefix = "\(definition.algorithm.rawValue)="
+            let text = header.hasPrefix(prefix) ? String(header.dropFirst(prefix.count)) : header
+            return isCode(text, of: push.body, definition, key)
+        }
+        let parts = header.split(separator: ",").map { $0.split(separator: "=", maxSplits: 1) }.filter { $0.count == 2 }
+        let times = parts.filter { trimmed($0[0]) == "t" }
+        guard times.count == 1, isFresh(trimmed(times[0][1]), now) else { return false }
+        let signed = Array("\(trimmed(times[0][1])).".utf8) + push.body
+        return parts.contains { trimmed($0[0]) == "v1" && isCode(trimmed($0[1]), of: signed, definition, key) }
+    }
+
+    private static func trimmed(_ text: Substring) -> String { String(text.drop { $0 == " " }) }
+
+    private static func isCode(
+        _ text: String, of bytes: [UInt8], _ definition: CallbackSignature, _ key: SymmetricKey
+    ) -> Bool {
+        let code: Data? =
+            switch definition.encoding {
+            case .hex: hexadecimal(text)
+            case .base64: Data(base64Encoded: text)
+            }
+        guard let code else { return false }
+        return switch definition.algorithm {
+        case .sha256: HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: bytes, using: key)
+        case .sha1: HMAC<Insecure.SHA1>.isValidAuthenticationCode(code, authenticating: bytes, using: key)
+        case .sha512: HMAC<SHA512>.isValidAuthenticationCode(code, authenticating: bytes, using: key)
+        }
+    }
+
+    private static func hexadecimal(_ text: String) -> Data? {
+        let digits = Array(text.utf8)
+        guard digits.count % 2 == 0 else { return nil }
+        var bytes = Data()
+        for place in stride(from: 0, to: digits.count, by: 2) {
+            guard let byte = UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,100 @@
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// Takes pushes: tells whose one is, verifies it, keeps it in the journal, and only then says so.
+///
+/// What a push says is believed by nobody: the step is woken and asks its service. It knows no sockets.
+struct CallbackHandler: Sendable {
+    let journal: Workspace.Journal
+    let addresses: CallbackAddresses
+    let plans: PlanCache
+    let jobs: DaemonJobs
+    let clock: any WallClock
+    let randomness: any Randomness
+    let rate = CallbackRate()
+    let log: DaemonLog
+
+    /// The largest body.
+    static let bodyLimit = 1 << 20
+
+    func answer(_ push: CallbackRequest) async -> CallbackResponse {
+        let now = clock.now
+        guard rate.takesRequest(at: now) else { return .tooMany }
+        guard push.method == "POST" || push.method == "PUT", let address = CallbackAddresses.parse(path: push.path)
+        else { return .nowhere }
+        do throws(JournalFailure) {
+            guard let job = try await journal.snapshot(of: address.job), job.steps[address.step] != nil else {
+                return .nowhere
+            }
+            return try await answer(push, for: address.step, token: address.token, of: job, at: now)
+        } catch {
+            log.note("a push for job \(address.job) could not be kept: \(error)")
+            return .later
+        }
+    }
+
+    private func answer(
+        _ push: CallbackRequest, for step: StepKey, token: String, of job: JobSnapshot, at now: Timestamp
+    ) async throws(JournalFailure) -> CallbackResponse {
+        let id = job.record.id
+        let own = job.submits[step]?.key ?? SubmitKey.text(jobKey: job.record.key, step: step, generation: 1)
+        guard addresses.isGenuine(token, job: id, step: step, own: own) else { return .nowhere }
+        guard rate.takesPush(of: id, step, at: now) else { return .tooMany }
+        let plan = try await plans.plan(of: job.record)
+        guard let callback = plan.stage(step.stage)?.stage.callback else { return .nowhere }
+        if job.ended != nil || job.steps[step]?.state.isEnded == true { return .gone }
+        var scope = await scope(for: step, of: job, in: plan)
+        switch Self.proof(of: callback.verification, in: scope) {
+        case .failure:
+            log.note("a push for \(step) of job \(id) needs a secret that is not here")
+            return .later
+        case .success(let proof):
+            if let proof, !proof.accepts(push, now: now.milliseconds / 1000) { return .unverified }
+        }
+        if let condition = callback.condition {
+            scope.response = push.answer.responseValue
+            guard (try? condition.evaluateCondition(in: scope)) == true else { return .taken }
+        }
+        let receipt = try await journal.post(Callback(id: name(of: push, callback), time: now), to: step, of: id)
+        log.note("a push for \(step) of job \(id)" + (receipt.isNew ? "" : ", which had come before"))
+        return .taken
+    }
+
+    private func scope(for step: StepKey, of job: JobSnapshot, in plan: Plan) async -> Scope {
+        var secrets: [String: String] = [:]
+        let source = jobs.secrets(of: job.record.id)
+        for name in plan.secrets { secrets[name] = await source.secret(name) }
+        return job.scope(
+            for: step, in: plan, environment: job.environment, secrets: secrets,
+            secretInputs: jobs.secretInputs(of: job.record.id))
+    }
+
+    /// The proof that is asked for; nil when the address is all.
+    private static func proof(
+        of verification: CallbackVerification?, in scope: Scope
+    ) -> Result<CallbackAuthenticator?, EvaluationFailure> {
+        Result { () throws(EvaluationFailure) in
+            switch verification {
+            case nil: nil
+            case .standardWebhooks(let secret): .standardWebhooks(secret: try secret.evaluateText(in: scope))
+            case .token(let token):
+                .token(value: try token.value.evaluateText(in: scope), header: token.header, query: token.query)
+            case .hmac(let signature):
+                .signature(
+                    signature, secret: try signature.secret.evaluateText(in: scope),
+                    isTimestamped: try signature.isTimestamped.value(in: scope))
+            }
+        }
+    }
+
+    /// The push's own id, by which a repetition is known; a new one for a push that has none.
+    private func name(of push: CallbackRequest, _ callback: CallbackDefinition) -> String {
+        var names = ["webhook-id", "X-GitHub-Delivery", "ce-id"]
+        if case .hmac(let signature) = callback.verification, let own = signature.id { names.insert(own, at: 0) }
+        for name in names {
+            if let id = push.header(name), !id.isEmpty, id.utf8.count <= 256 { return "\(name.lowercased()):\(id)" }
+        }
+        return "push:" + String(randomness.bits(), radix: 36) + String(randomness.bits(), radix: 36)
+    }
+}

@@ -1,0 +1,77 @@
+public import PipelineCore
+
+/// The gate of one process: the ledger folded from the journal's rows, the machine's sensors, and the clock.
+///
+/// Rows of other processes are taken in before each question, so that several processes of one state folder keep one
+/// budget. A history that can't be read holds nothing up: then only what this process entered counts.
+public actor ResumeRateLimiter: BackgroundGate {
+    private let history: any DurationHistory
+    private let clock: any WallClock
+    private let sensors: any DeviceConditionsSource
+    private let moments: ConditionEvaluator
+    private var ledger: ResumeLedger
+    /// Entries of this gate that have not come by as rows.
+    private var own: Set<ResumeRecord> = []
+    /// The number of the last row that was taken in.
+    private var last = 0
+
+    public init(
+        history: any DurationHistory, clock: any WallClock, sensors: any DeviceConditionsSource,
+        moments: ConditionEvaluator = ConditionEvaluator(), machine: ResumeBudget = .machine
+    ) {
+        self.history = history
+        self.clock = clock
+        self.sensors = sensors
+        self.moments = moments
+        ledger = ResumeLedger(machine: machine)
+    }
+
+    /// So far back rows can matter: a day of the longest delay, and as long again until it falls back.
+    public static let reach = Duration.seconds(3 * 86_400)
+    /// An entry that has not become a row by then never will: its job was lost.
+    private static let patience = Duration.seconds(600)
+
+    public func enter(_ request: ResumeRequest) async -> ResumeDecision {
+        await readRows()
+        let decision = ledger.enter(request, at: clock.now)
+        own.insert(decision.record)
+        return decision
+    }
+
+    public func judge(_ question: ConditionQuestion) async -> ConditionEvaluation {
+        await readRows()
+        let surroundings = await sensors.surroundings()
+        let now = clock.now
+        let used = ledger.standing(of: question.pipeline, under: question.budget, at: now).used
+        return moments.judge(ConditionFacts(question: question, surroundings: surroundings, used: used, now: now))
+    }
+
+    public func expect(_ resume: ExpectedResume) { ledger.expect(resume) }
+
+    public func forget(_ job: JobID) { ledger.forget(job: job) }
+
+    public func attend(_ record: ResumeRecord) async -> Bool {
+        await readRows()
+        let wasDelayed = ledger.isDelayed(pipeline: record.pipeline, at: clock.now)
+        ledger.fold(record)
+        own.insert(record)
+        return wasDelayed
+    }
+
+    /// The ledger with all that other processes have journaled.
+    public func current() async -> ResumeLedger {
+        await readRows()
+        return ledger
+    }
+
+    private func readRows() async {
+        let now = clock.now
+        let before = last
+        guard let rows = try? await history.resumes(after: before, since: now - Self.reach) else { return }
+        // Another question may have read them while this one waited.
+        guard last == before else { return }
+        last = rows.last
+        for row in rows.records where own.remove(row) == nil { ledger.fold(row) }
+        if own.count > 256 { own = own.filter { $0.time >= now - Self.patience } }
+    }
+}

@@ -1,0 +1,36 @@
+import PipelineCore
+
+extension JobScheduler {
+    /// Asks again at once what is held back of the jobs that a person attends to. Of those that only wait nothing is
+    /// done: there may be thousands, and they go on in time.
+    func attended(_ attention: OwnerSignal, _ group: inout DiscardingTaskGroup) {
+        let named: JobID? = if case .watched(let job) = attention { job } else { nil }
+        for job in named.map({ [$0] }) ?? Array(standings.keys) {
+            switch standings[job]?.activity {
+            case .driven(let drive):
+                drive.take(attention)
+                // It may have been parked by now.
+                if case .watched = attention { standings[job]?.isKnocked = true }
+            case .opening: standings[job]?.attentions.append(attention)
+            case .asking, .queued: release(job, by: attention)
+            case nil:
+                guard release(job, by: attention) else { continue }
+                queue.remove(job)
+                ask(job, .knock, &group)
+            }
+        }
+    }
+
+    /// Takes from a parked job the delay that holds it back; false when none did. One that is watched finds that out
+    /// itself, once it is driven.
+    @discardableResult private func release(_ job: JobID, by attention: OwnerSignal) -> Bool {
+        guard let parked = standings[job]?.parked else { return false }
+        switch attention {
+        case .watched: return parked.isHeld
+        case .fellBack(let pipeline):
+            guard let released = parked.fallenBack(pipeline) else { return false }
+            standings[job]?.parked = released
+            return true
+        }
+    }
+}

@@ -1,0 +1,6 @@
+/// What other threads ask of the thread that owns libcurl.
+enum CurlCommand: Sendable {
+    case start(CurlExchange)
+    case cancel(UInt64)
+    case stop
+}

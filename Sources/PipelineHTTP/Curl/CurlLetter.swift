@@ -1,6 +1,0 @@
-/// What other threads ask of the thread that owns libcurl.
-enum CurlLetter: Sendable {
-    case start(CurlExchange)
-    case cancel(UInt64)
-    case stop
-}

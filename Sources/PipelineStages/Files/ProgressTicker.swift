@@ -1,0 +1,75 @@
+import PipelineCore
+import Synchronization
+
+/// Turns the many reports of a transfer, on the transport's thread, into few wake-ups of its stage.
+///
+/// A wake-up is due when a part's worth of bytes moved or some time has passed since the last one. Wake-ups that the
+/// stage has no time for are merged.
+final class ProgressTicker: Sendable {
+    private struct State: Sendable {
+        var position: Int64
+        var marked: Int64
+        var markedAt: Timestamp
+    }
+
+    /// How long a checkpoint of progress may be away while bytes move.
+    static let interval = Duration.milliseconds(1500)
+
+    /// One element for each wake-up; ends with ``end()``.
+    let wakeUps: AsyncStream<Void>
+    private let source: AsyncStream<Void>.Continuation
+    private let state: Mutex<State>
+    private let part: Int64
+    private let interval: Duration
+    private let now: @Sendable () -> Timestamp
+
+    init(
+        from position: Int64, part: Int64, interval: Duration = ProgressTicker.interval,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        (wakeUps, source) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        state = Mutex(State(position: position, marked: position, markedAt: now()))
+        self.part = part
+        self.interval = interval
+        self.now = now
+    }
+
+    /// How far it is.
+    var position: Int64 { state.withLock { $0.position } }
+
+    /// Notes how far it is.
+    func move(to position: Int64) {
+        let isDue = state.withLock { state in
+            state.position = position
+            let time = now()
+            guard position - state.marked >= part || time - state.markedAt >= interval else { return false }
+            state.marked = position
+            state.markedAt = time
+            return true
+        }
+        if isDue { source.yield() }
+    }
+
+    /// Wakes the stage at once.
+    func signal() { source.yield() }
+
+    /// No more wake-ups.
+    func end() { source.finish() }
+
+    /// Carries out something that reports to these marks and, beside it, what each wake-up asks for.
+    ///
+    /// When that throws, the transfer is called off. When the task is cancelled, wake-ups end and the transfer's own
+    /// result tells the rest.
+    func during<Value: Sendable>(
+        _ transfer: @escaping @Sendable () async -> Value, onWakeUp: () async throws(StageFailure) -> Void
+    ) async throws(StageFailure) -> Value {
+        async let value = ended(by: transfer)
+        for await _ in wakeUps { try await onWakeUp() }
+        return await value
+    }
+
+    private func ended<Value: Sendable>(by transfer: @Sendable () async -> Value) async -> Value {
+        defer { end() }
+        return await transfer()
+    }
+}

@@ -1,0 +1,18 @@
+import JSONPath
+import PipelineCore
+
+extension ServiceResponse {
+    /// The text of the first element of an XML answer at the path, as `/Error/Code`; nil for none, and for an answer that
+    /// is no XML.
+    func xmlText(_ path: String) -> String? { xmlTexts(path).first }
+
+    /// The texts of all elements at the path.
+    func xmlTexts(_ path: String) -> [String] {
+        guard let selector = try? Selector.parse("xml:\(path)") else { return [] }
+        switch selector.lenientValue(in: self) {
+        case .string(let text): return [text]
+        case .array(let values): return values.compactMap(\.string)
+        default: return []
+        }
+    }
+}

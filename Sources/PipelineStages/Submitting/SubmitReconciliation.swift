@@ -1,0 +1,183 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// Finds out what became of a submit whose answer is lost, as its `once` says.
+struct SubmitReconciliation: Sendable {
+    let requests: StageRequests
+    @Indirect private(set) var definition: RequestDefinition
+    /// Why it isn't known.
+    var cause = "the answer is lost"
+
+    func settle<Checkpoint>(
+        _ record: SubmitRecord, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
+    ) async throws(StageFailure) -> Reconciliation {
+        guard let once = definition.once else {
+            return .unsettled(reason: "\(cause), and the request has no \"once\" to settle it by")
+        }
+        if try await context.value(of: once.resends) { return .resend }
+        if let key = once.key {
+            let validity = try await context.value(of: key.validity)
+            let age = context.now - (record.firstSent ?? context.now)
+            if age <= validity { return .resend }
+            if once.lookUp == nil {
+                return .unsettled(
+                    reason: "\(cause), and the key, sent \(DurationText.describe(age)) ago, was valid for "
+                        + DurationText.describe(validity))
+            }
+        }
+        let look = Look(record: record, pause: try await context.value(of: once.settle))
+        switch once.lookUp {
+        case .name(let request, let ours, let missing):
+            return try await found(by: request, ours: ours, missing: missing, look, in: context, accept: accept)
+        case .match(let list, let items, let condition, let then):
+            return try await found(
+                in: list, items: items, where: condition, then: then, look, in: context, accept: accept)
+        case nil: return .unsettled(reason: "\(cause), and \"once\" has no way to settle it")
+        }
+    }
+
+    /// A look-up that finds nothing is believed at the second time.
+    private struct Look {
+        let record: SubmitRecord
+        let pause: Duration
+
+        var nothing: Reconciliation { record.misses == 0 ? .lookAgain(after: pause) : .resend }
+    }
+
+    // MARK: By name
+
+    private func found<Checkpoint>(
+        by request: RequestDefinition, ours: Expression, missing: Expression?, _ look: Look,
+        in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
+    ) async throws(StageFailure) -> Reconciliation {
+        let rendered = try await requests.render(request, in: context, role: StageRequests.look)
+        let response: HTTPExchangeResponse
+        switch await requests.send(rendered, in: context) {
+        case .success(let answered): response = answered
+        case .failure(let failure): return try unanswered(failure, rendered, in: context)
+        }
+        let answer = requests.answer(of: response)
+        let isMissing =
+            try await missing.asyncMap { expression throws(StageFailure) in
+                try await requests.holds(expression, answer, in: context)
+            } ?? (response.status == 404)
+        if isMissing { return look.nothing }
+        if let failed = try await refusal(response, rendered, in: context) { return failed }
+        guard try await requests.holds(ours, answer, in: context) else {
+            if let unreadable = unreadable(answer, rendered, in: context) { return unreadable }
+            return .refused(
+                requests.failure(
+                    "the name is taken: \(requests.name(of: rendered.description.url)) has something of another owner",
+                    answer, of: rendered, hint: "choose another name, for example with 'pipeline run --key'",
+                    in: context))
+        }
+        return try await adopt(answer, rendered, in: context, accept: accept)
+    }
+
+    // MARK: In a list
+
+    private func found<Checkpoint>(
+        in list: RequestDefinition, items: PageItems, where condition: Expression, then: RequestDefinition?,
+        _ look: Look, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
+    ) async throws(StageFailure) -> Reconciliation {
+        let search = ListSearch(requests: requests, list: list, items: items, condition: condition)
+        let result: ListSearch.Result
+        do throws(StageFailure) {
+            result = try await search.perform(in: context)
+        } catch {
+            guard case .failed(let failed) = error else { throw error }
+            return settlement(of: failed)
+        }
+        guard let item = result.matches.first else {
+            if result.isWhole { return look.nothing }
+            return .unsettled(
+                reason: "\(cause), and it is not on the first \(ListSearch.mostPages) pages of the list")
+        }
+        guard result.matches.count == 1 else {
+            return .unsettled(reason: "\(cause), and \(result.matches.count) entries of the list match")
+        }
+        guard let then else {
+            var body: [UInt8] = []
+            item.write(into: &body)
+            return try await adopt(
+                ServiceResponse(status: result.page.answer.status, url: result.page.answer.url, body: body),
+                result.page.rendered, in: context, accept: accept)
+        }
+        return try await fetched(then, item, in: context, accept: accept)
+    }
+
+    private func fetched<Checkpoint>(
+        _ then: RequestDefinition, _ item: JSON, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
+    ) async throws(StageFailure) -> Reconciliation {
+        let rendered = try await requests.render(then, in: context, role: StageRequests.look) { scope in
+            scope.item = item
+            scope.itemIsOwn = false
+        }
+        switch await requests.send(rendered, in: context) {
+        case .failure(let failure): return try unanswered(failure, rendered, in: context)
+        case .success(let response):
+            if let failed = try await refusal(response, rendered, in: context) { return failed }
+            return try await adopt(requests.answer(of: response), rendered, in: context, accept: accept)
+        }
+    }
+
+    // MARK: Outcomes
+
+    private func adopt<Checkpoint>(
+        _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>,
+        accept: GuardedSubmit.Accept
+    ) async throws(StageFailure) -> Reconciliation {
+        switch try await accept(SubmitReceipt(answer: answer, isDirect: false, retryAfter: nil)) {
+        case .success(let captures): return .adopted(captures)
+        case .failure(let failure):
+            let found = requests.failure(failure, answer, of: rendered, in: context)
+            return .unsettled(reason: "it was found, but not what is needed of it: \(found.title)")
+        }
+    }
+
+    /// An answer that is no JSON shows nothing, not even that nothing is there: something between us and the service
+    /// may have made it. Believed, it would send a second submit, or give up one that is ours. Nil when it is JSON.
+    private func unreadable<Checkpoint>(
+        _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) -> Reconciliation? {
+        guard (try? answer.json()) == nil else { return nil }
+        let failure = requests.failure("the look-up was answered without JSON", answer, of: rendered, in: context)
+        return .failed(AttemptFailure(failure, kind: .answered))
+    }
+
+    /// A look-up that was answered with an error; nil when it was not.
+    private func refusal<Checkpoint>(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Reconciliation? {
+        do throws(StageFailure) {
+            _ = try await requests.judge(response, of: rendered, in: context)
+            return nil
+        } catch {
+            guard case .failed(let failed) = error else { throw error }
+            return settlement(of: failed)
+        }
+    }
+
+    private func unanswered<Checkpoint>(
+        _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) throws(StageFailure) -> Reconciliation {
+        guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
+        return settlement(of: failed)
+    }
+
+    /// A look-up that can't work proves nothing about the submit: a person must tell.
+    private func settlement(of failed: AttemptFailure) -> Reconciliation {
+        guard failed.kind == .definite else { return .failed(failed) }
+        return .unsettled(reason: "\(cause), and the look-up failed: \(failed.failure.title)")
+    }
+}
+
+extension Optional {
+    fileprivate func asyncMap<Result, Failure: Error>(
+        _ transform: (Wrapped) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result? {
+        guard case .some(let value) = self else { return nil }
+        return try await transform(value)
+    }
+}
