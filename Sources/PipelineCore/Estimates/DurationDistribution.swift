@@ -42,6 +42,16 @@ public struct DurationDistribution: Sendable, Hashable {
         return max(elapsed, Normal.exponential((low + high) / 2))
     }
 
+    /// The same place, less surely: the standard deviation of the logarithm grows by as much.
+    func widened(by doubt: Double) -> DurationDistribution {
+        guard doubt > 0 else { return self }
+        return DurationDistribution(
+            parts: parts.map { part in
+                let spread = (part.shape.spread * part.shape.spread + doubt * doubt).squareRoot()
+                return Part(weight: part.weight, shape: Lognormal(center: part.shape.center, spread: spread))
+            })
+    }
+
     /// Another distribution added with a weight between 0 and 1.
     func mixed(with other: DurationDistribution, weight: Double) -> DurationDistribution {
         DurationDistribution(

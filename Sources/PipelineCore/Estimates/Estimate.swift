@@ -31,6 +31,7 @@ public struct Estimate: Sendable, Hashable {
         guard let (spoken, source) = Self.spoken(words, outlook, elapsed: elapsed) else {
             guard let past else { return nil }
             self.init(distribution: past, elapsed: elapsed, sources: outlook.sources)
+            isContradicted = outlook.isContradicted
             return
         }
         guard let past, past.survival(elapsed) > 0.01 else {
@@ -55,7 +56,10 @@ public struct Estimate: Sendable, Hashable {
     /// where it was as time passes, as one wants for a time that was promised.
     private(set) var isConditioned = true
 
-    /// The same as it was when its origin was new.
+    /// Whether intervals like this one held so seldom lately that it is not to be shown (``StageOutlook/isContradicted``).
+    public private(set) var isContradicted = false
+
+    /// The estimate as it was when its origin was new.
     public var promised: Estimate {
         var estimate = self
         estimate.isConditioned = false
@@ -64,7 +68,9 @@ public struct Estimate: Sendable, Hashable {
 
     /// The estimate as it stands some seconds later, when nothing else is known.
     public func later(by seconds: Double) -> Estimate {
-        Estimate(distribution: distribution, elapsed: elapsed + seconds, sources: sources)
+        var estimate = Estimate(distribution: distribution, elapsed: elapsed + seconds, sources: sources)
+        estimate.isContradicted = isContradicted
+        return estimate
     }
 
     /// The seconds left that are not exceeded with the probability.
@@ -72,12 +78,9 @@ public struct Estimate: Sendable, Hashable {
         max(0, distribution.quantile(share, after: isConditioned ? elapsed : 0) - elapsed)
     }
 
-    /// The data of `estimate.changed`.
+    /// The data of `estimate.changed`: seconds left; p90 and p99 are null where the interval is contradicted.
     public var data: JSONObject {
-        var data = JSONObject()
-        for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
-            data[name] = .number(JSONNumber((quantile(share) * 10).rounded() / 10))
-        }
+        var data = JSONObject(quantiles: quantile, isContradicted: isContradicted)
         data["sources"] = .array(sources.map { .string($0) })
         return data
     }
@@ -127,5 +130,16 @@ public struct Estimate: Sendable, Hashable {
         let second = 1 / (past.spread * past.spread + doubt * doubt * 4)
         let center = (spoken.center * first + past.center * second) / (first + second)
         return Lognormal(center: center, spread: (1 / (first + second)).squareRoot() + doubt * 0.1)
+    }
+}
+
+extension JSONObject {
+    /// `p50`, `p90` and `p99` in seconds, to a tenth; the interval is null where its own history contradicts it.
+    init(quantiles: (Double) -> Double, isContradicted: Bool) {
+        self.init()
+        for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
+            let isShown = share == 0.5 || !isContradicted
+            self[name] = isShown ? .number(JSONNumber((quantiles(share) * 10).rounded() / 10)) : .null
+        }
     }
 }

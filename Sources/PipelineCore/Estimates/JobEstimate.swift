@@ -5,6 +5,8 @@ public struct JobEstimate: Sendable, Hashable {
     private let sketch: QuantileSketch
     /// Stages of which nothing is known: they count for nothing, so that the job takes at least as long as is said.
     public let unknown: [String]
+    /// Whether an interval that it rests on is contradicted by its own history (``Estimate/isContradicted``).
+    public let isContradicted: Bool
 
     /// Nil when nothing is known of any stage that has not ended.
     ///
@@ -39,6 +41,9 @@ public struct JobEstimate: Sendable, Hashable {
         guard isKnown else { return nil }
         sketch = ways.values.reduce(QuantileSketch.zero) { $0.beside($1) }
         self.unknown = unknown
+        isContradicted = plan.stages.contains { stage in
+            job.steps[StepKey(stage: stage.id)]?.state.isEnded != true && estimates[stage.id]?.isContradicted == true
+        }
     }
 
     /// From the history by stage and the authors' guesses, and for steps under way from what `words` gives.
@@ -80,11 +85,5 @@ public struct JobEstimate: Sendable, Hashable {
     public func quantile(_ share: Double) -> Double { sketch.quantile(share) }
 
     /// The data of the job's `estimate.changed`, and the `estimate` of `show --json`.
-    public var data: JSONObject {
-        var data = JSONObject()
-        for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
-            data[name] = .number(JSONNumber((quantile(share) * 10).rounded() / 10))
-        }
-        return data
-    }
+    public var data: JSONObject { JSONObject(quantiles: quantile, isContradicted: isContradicted) }
 }

@@ -12,6 +12,13 @@ enum Normal {
     /// The probability of at most `value`.
     static func cumulative(_ value: Double) -> Double { 0.5 * erfc(-value / 2.0.squareRoot()) }
 
+    /// The density of `value` over the probability of more than it.
+    static func hazard(_ value: Double) -> Double {
+        // Far out the tail is lost to rounding; there the hazard is the value and its inverse (Mills, 1926).
+        guard value < 8 else { return value + 1 / value }
+        return exp(-value * value / 2) / (2 * Double.pi).squareRoot() / cumulative(-value)
+    }
+
     /// The value that is not exceeded with the probability, by Newton's method on ``cumulative(_:)`` from the
     /// approximation of Abramowitz and Stegun, 26.2.23.
     static func quantile(_ probability: Double) -> Double {

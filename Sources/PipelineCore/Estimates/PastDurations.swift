@@ -2,11 +2,31 @@
 ///
 /// Each is a lognormal kernel; newer ones weigh more. When the level has changed, what was before it is as good as
 /// forgotten: a service that has become slower is believed after two or three jobs, not after twenty.
+///
+/// Jobs that still run count too, or a batch would learn from its short ones alone: each stands for the durations that
+/// it may still have, given that it has lasted so long (``RunningDurations``).
 struct PastDurations {
     /// Logarithms, oldest first.
     private let logarithms: [Double]
+    /// How much of one job each stands for.
+    private let shares: [Double]
 
-    init(_ durations: [Double]) { logarithms = durations.map { Normal.logarithm(max($0, 0.001)) } }
+    /// - Parameter durations: in the order in which they began.
+    init(_ durations: [PastDuration]) {
+        guard durations.contains(where: \.isRunning), durations.contains(where: { !$0.isRunning }) else {
+            logarithms = durations.lazy.filter { !$0.isRunning }.map(\.logarithm)
+            shares = logarithms.map { _ in 1 }
+            return
+        }
+        let running = RunningDurations(durations)
+        let parts = durations.flatMap { duration -> [(Double, Double)] in
+            guard duration.isRunning else { return [(duration.logarithm, 1)] }
+            let possible = running.possible(after: duration.logarithm)
+            return possible.map { ($0, 1 / Double(possible.count)) }
+        }
+        logarithms = parts.map(\.0)
+        shares = parts.map(\.1)
+    }
 
     /// After so many further jobs a duration weighs half.
     private static let halfLife = 10.0
@@ -41,8 +61,12 @@ struct PastDurations {
 
     private func weights(_ change: LevelChange) -> [Double] {
         let count = logarithms.count
-        var weights = logarithms.indices.map { index in
-            power(2, -Double(count - 1 - index) / Self.halfLife) * (index < change.place ? Self.remnant : 1)
+        var weights = [Double](repeating: 0, count: count)
+        var later = 0.0
+        for index in logarithms.indices.reversed() {
+            let age = later + (shares[index] - 1) / 2
+            weights[index] = shares[index] * power(2, -age / Self.halfLife) * (index < change.place ? Self.remnant : 1)
+            later += shares[index]
         }
         // It may be an outlier or the first of a new level: weighing an eighth it is within p90, and moves p50 little.
         if change.isLastFarAbove { weights[count - 1] = max(1, weights.dropLast().reduce(0, +) * 0.15) }

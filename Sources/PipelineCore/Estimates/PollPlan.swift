@@ -3,9 +3,12 @@
 /// From the distribution of its duration, given that it has not ended: candidate times even in log time, and the sum
 /// of polls, each worth `price` seconds, and expected delay is made least backwards by dynamic programming.
 public struct PollPlan: Sendable {
+    /// What is believed, with some doubt.
     private let distribution: DurationDistribution
-    /// Seconds of delay that one poll is worth.
-    private let price: Double
+    /// The seconds that hardly any is believed to exceed.
+    private let longest: Double
+    /// The part of a duration that one poll is worth in delay.
+    private let share: Double
     private let median: Double
 
     /// - Parameters:
@@ -17,17 +20,19 @@ public struct PollPlan: Sendable {
         // Whatever is believed may be wrong by an order of magnitude: so no estimate starves the polls.
         let doubt = DurationDistribution(median: middle, spread: 1.5)
         self.distribution = distribution.mixed(with: doubt, weight: 0.03)
+        longest = distribution.quantile(0.995)
         median = middle
         // A poll is worth 0.8 % of the median on a narrow distribution and 1.4 % on a wide one, where the same delay
         // takes more of them.
-        price = max(0.005, middle * min(0.0065 + 0.015 * spread, 0.02) * patience)
+        share = min(0.0065 + 0.015 * spread, 0.02) * patience
     }
 
     private static let candidates = 150
 
     /// Seconds until the next poll, when the job has run for `elapsed` and has not ended.
     public func wait(after elapsed: Double) -> Double {
-        let times = times(after: elapsed)
+        let price = max(0.005, median * share)
+        let times = times(after: elapsed, price: price)
         let alive = times.map { distribution.survival($0) }
         let count = times.count
         // The integral of F: what a poll at j costs those that end between i and j follows from its differences.
@@ -50,8 +55,10 @@ public struct PollPlan: Sendable {
             }
             cost[index] = best
         }
-        // Past all that was expected nothing is known but that it takes long.
-        return min(times[next[0]] - elapsed, max(median, elapsed / 2))
+        let wait = min(times[next[0]] - elapsed, max(median, elapsed / 2))
+        // Past all that was expected nothing is known but that it takes long: an end that comes far later than ever costs
+        // little more polls than one of which nothing was known.
+        return elapsed > longest ? max(wait, elapsed * min(0.4, 0.05 * elapsed / longest)) : wait
     }
 
     /// How many polls are expected from the beginning.
@@ -68,7 +75,7 @@ public struct PollPlan: Sendable {
     }
 
     /// The time that has passed, then candidates even in log time up to one that is hardly ever exceeded.
-    private func times(after elapsed: Double) -> [Double] {
+    private func times(after elapsed: Double, price: Double) -> [Double] {
         let last = max(distribution.quantile(0.9995, after: elapsed), elapsed * 1.05 + 0.02)
         // Fine where the rest of the time is short: even in the logarithm of what comes after now.
         let first = max(min((last - elapsed) / 1000, price), 0.002)

@@ -1,8 +1,9 @@
 /// What is known of a stage's duration before it begins: its past, and its author's guess. Made once for a job from
 /// the history; a pure value that stage, engine and commands make estimates from.
 public struct StageOutlook: Sendable, Hashable {
-    /// Past durations in seconds, oldest first, those of another size brought to this one's.
-    public let durations: [Double]
+    /// Past durations and those of jobs that still run, in the order in which they began, those of another size brought
+    /// to this one's.
+    public let durations: [PastDuration]
     /// The author's guess in seconds.
     public let guess: Double?
     /// By what the service's `remaining` was wrong: mean and standard deviation of the logarithm; nil when unknown.
@@ -13,6 +14,10 @@ public struct StageOutlook: Sendable, Hashable {
     public let pastPolls: Double?
     /// Whether the size explains durations, so that they were brought to this one's.
     public let isBySize: Bool
+    /// By how much the logarithm of the duration is in doubt since no past job was of this size; 0 within the sizes seen.
+    public let sizeDoubt: Double
+    /// Whether the last intervals that were foretold held so seldom that the next one is not to be shown.
+    public let isContradicted: Bool
 
     /// How wrong a service's words were in the past.
     public struct ReportError: Sendable, Hashable {
@@ -24,21 +29,47 @@ public struct StageOutlook: Sendable, Hashable {
     public static let unknown = StageOutlook(samples: [], size: nil, guess: nil)
 
     /// - Parameters:
-    ///   - samples: of this stage, oldest first.
+    ///   - samples: of this stage, oldest first, and of jobs that run it now (``StageSample/isRunning``).
+    ///   - subject: the stage's kind and service now; samples of another are left out.
     ///   - size: the size of what it is about now, as the samples count it.
     ///   - guess: the author's guess in seconds.
-    public init(samples: [StageSample], size: Double? = nil, guess: Double? = nil) {
-        let recent = Array(samples.suffix(Self.remembered))
+    public init(samples: [StageSample], subject: String? = nil, size: Double? = nil, guess: Double? = nil) {
+        let samples = samples.filter { subject == nil || $0.subject == nil || $0.subject == subject }
+        let recent = Array(samples.lazy.filter { !$0.isRunning }.suffix(Self.remembered))
         let fit = size.flatMap { SizeFit(recent, for: $0) }
-        durations =
-            zip(recent, fit?.factors ?? []).map { $0.likelySeconds * $1 }.nonEmpty
-            ?? recent.map(\.likelySeconds)
+        let running = Self.some(of: samples.filter(\.isRunning))
+        let all = running.isEmpty ? recent : (recent + running).sorted { $0.began < $1.began }
+        durations = all.map { PastDuration($0.likelySeconds * (fit?.factor(for: $0) ?? 1), isRunning: $0.isRunning) }
         isBySize = fit != nil
+        sizeDoubt = fit?.doubt ?? 0
+        isContradicted = Self.isContradicted(recent)
         let polled = recent.suffix(10)
         pastPolls = polled.isEmpty ? nil : Double(polled.reduce(0) { $0 + $1.polls }) / Double(polled.count)
         self.guess = guess
         remainingError = Self.error(recent.compactMap(\.remainingError))
         progressError = Self.error(recent.compactMap(\.progressError))
+    }
+
+    /// At most as many as are remembered, evenly from all of them: a batch may run thousands.
+    private static func some(of running: [StageSample]) -> [StageSample] {
+        guard running.count > remembered else { return running }
+        let step = Double(running.count) / Double(remembered)
+        return (0..<remembered).map { running[Int(Double($0) * step)] }
+    }
+
+    /// True if so few of the last jobs ended within the p90 that was foretold for them that it can hardly be one: less
+    /// than one chance in a hundred (the tail of the binomial distribution).
+    private static func isContradicted(_ samples: [StageSample]) -> Bool {
+        let told = samples.suffix(20).compactMap { sample in sample.p90.map { sample.seconds <= $0 } }
+        let held = told.count { $0 }
+        var term = 1.0
+        for _ in told { term *= 0.1 }
+        var tail = term
+        for count in 0..<held {
+            term *= 9 * Double(told.count - count) / Double(count + 1)
+            tail += term
+        }
+        return tail < 0.01
     }
 
     /// Older ones say nothing about today.
@@ -54,12 +85,12 @@ public struct StageOutlook: Sendable, Hashable {
 
     /// The names of the sources, as estimates show them.
     public var sources: [String] {
-        (durations.isEmpty ? [] : [isBySize ? "history by size" : "history"]) + (guess == nil ? [] : ["author"])
+        (!durations.contains { !$0.isRunning } ? [] : [isBySize ? "history by size" : "history"]) + (guess == nil ? [] : ["author"])
     }
 
     /// The distribution of the whole duration; nil when nothing is known.
     public var distribution: DurationDistribution? {
-        let past = PastDurations(durations).distribution
+        let past = PastDurations(durations).distribution?.widened(by: sizeDoubt)
         let guessed = guess.map { DurationDistribution(median: $0, spread: 0.5) }
         switch (past, guessed) {
         case (nil, nil): return nil
@@ -67,19 +98,20 @@ public struct StageOutlook: Sendable, Hashable {
         case (nil, let guessed?): return guessed
         // A guess counts as two jobs.
         case (let past?, let guessed?):
-            return past.mixed(with: guessed, weight: 2 / (2 + Double(durations.count * durations.count)))
+            return past.mixed(with: guessed, weight: 2 / (2 + Double(endedCount * endedCount)))
         }
     }
+
+    private var endedCount: Int { durations.count { !$0.isRunning } }
 }
 
-extension Array {
-    fileprivate var nonEmpty: Array? { isEmpty ? nil : self }
-}
-
-/// Whether and how durations grow with a size: a line in the logarithms, by least squares.
+/// How durations grow with a size: a line in the logarithms, by least squares. It is believed within the sizes that were
+/// seen: beyond them a duration is as of the nearest of these, and in doubt by what the line would add.
 private struct SizeFit {
-    /// By what each past duration is multiplied to be as of this size.
-    let factors: [Double]
+    private let slope: Double
+    private let target: Double
+    /// In the logarithm of the duration.
+    let doubt: Double
 
     /// Nil when the sizes explain too little: at least a third of the variance must go.
     init?(_ samples: [StageSample], for size: Double) {
@@ -98,7 +130,15 @@ private struct SizeFit {
             return sum + rest * rest
         }
         guard slope > 0.05, after < before * 2 / 3 else { return nil }
-        let target = Normal.logarithm(size)
-        factors = x.map { Normal.exponential(slope * (target - $0)) }
+        let wanted = Normal.logarithm(size)
+        self.slope = slope
+        target = min(max(wanted, x.min() ?? wanted), x.max() ?? wanted)
+        doubt = min(3, slope * (wanted - target).magnitude)
+    }
+
+    /// By what the duration of a past job is multiplied to be as of this size.
+    func factor(for sample: StageSample) -> Double {
+        guard let size = sample.size, size > 0 else { return 1 }
+        return Normal.exponential(slope * (target - Normal.logarithm(size)))
     }
 }

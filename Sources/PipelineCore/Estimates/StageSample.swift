@@ -2,6 +2,9 @@
 public struct StageSample: Sendable, Hashable {
     public var pipeline: String
     public var stage: String
+    /// The stage's kind and the address of its service; a duration says nothing of another kind or service that came to
+    /// stand under the stage's name. Nil in rows of versions that did not keep it.
+    public var subject: String?
     /// When it ended.
     public var ended: Timestamp
     /// Seconds from its start to its end, as it was noticed.
@@ -22,6 +25,9 @@ public struct StageSample: Sendable, Hashable {
     public var remainingError: Double?
     /// Likewise of what its progress had implied.
     public var progressError: Double?
+    /// Whether it has not ended: ``seconds`` is for how long it is known to have run until ``ended``, and it takes longer.
+    /// Such a sample is of a job that runs now; it is never a row.
+    public var isRunning = false
 
     public init(
         pipeline: String, stage: String, ended: Timestamp, seconds: Double, earliest: Double = 0, size: Double? = nil,
@@ -43,10 +49,13 @@ public struct StageSample: Sendable, Hashable {
         self.progressError = progressError
     }
 
+    var began: Timestamp { ended - .seconds(seconds) }
+
     /// The duration that a distribution is made from: it ended somewhere between the last poll that found it running
     /// and the one that found its end, and the mean of the two in log time is as good a guess as any.
     var likelySeconds: Double {
         let end = max(seconds, 0.001)
+        if isRunning { return end }
         guard earliest > 0, earliest < end else { return end }
         return (earliest * end).squareRoot()
     }

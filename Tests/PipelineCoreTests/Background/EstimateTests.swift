@@ -1,3 +1,4 @@
+import JSONPath
 import Testing
 
 @testable import PipelineCore
@@ -45,11 +46,42 @@ import Testing
     func bySize() throws {
         let sizes = (1...20).map { Double($0) * 1e6 }
         let past = Self.samples(sizes.map { 3 + $0 / 1e6 * 2 }, sizes: sizes)
-        let large = StageOutlook(samples: past, size: 40e6)
+        let large = StageOutlook(samples: past, size: 18e6)
         #expect(large.sources == ["history by size"])
-        #expect((60...105).contains(try #require(Estimate(large, elapsed: 0)).quantile(0.5)))
+        #expect((34...44).contains(try #require(Estimate(large, elapsed: 0)).quantile(0.5)))
         let unsized = StageOutlook(samples: Self.samples([9, 10, 11, 10, 9, 10], sizes: sizes.map { $0 }), size: 5e6)
         #expect(unsized.sources == ["history"])
+    }
+
+    @Test("beyond the sizes that were seen a duration is as of the largest of them, and in doubt")
+    func beyondSizes() throws {
+        let sizes = (1...6).map { Double($0) * 1e4 }
+        let past = Self.samples(sizes.map { $0 / 1e4 }, sizes: sizes)
+        let known = try #require(Estimate(StageOutlook(samples: past, size: 6e4), elapsed: 0))
+        let far = try #require(Estimate(StageOutlook(samples: past, size: 1e7), elapsed: 0))
+        #expect((4...9).contains(far.quantile(0.5)))
+        #expect(far.quantile(0.9) > known.quantile(0.9) * 4)
+        #expect(far.quantile(0.1) < known.quantile(0.1) / 4)
+    }
+
+    @Test("samples of another kind or service under the stage's name say nothing")
+    func subject() {
+        var samples = Self.samples([10, 11, 12])
+        for index in samples.indices { samples[index].subject = "compute http://one" }
+        #expect(StageOutlook(samples: samples, subject: "compute http://one").durations.count == 3)
+        #expect(StageOutlook(samples: samples, subject: "compute http://two").distribution == nil)
+        samples[0].subject = nil
+        #expect(StageOutlook(samples: samples, subject: "compute http://two").durations.count == 1)
+    }
+
+    @Test("an interval that its own history contradicts is not shown", arguments: [(20, false), (15, false), (12, true)])
+    func contradicted(held: Int, isContradicted: Bool) throws {
+        var samples = Self.samples((0..<20).map { 50 + Double($0) })
+        for index in samples.indices { samples[index].p90 = index < held ? 100 : 1 }
+        let estimate = try #require(Estimate(StageOutlook(samples: samples), elapsed: 0))
+        #expect(estimate.isContradicted == isContradicted)
+        #expect((estimate.data["p90"] == .null) == isContradicted)
+        #expect(estimate.data["p50"] != .null)
     }
 
     @Test("what a service says of the rest is corrected by how wrong it was")

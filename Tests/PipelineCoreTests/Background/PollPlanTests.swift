@@ -84,13 +84,12 @@ import Testing
     }
 
     @Test("a job that takes ten times as long as all before it is still asked for, and one that ends at once is found")
-    func wrongEstimates() {
+    func wrongEstimates() throws {
         let outlook = StageOutlook(
             samples: (0..<30).map { index in
                 StageSample(pipeline: "p", stage: "s", ended: .at(0), seconds: 60 + Double(index % 5))
             })
-        guard let distribution = outlook.distribution else { return }
-        let plan = PollPlan(distribution)
+        let plan = PollPlan(try #require(outlook.distribution))
         #expect(plan.wait(after: 0) < 64)
         var elapsed = 0.0
         var polls = 0
@@ -171,5 +170,89 @@ import Testing
             if LevelChange(past.dropLast() + [1.6]).isLastFarAbove { far += 1 }
         }
         #expect(found <= 4 && far >= 40, "\(found), \(far)")
+    }
+
+    /// Jobs of a lognormal duration, `slots` at a time, each polled as planned from those that ended and those that run:
+    /// polls for each, mean delay over the mean duration, and the shares that ended within p50 and p90.
+    static func overlapping(
+        jobs: Int, slots: Int, seed: UInt64
+    ) -> (polls: Double, delay: Double, held50: Double, held90: Double) {
+        struct Job {
+            let start: Double
+            let duration: Double
+            var estimate: Estimate?
+            var polls = 0
+            var last = 0.0
+            var next = 0.0
+        }
+        func moment(_ seconds: Double) -> Timestamp { .at(0) + .seconds(seconds) }
+        var model = Model(spread: 0.5, seed: seed)
+        var (running, ended, now, begun) = ([Job](), [StageSample](), 0.0, 0)
+        var (polls, delay, total, held50, held90, told) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        func outlook(but start: Double) -> StageOutlook {
+            let others = running.filter { $0.start != start && $0.last > 0 }.map { job in
+                var sample = StageSample(
+                    pipeline: "p", stage: "s", ended: moment(job.start + job.last), seconds: job.last)
+                sample.isRunning = true
+                return sample
+            }
+            return StageOutlook(samples: ended + others)
+        }
+        func wait(_ job: Job) -> Double {
+            guard let estimate = Estimate(outlook(but: job.start), elapsed: now - job.start) else {
+                return job.polls < 2 ? 0.05 : (now - job.start) * 0.4
+            }
+            return PollPlan(estimate.distribution).wait(after: estimate.elapsed)
+        }
+        while begun < jobs || !running.isEmpty {
+            while running.count < slots, begun < jobs {
+                var job = Job(start: now + Double(begun) * 0.01, duration: 6 * exponential(0.5 * model.random.normal()))
+                job.estimate = Estimate(outlook(but: -1), elapsed: 0)
+                job.next = job.start + wait(job)
+                running.append(job)
+                begun += 1
+            }
+            let index = running.indices.min { running[$0].next < running[$1].next } ?? 0
+            now = running[index].next
+            running[index].polls += 1
+            let elapsed = now - running[index].start
+            guard elapsed >= running[index].duration else {
+                running[index].last = elapsed
+                running[index].next = now + wait(running[index])
+                continue
+            }
+            let job = running.remove(at: index)
+            ended.append(
+                StageSample(pipeline: "p", stage: "s", ended: moment(now), seconds: elapsed, earliest: job.last))
+            (polls, delay, total) = (polls + Double(job.polls), delay + elapsed - job.duration, total + job.duration)
+            if let estimate = job.estimate {
+                told += 1
+                held50 += job.duration <= estimate.quantile(0.5) ? 1 : 0
+                held90 += job.duration <= estimate.quantile(0.9) ? 1 : 0
+            }
+        }
+        return (polls / Double(jobs), delay / total, held50 / told, held90 / told)
+    }
+
+    @Test("of 60 jobs, 15 at a time, those that still run are learned from: the ones that ended are the short ones")
+    func overlapping() {
+        let results = (0..<8 as Range<UInt64>).map { Self.overlapping(jobs: 60, slots: 15, seed: 40 + $0) }
+        func mean(_ value: (Int) -> Double) -> Double { results.indices.reduce(0) { $0 + value($1) } / 8 }
+        #expect(mean { results[$0].polls } <= 9)
+        #expect(mean { results[$0].delay } <= 0.12)
+        #expect((0.42...0.58).contains(mean { results[$0].held50 }), "\(mean { results[$0].held50 })")
+        #expect(mean { results[$0].held90 } >= 0.8, "\(mean { results[$0].held90 })")
+    }
+
+    @Test("after jobs that ended at once, one that takes 15 s is asked for no oftener than one of which nothing is known")
+    func laterThanEver() throws {
+        let samples = (0..<3).map { _ in StageSample(pipeline: "p", stage: "s", ended: .at(0), seconds: 0.06) }
+        let plan = PollPlan(try #require(StageOutlook(samples: samples).distribution))
+        var (elapsed, polls) = (0.0, 0)
+        while elapsed < 15 {
+            elapsed += max(plan.wait(after: elapsed), 0.05)
+            polls += 1
+        }
+        #expect(polls <= 25, "\(polls)")
     }
 }
