@@ -85,7 +85,7 @@ public struct StageOutlook: Sendable, Hashable {
 
     /// The names of the sources, as estimates show them.
     public var sources: [String] {
-        (!durations.contains { !$0.isRunning } ? [] : [isBySize ? "history by size" : "history"]) + (guess == nil ? [] : ["author"])
+        (endedCount == 0 ? [] : [isBySize ? "history by size" : "history"]) + (guess == nil ? [] : ["author"])
     }
 
     /// The distribution of the whole duration; nil when nothing is known.

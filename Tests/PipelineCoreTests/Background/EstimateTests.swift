@@ -74,7 +74,8 @@ import Testing
         #expect(StageOutlook(samples: samples, subject: "compute http://two").durations.count == 1)
     }
 
-    @Test("an interval that its own history contradicts is not shown", arguments: [(20, false), (15, false), (12, true)])
+    @Test(
+        "an interval that its own history contradicts is not shown", arguments: [(20, false), (15, false), (12, true)])
     func contradicted(held: Int, isContradicted: Bool) throws {
         var samples = Self.samples((0..<20).map { 50 + Double($0) })
         for index in samples.indices { samples[index].p90 = index < held ? 100 : 1 }

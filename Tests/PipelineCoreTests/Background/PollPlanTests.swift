@@ -244,7 +244,7 @@ import Testing
         #expect(mean { results[$0].held90 } >= 0.8, "\(mean { results[$0].held90 })")
     }
 
-    @Test("after jobs that ended at once, one that takes 15 s is asked for no oftener than one of which nothing is known")
+    @Test("after jobs that ended at once, one that takes 15 s is not asked for ever faster")
     func laterThanEver() throws {
         let samples = (0..<3).map { _ in StageSample(pipeline: "p", stage: "s", ended: .at(0), seconds: 0.06) }
         let plan = PollPlan(try #require(StageOutlook(samples: samples).distribution))

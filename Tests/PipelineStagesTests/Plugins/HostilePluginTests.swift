@@ -77,6 +77,24 @@ struct HostilePluginTests {
         #expect(try !bench.runs("child"))
     }
 
+    @Test("A fork in a session of its own does not survive it either")
+    func otherSession() async throws {
+        let bench = try PluginBench(
+            """
+            child = os.fork()
+            if child == 0:
+                os.setsid()
+                if os.fork() != 0: os._exit(0)
+                open("new", "w").write(str(os.getpid()))
+                os.rename("new", "child")
+                time.sleep(600)
+            while not os.path.exists("child"): time.sleep(0.01)
+            send(type="finished", captures={"id": "x"})
+            """)
+        #expect(try await bench.resume().captures == ["id": "x"])
+        #expect(try !bench.runs("child"))
+    }
+
     @Test("One that hangs and ignores SIGTERM is gone after the grace")
     func deaf() async throws {
         let bench = try PluginBench(
@@ -95,7 +113,7 @@ struct HostilePluginTests {
         #expect(try !bench.runs("self"))
     }
 
-    @Test("It sees no variable but the four, and no secret but those of its configuration")
+    @Test("It sees no variable but the four and the mark of its run, and no secret but those of its configuration")
     func environment() async throws {
         let bench = try PluginBench(
             """
@@ -103,7 +121,7 @@ struct HostilePluginTests {
             send(type="finished", captures={"id": json.dumps(seen)})
             """, secrets: ["TOKEN": "sesame-sesame", "OTHER": "never-told"])
         let captures = try await bench.resume(#""token": "${{ secrets.TOKEN }}""#).captures
-        #expect(captures?["id"]?.string == #"{"env": ["HOME", "PATH"], "token": 13}"#)
+        #expect(captures?["id"]?.string == #"{"env": ["HOME", "PATH", "PIPELINE_PROGRAM"], "token": 13}"#)
     }
 
     @Test("A secret that it puts into its checkpoint, captures or log never gets into the journal or a message")

@@ -12,8 +12,8 @@ import SystemPackage
 /// One run of a plugin's program, from its start to the end of its whole process group.
 ///
 /// The program is in a process group of its own. However the conversation ends, nothing of that group is left when
-/// the run returns: after a grace comes SIGTERM, after another SIGKILL. A process that leaves the group (`setsid`)
-/// can't be followed, but is not waited for either.
+/// the run returns: after a grace comes SIGTERM, after another SIGKILL. A process that left the group (`setsid`) is not
+/// waited for; it gets SIGKILL at the end.
 struct ProgramRun: Sendable {
     let path: String
     /// The folder that it works in; nil for ours.
@@ -50,9 +50,11 @@ struct ProgramRun: Sendable {
         _ talk: @escaping Talk<Value>
     ) async -> ProgramEnd<Value> {
         let log = ProgramLog()
+        let descendants = ProgramDescendants()
+        defer { descendants.kill() }
         do {
             let result = try await Subprocess.run(
-                configuration, input: .inputWriter, output: .sequence, error: .sequence
+                configuration(descendants), input: .inputWriter, output: .sequence, error: .sequence
             ) { execution in
                 await converse(execution, stops, state, log, limit, output, talk)
             }
@@ -68,12 +70,11 @@ struct ProgramRun: Sendable {
         }
     }
 
-    private var configuration: Subprocess.Configuration {
+    private func configuration(_ descendants: ProgramDescendants) -> Subprocess.Configuration {
         var options = PlatformOptions()
         options.processGroupID = 0
-        let variables = environment.compactMap { name, value in
-            Environment.Key(rawValue: name).map { ($0, value) }
-        }
+        let marked = environment.merging([ProgramDescendants.variable: descendants.mark]) { $1 }
+        let variables = marked.compactMap { name, value in Environment.Key(rawValue: name).map { ($0, value) } }
         return Subprocess.Configuration(
             executable: .path(FilePath(path)), environment: .custom(Dictionary(variables) { first, _ in first }),
             workingDirectory: folder.map { FilePath($0) }, platformOptions: options)
