@@ -31,8 +31,8 @@ final class JournalWriter: Sendable {
         onCommit: @escaping @Sendable () -> Void = {},
         _ body: @escaping @Sendable (JobRows) throws(JournalFailure) -> Value
     ) async throws(JournalFailure) -> Value {
-        typealias ServiceResponse = CheckedContinuation<Result<Value, JournalFailure>, Never>
-        let result = await withCheckedContinuation { (continuation: ServiceResponse) in
+        typealias Caller = CheckedContinuation<Result<Value, JournalFailure>, Never>
+        let result = await withCheckedContinuation { (continuation: Caller) in
             let call = QueuedWrite(
                 perform: { (rows) throws(JournalFailure) in
                     let value = try body(rows)
