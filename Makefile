@@ -22,10 +22,10 @@ build: dependencies ## Build everything for debugging
 	swift build $(CHECK)
 
 .PHONY: demo
-demo: dependencies ## Start the demonstration service and run Pipelines/selfie.json against it
+demo: dependencies ## Start the demonstration service, turn a selfie (VIDEO=me.y4m: yours) into a 3D model, show it
 	swift build $(CHECK) --product pipeline
 	swift build $(CHECK) --product selfie-studio
-	.scripts/demo "$$(swift build $(CHECK) --show-bin-path)"
+	.scripts/demo "$$(swift build $(CHECK) --show-bin-path)" $(VIDEO)
 
 .PHONY: test
 test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build

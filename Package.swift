@@ -126,7 +126,8 @@ let package = Package(
         .target(
             name: "SelfieStudio",
             dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                "CZlib", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
@@ -215,7 +216,7 @@ let package = Package(
             dependencies: ["PipelineDaemon", "PipelineKit", "PipelineCore", "JSONPath", crypto],
             swiftSettings: settings),
         .testTarget(
-            name: "SelfieStudioTests", dependencies: ["SelfieStudio", crypto, argumentParser],
+            name: "SelfieStudioTests", dependencies: ["SelfieStudio", "CZlib", crypto, argumentParser],
             swiftSettings: settings),
     ]
 )
