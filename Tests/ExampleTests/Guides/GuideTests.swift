@@ -52,6 +52,41 @@ import Testing
         }
     }
 
+    @Test(
+        "the tutorial goes from an empty folder to several files, over a kill",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
+    func tutorial() async throws {
+        try await GuideBench.withStudio { bench in
+            bench.environment["API_URL"] = bench.environment["SELFIE_URL"]
+            try await bench.follow(GuidePage(named: "Tutorial"))
+        }
+    }
+
+    @Test(
+        "'Running a program of this machine' runs programs between stages",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
+    func program() async throws {
+        try await GuideBench.withStudio { bench in
+            bench.environment["PIPELINE_PLUGINS"] = ExampleTests.root.path + "/Sources/pipeline/Plugins"
+            try await bench.follow(GuidePage(named: "RunningAProgram"))
+        }
+    }
+
+    @Test(
+        "'Running on a schedule' runs a job once for each day, and names the units that are installed",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
+    func schedule() async throws {
+        let bench = try GuideBench()
+        defer { bench.remove() }
+        let page = try GuidePage(named: "RunningOnASchedule")
+        try await bench.follow(page)
+        for name in ["pipeline-job@.service", "pipeline-job@.timer"] {
+            #expect(page.lines.joined().contains("`\(name)`"))
+            #expect(
+                FileManager.default.fileExists(atPath: ExampleTests.root.path + "/Sources/pipeline/Units/" + name))
+        }
+    }
+
     @Test("every page is in the index, and every link between pages and from the README leads somewhere")
     func links() throws {
         let root = ExampleTests.root.path
@@ -86,6 +121,7 @@ import Testing
         let catalogue = ExampleBench.workspace(environment: [:], state: "/nonexistent").catalogue
         let pages = [
             "FromACurlScript", "WhenAnUploadIsInterrupted", "WhatAResumeCosts", "OperatingTheDaemon", "Expressions",
+            "Tutorial", "RunningAProgram", "RunningOnASchedule",
         ]
         var count = 0
         for name in pages {
