@@ -95,6 +95,14 @@ deb: release ## Build a Debian package; it needs no Swift where it is installed
 test-deb: deb ## Install the Debian package into a fresh root and run it there
 	.scripts/test-deb .build-release/pipeline_*.deb
 
+.PHONY: dist
+dist: release ## Make what is given out, in dist: an archive that runs from any folder, the .deb, checksums, an SBOM
+	.scripts/dist "$$(.scripts/release pipeline pipeline-daemon)" dist
+
+.PHONY: test-dist
+test-dist: dist ## Unpack what is given out elsewhere, install it, run a job there, and pack it once more to compare
+	.scripts/test-dist dist "$$(.scripts/release pipeline pipeline-daemon)"
+
 .PHONY: ci
 ci: export CI = true
 ci: dependencies lint ## What continuous integration runs
