@@ -67,6 +67,12 @@ references: dependencies ## Write the schema, the reference pages and what pages
 	"$$(swift build --show-bin-path)/pipeline" schema > Pipelines/pipeline.schema.json
 	RECORD=1 swift test --skip-build $(CHECK) --no-parallel --filter 'StartingTests|ReferencePageTests|GuideTests'
 
+.PHONY: pictures
+pictures: dependencies ## Record the pictures of the README from the program in a terminal
+	swift build $(CHECK) --product pipeline
+	swift build $(CHECK) --product selfie-studio
+	.scripts/pictures "$$(swift build $(CHECK) --show-bin-path)"
+
 .PHONY: docs
 docs: dependencies ## Build the documentation into .build/docs, a website
 	.scripts/docs

@@ -175,7 +175,9 @@ let package = Package(
             name: "MessageTests",
             dependencies: ["PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon", "selfie-studio"],
             exclude: ["Cases", "helpers"], swiftSettings: settings),
-        .testTarget(name: "TerminalTests", dependencies: ["PipelineTestKit", "pipeline"], swiftSettings: settings),
+        .testTarget(
+            name: "TerminalTests", dependencies: ["PipelineTestKit", "pipeline", "selfie-studio"],
+            swiftSettings: settings),
         .testTarget(name: "JSONPathTests", dependencies: ["JSONPath"], swiftSettings: settings),
         .testTarget(
             name: "PipelineCoreTests", dependencies: ["PipelineCore", "JSONPath"], exclude: ["Invalid", "Valid"],
