@@ -18,10 +18,10 @@ build: dependencies ## Build everything for debugging
 	swift build $(CHECK)
 
 .PHONY: demo
-demo: dependencies ## Start the demonstration service and run Pipelines/selfie.json against it
+demo: dependencies ## Start the demonstration service, turn a selfie (VIDEO=me.y4m: yours) into a 3D model, show it
 	swift build $(CHECK) --product pipeline
 	swift build $(CHECK) --product selfie-studio
-	.scripts/demo "$$(swift build $(CHECK) --show-bin-path)"
+	.scripts/demo "$$(swift build $(CHECK) --show-bin-path)" $(VIDEO)
 
 .PHONY: test
 test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build
@@ -63,6 +63,12 @@ references: dependencies ## Write the schema, the reference pages and what pages
 	"$$(swift build --show-bin-path)/pipeline" schema > Pipelines/pipeline.schema.json
 	RECORD=1 swift test --skip-build $(CHECK) --no-parallel --filter 'StartingTests|ReferencePageTests|GuideTests'
 
+.PHONY: pictures
+pictures: dependencies ## Record the pictures of the README from the program in a terminal
+	swift build $(CHECK) --product pipeline
+	swift build $(CHECK) --product selfie-studio
+	.scripts/pictures "$$(swift build $(CHECK) --show-bin-path)"
+
 .PHONY: docs
 docs: dependencies ## Build the documentation into .build/docs, a website
 	.scripts/docs
@@ -90,6 +96,14 @@ deb: release ## Build a Debian package; it needs no Swift where it is installed
 .PHONY: test-deb
 test-deb: deb ## Install the Debian package into a fresh root and run it there
 	.scripts/test-deb .build-release/pipeline_*.deb
+
+.PHONY: dist
+dist: release ## Make what is given out, in dist: an archive that runs from any folder, the .deb, checksums, an SBOM
+	.scripts/dist "$$(.scripts/release pipeline pipeline-daemon)" dist
+
+.PHONY: test-dist
+test-dist: dist ## Unpack what is given out elsewhere, install it, run a job there, and pack it once more to compare
+	.scripts/test-dist dist "$$(.scripts/release pipeline pipeline-daemon)"
 
 .PHONY: ci
 ci: export CI = true

@@ -125,7 +125,8 @@ let package = Package(
         .target(
             name: "SelfieStudio",
             dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                "CZlib", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
@@ -175,7 +176,9 @@ let package = Package(
             name: "MessageTests",
             dependencies: ["PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon", "selfie-studio"],
             exclude: ["Cases", "helpers"], swiftSettings: settings),
-        .testTarget(name: "TerminalTests", dependencies: ["PipelineTestKit", "pipeline"], swiftSettings: settings),
+        .testTarget(
+            name: "TerminalTests", dependencies: ["PipelineTestKit", "pipeline", "selfie-studio"],
+            swiftSettings: settings),
         .testTarget(name: "JSONPathTests", dependencies: ["JSONPath"], swiftSettings: settings),
         .testTarget(
             name: "PipelineCoreTests", dependencies: ["PipelineCore", "JSONPath"], exclude: ["Invalid", "Valid"],
@@ -219,7 +222,7 @@ let package = Package(
             dependencies: ["PipelineDaemon", "PipelineKit", "PipelineCore", "JSONPath", crypto],
             swiftSettings: settings),
         .testTarget(
-            name: "SelfieStudioTests", dependencies: ["SelfieStudio", crypto, argumentParser],
+            name: "SelfieStudioTests", dependencies: ["SelfieStudio", "CZlib", crypto, argumentParser],
             swiftSettings: settings),
     ]
 )

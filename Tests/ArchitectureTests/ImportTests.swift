@@ -30,7 +30,7 @@ import Testing
         ("pipeline-daemon", ["PipelineDaemon"]),
         ("example-pipeline", ["PipelineCommands", "PipelineKit"]),
         ("example-network", ["PipelineHTTP"]),
-        ("SelfieStudio", []),
+        ("SelfieStudio", ["CZlib"]),
     ]
 
     static let ours = Set(

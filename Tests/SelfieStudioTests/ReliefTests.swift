@@ -33,7 +33,7 @@ struct ReliefTests {
     func isDomed() async throws {
         let mesh = try await sculpt(.full)
         let middle = mesh.vertices.filter { abs($0[0]) < 0.1 && abs($0[1]) < 0.1 }.map { $0[2] }
-        let edge = mesh.vertices.filter { hypot($0[0] / 0.625, $0[1] / 0.825) > 0.95 }.map { $0[2] }
+        let edge = mesh.vertices.filter { $0[1] > 0.55 && $0[2] < 0.2 }.map { $0[2] }
         try #require(!middle.isEmpty && !edge.isEmpty)
         #expect(middle.min()! > 2 * edge.reduce(0, +) / Double(edge.count))
     }
@@ -48,17 +48,20 @@ struct ReliefTests {
     @Test("The same video gives the same bytes, and the digest is theirs")
     func isDeterministic() async throws {
         try await withFolder { folder in
-            let targets = ["\(folder)/a.obj", "\(folder)/b.obj"]
-            var results: [Sculptor.Result] = []
+            let targets = ["\(folder)/a", "\(folder)/b"]
+            var results: [[ModelFile: Sculptor.WrittenFile]] = []
             for target in targets {
                 results.append(
-                    try await Sculptor().sculpt(video: Selfie.path, quality: .full, to: target) { _ in }
+                    try await Sculptor().sculpt(video: Selfie.path, quality: .full, path: { target + $0.suffix }) { _ in
+                    }
                 )
             }
-            let files = try targets.map { try Data(contentsOf: URL(filePath: $0)) }
-            #expect(files[0] == files[1])
             #expect(results[0] == results[1])
-            #expect(results[0].bytes == files[0].count)
+            for file in ModelFile.allCases {
+                let files = try targets.map { try Data(contentsOf: URL(filePath: $0 + file.suffix)) }
+                #expect(files[0] == files[1])
+                #expect(results[0][file]?.bytes == files[0].count)
+            }
         }
     }
 
@@ -66,7 +69,7 @@ struct ReliefTests {
     func progress() async throws {
         try await withFolder { folder in
             var shares: [Double] = []
-            _ = try await Sculptor().sculpt(video: Selfie.path, quality: .draft, to: "\(folder)/a.obj") {
+            _ = try await Sculptor().sculpt(video: Selfie.path, quality: .draft, path: { folder + "/a" + $0.suffix }) {
                 shares.append($0)
             }
             #expect(shares.count > 40)
@@ -84,9 +87,10 @@ struct ReliefTests {
 
     private func sculpt(_ quality: ModelQuality) async throws -> Mesh {
         try await withFolder { folder in
-            let target = "\(folder)/a.obj"
-            _ = try await Sculptor().sculpt(video: Selfie.path, quality: quality, to: target) { _ in }
-            return try parse(String(contentsOf: URL(filePath: target), encoding: .utf8))
+            _ = try await Sculptor().sculpt(
+                video: Selfie.path, quality: quality, path: { "\(folder)/a\($0.suffix)" }
+            ) { _ in }
+            return try parse(String(contentsOf: URL(filePath: "\(folder)/a.obj"), encoding: .utf8))
         }
     }
 
@@ -106,7 +110,7 @@ struct ReliefTests {
             default: Issue.record("unexpected line: \(line)")
             }
         }
-        #expect(mesh.vertices.allSatisfy { $0.count == 3 })
+        #expect(mesh.vertices.allSatisfy { $0.count == 6 })
         return mesh
     }
 }

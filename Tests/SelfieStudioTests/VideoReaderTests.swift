@@ -5,12 +5,12 @@ import Testing
 
 @Suite("Y4M videos")
 struct VideoReaderTests {
-    @Test("The fixture has 36 frames of 160x120")
+    @Test("The fixture has 36 frames of 120x160")
     func fixture() throws {
         let reader = try VideoReader(path: Selfie.path)
-        #expect(reader.format.width == 160)
-        #expect(reader.format.height == 120)
-        while let luma = try reader.nextFrame() { #expect(luma.count == 160 * 120) }
+        #expect(reader.format.width == 120)
+        #expect(reader.format.height == 160)
+        while let frame = try reader.nextFrame() { #expect(frame.luma.count == 120 * 160) }
         #expect(reader.frames == 36)
         #expect(reader.offset == reader.size)
     }
@@ -55,9 +55,9 @@ struct VideoReaderTests {
     @Test("A video in which nothing stands out has no mesh")
     func blank() throws {
         var summary = FrameSummary(format: try VideoFormat(header: "YUV4MPEG2 W32 H32 Cmono"))
-        summary.add([UInt8](repeating: 90, count: 32 * 32))
+        summary.add(VideoFrame(luma: [UInt8](repeating: 90, count: 32 * 32), chroma: []))
         let blank = summary
-        #expect(throws: VideoError.nothingToSee(frames: 1)) { try HeightField(blank, quality: .full) }
+        #expect(throws: VideoError.nothingToSee(frames: 1)) { try Silhouette(blank, quality: .full) }
     }
 
     @Test("A file that is not there is an error, not a crash")

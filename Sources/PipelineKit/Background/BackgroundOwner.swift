@@ -102,14 +102,8 @@ public struct BackgroundOwner: Sendable {
 
     /// The background owner's program: beside this one, else in the PATH.
     public static func program(path: String?) throws(StepFailure) -> String {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        var folders: [String] = []
-        if count > 0 {
-            let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            folders.append(AbsolutePath.folder(of: own))
-        }
-        folders += (path ?? "").split(separator: ":").map(String.init)
+        let folders =
+            (ProcessEnvironment.programFolder.map { [$0] } ?? []) + (path ?? "").split(separator: ":").map(String.init)
         for folder in folders where access("\(folder)/pipeline-daemon", X_OK) == 0 {
             return "\(folder)/pipeline-daemon"
         }

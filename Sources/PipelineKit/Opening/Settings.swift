@@ -26,7 +26,8 @@ public struct Settings: Sendable {
         self.stateFolder = AbsolutePath.of(named ?? Self.defaultStateFolder(environment), in: working)
         self.secretsFile = secretsFile.map { AbsolutePath.of($0, in: working) }
         pluginFolders = PluginFolders(
-            named: plugins.map { AbsolutePath.of($0, in: working) }, environment: environment)
+            named: plugins.map { AbsolutePath.of($0, in: working) }, environment: environment,
+            installed: ProcessEnvironment.installedPlugins)
         var address = environment["PIPELINE_CALLBACK_URL"].flatMap { $0.isEmpty ? nil : $0 }
         while address?.hasSuffix("/") == true { address?.removeLast() }
         callbackURL = address

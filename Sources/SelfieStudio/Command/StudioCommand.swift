@@ -16,10 +16,11 @@ public struct StudioCommand: AsyncParsableCommand {
         commandName: "selfie-studio",
         abstract: "Turns video selfies into 3D face models, over HTTP.",
         discussion: """
-            Videos come as Y4M, models go as Wavefront OBJ. When it is ready it prints one line, \
+            Videos come as Y4M, models go as Wavefront OBJ, with a preview and a page that turns it. When it is ready it prints one line, \
             "selfie-studio listening on http://127.0.0.1:PORT". Videos, models and idempotency keys are kept \
             over a restart; models that were not finished are computed again.
-            """
+            """,
+        subcommands: [DrawCommand.self]
     )
 
     @Option(help: "The port on 127.0.0.1; 0 takes a free one.")

@@ -59,8 +59,8 @@ final class ModelLedger: Sendable {
         state.withLock { $0.progress[id] }
     }
 
-    func meshPath(_ id: String) -> String {
-        "\(folder)/\(id).obj"
+    func path(of file: ModelFile, _ id: String) -> String {
+        "\(folder)/\(id)\(file.suffix)"
     }
 
     /// draft-ietf-httpapi-idempotency-key-header-07 §2.6 and §2.7.
@@ -114,7 +114,7 @@ final class ModelLedger: Sendable {
         }
     }
 
-    /// Ends a model and forgets its mesh; the record stays, so that its key goes on meaning it.
+    /// Ends a model and forgets its files; the record stays, so that its key goes on meaning it.
     /// - Returns: whether there is such a model.
     func cancel(_ id: String) throws -> Bool {
         try state.withLock { state in
@@ -122,18 +122,18 @@ final class ModelLedger: Sendable {
             guard record.state != .error else { return true }
             record.message = record.state == .done ? "deleted by request" : "cancelled by request"
             record.state = .error
-            record.result = nil
+            record.files = [:]
             try save(record)
             state.records[id] = record
             state.progress[id] = nil
-            removeMesh(id)
+            removeFiles(id)
             return true
         }
     }
 
-    /// Deletes the mesh file, if there is one.
-    func removeMesh(_ id: String) {
-        try? FileManager.default.removeItem(atPath: meshPath(id))
+    /// Deletes the files that there are.
+    func removeFiles(_ id: String) {
+        for file in ModelFile.allCases { try? FileManager.default.removeItem(atPath: path(of: file, id)) }
     }
 
     /// Notes how far the computation is; in memory only.

@@ -13,10 +13,25 @@ struct ModelRecord: Codable, Equatable, Sendable {
     var state: ModelState = .queued
     /// Why it ended in an error.
     var message: String?
-    var result: Sculptor.Result?
+    /// The mesh.
+    var result: Sculptor.WrittenFile?
+    var preview: Sculptor.WrittenFile?
+    var page: Sculptor.WrittenFile?
     var key: String?
     /// SHA-256 of the body that came with the key.
     var bodyDigest: String
 
     var isOver: Bool { state == .done || state == .error }
+
+    /// What there is of a finished model.
+    var files: [ModelFile: Sculptor.WrittenFile] {
+        get {
+            var files: [ModelFile: Sculptor.WrittenFile] = [:]
+            files[.mesh] = result
+            files[.preview] = preview
+            files[.page] = page
+            return files
+        }
+        set { (result, preview, page) = (newValue[.mesh], newValue[.preview], newValue[.page]) }
+    }
 }

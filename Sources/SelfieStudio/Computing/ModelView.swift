@@ -16,6 +16,17 @@ public struct ModelView: Codable, Equatable, Sendable {
         public var url: String
         public var sha256: String
         public var bytes: Int
+        /// A picture of it; missing in models that an earlier version made, as is the page.
+        public var preview: Link?
+        /// A page that turns it.
+        public var page: Link?
+    }
+
+    /// A further file of the model.
+    public struct Link: Codable, Equatable, Sendable {
+        public var url: String
+        public var sha256: String
+        public var bytes: Int
     }
 
     enum CodingKeys: String, CodingKey {

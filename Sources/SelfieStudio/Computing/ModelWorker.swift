@@ -28,18 +28,18 @@ struct ModelWorker: Sendable {
         do {
             guard let record = try ledger.advance(id, { $0.state = .working }) else { return }
             statistics.count(\.computationsStarted)
-            let result = try await sculpt(record)
+            let files = try await sculpt(record)
             let kept = try ledger.advance(id) {
                 $0.state = settings.failsModels ? .error : .done
                 $0.message = settings.failsModels ? "every model fails on purpose" : nil
-                $0.result = settings.failsModels ? nil : result
+                $0.files = settings.failsModels ? [:] : files
             }
-            if kept?.state != .done { ledger.removeMesh(id) }
+            if kept?.state != .done { ledger.removeFiles(id) }
         } catch is CancellationError {
             // Either the studio stops, and the record stays as it is, or the model was cancelled and is over.
-            if ledger.record(id)?.isOver == true { ledger.removeMesh(id) }
+            if ledger.record(id)?.isOver == true { ledger.removeFiles(id) }
         } catch {
-            ledger.removeMesh(id)
+            ledger.removeFiles(id)
             _ = try? ledger.advance(id) {
                 $0.state = .error
                 $0.message = "\(error)"
@@ -48,12 +48,13 @@ struct ModelWorker: Sendable {
     }
 
     /// Each step waits until its share of the least time is over, and only then counts as done.
-    private func sculpt(_ record: ModelRecord) async throws -> Sculptor.Result {
+    private func sculpt(_ record: ModelRecord) async throws -> [ModelFile: Sculptor.WrittenFile] {
         let start = clock.now
         let least = Duration.seconds(settings.minimumSeconds)
         try ledger.note(.init(share: 0, end: settings.minimumSeconds > 0 ? start + least : nil), of: record.id)
         return try await Sculptor().sculpt(
-            video: library.path(of: record.video), quality: record.quality, to: ledger.meshPath(record.id)
+            video: library.path(of: record.video), quality: record.quality,
+            path: { ledger.path(of: $0, record.id) }
         ) { share in
             try Task.checkCancellation()
             let due = start + least * share

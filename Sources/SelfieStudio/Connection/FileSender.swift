@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Sends a part of a mesh, piece by piece, each when the one before is with the network; then ends the answer.
+/// Sends a part of a model's file, piece by piece, each when the one before is with the network; then ends the answer.
 ///
 /// Bound to the event loop of its channel.
 final class FileSender {
@@ -37,7 +37,7 @@ final class FileSender {
     }
 
     private static func transfer(_ slice: Answer.FileSlice) -> String {
-        "mesh \(slice.model)"
+        "\(slice.file.rawValue) of \(slice.model)"
     }
 
     private func sendNext() {
@@ -67,7 +67,7 @@ final class FileSender {
         let written = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(NIOAny(HTTPResponsePart.body(ByteBuffer(bytes: bytes))), promise: written)
         written.futureResult.assumeIsolated().whenSuccess {
-            self.studio.statistics.sent(count, of: self.slice.model)
+            if self.slice.file == .mesh { self.studio.statistics.sent(count, of: self.slice.model) }
             self.offset += count
             self.pace.spend(count)
             self.scheduleNext(on: context.eventLoop)

@@ -1,81 +1,78 @@
-/// Writes a height field as a Wavefront OBJ: vertices, texture coordinates, normals, triangles.
+/// The surface of a height field: a vertex for each point of the silhouette, with its normal, its place in the portrait
+/// and its colour, and the triangles between them.
 ///
-/// The same field gives the same bytes: numbers are rounded to five decimals with integers, without a locale.
-struct ReliefMesh {
-    let field: HeightField
-    /// The number of each point's vertex, from 1; 0 is no vertex.
-    private let numbers: [Int]
-    let vertexCount: Int
+/// One unit is half the picture's height; x points right, y up, z to the viewer.
+struct ReliefMesh: Sendable {
+    struct Vertex: Sendable {
+        var x: Float
+        var y: Float
+        var z: Float
+        /// The place in the portrait, 0 to 1, v upwards as in Wavefront files.
+        var u: Float
+        var v: Float
+        /// Of length one.
+        var normal: (x: Float, y: Float, z: Float) = (0, 0, 1)
+    }
+
+    private(set) var vertices: [Vertex] = []
+    /// Three numbers of vertices each, counter-clockwise seen from the front.
+    private(set) var triangles: [UInt32] = []
 
     init(_ field: HeightField) {
-        self.field = field
-        var numbers = [Int](repeating: 0, count: field.inside.count)
-        var next = 0
-        for point in field.inside.indices where field.inside[point] {
-            next += 1
-            numbers[point] = next
+        let (columns, rows) = (field.columns, field.rows)
+        var numbers = [Int](repeating: -1, count: columns * rows)
+        for row in 0..<rows {
+            for column in 0..<columns where field.silhouette.inside[row * columns + column] {
+                numbers[row * columns + column] = vertices.count
+                vertices.append(Self.vertex(of: field, row: row, column: column))
+            }
         }
-        self.numbers = numbers
-        vertexCount = next
+        for row in 0..<(rows - 1) {
+            for column in 0..<(columns - 1) {
+                let top = row * columns + column
+                let bottom = top + columns
+                addSquare(numbers[top], numbers[bottom], numbers[bottom + 1], numbers[top + 1])
+            }
+        }
+        addNormals()
     }
 
-    /// The lines of all vertices of a row; one unit is half the picture's height, y points up, z to the viewer.
-    func vertices(row: Int) -> [UInt8] {
-        var text: [UInt8] = []
+    private static func vertex(of field: HeightField, row: Int, column: Int) -> Vertex {
+        let offset = field.silhouette.offsetToOutline(row: row, column: column)
+        let across = Float(column) + 0.5 + offset.right
+        let down = Float(row) + 0.5 + offset.down
         let unit = 2 / Float(field.rows)
-        for column in 0..<field.columns where field.inside[row * field.columns + column] {
-            let x = (Float(column) + 0.5 - Float(field.columns) / 2) * unit
-            let y = (Float(field.rows) / 2 - Float(row) - 0.5) * unit
-            Self.append("v", [x, y, field.height(row: row, column: column) * unit], to: &text)
-            let u = (Float(column) + 0.5) / Float(field.columns)
-            Self.append("vt", [u, 1 - (Float(row) + 0.5) / Float(field.rows)], to: &text)
-            Self.append("vn", normal(row: row, column: column), to: &text)
+        return Vertex(
+            x: (across - Float(field.columns) / 2) * unit, y: (Float(field.rows) / 2 - down) * unit,
+            z: field.heights[row * field.columns + column] * unit, u: across / Float(field.columns),
+            v: 1 - down / Float(field.rows))
+    }
+
+    /// Two triangles, or one where a corner is outside.
+    private mutating func addSquare(_ corners: Int...) {
+        let present = corners.filter { $0 >= 0 }
+        guard present.count >= 3 else { return }
+        triangles += [UInt32(present[0]), UInt32(present[1]), UInt32(present[2])]
+        if present.count == 4 { triangles += [UInt32(present[0]), UInt32(present[2]), UInt32(present[3])] }
+    }
+
+    /// Each vertex's is the mean of its triangles', the larger counting more.
+    private mutating func addNormals() {
+        var sums = [(x: Float, y: Float, z: Float)](repeating: (0, 0, 0), count: vertices.count)
+        for start in stride(from: 0, to: triangles.count, by: 3) {
+            let corners = (Int(triangles[start]), Int(triangles[start + 1]), Int(triangles[start + 2]))
+            let (a, b, c) = (vertices[corners.0], vertices[corners.1], vertices[corners.2])
+            let (px, py, pz) = (b.x - a.x, b.y - a.y, b.z - a.z)
+            let (qx, qy, qz) = (c.x - a.x, c.y - a.y, c.z - a.z)
+            let (x, y, z) = (py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx)
+            for corner in [corners.0, corners.1, corners.2] {
+                sums[corner] = (sums[corner].x + x, sums[corner].y + y, sums[corner].z + z)
+            }
         }
-        return text
-    }
-
-    /// The triangles between a row and the next, counter-clockwise seen from the front.
-    func faces(row: Int) -> [UInt8] {
-        guard row + 1 < field.rows else { return [] }
-        var text: [UInt8] = []
-        for column in 0..<(field.columns - 1) {
-            let top = row * field.columns + column
-            let bottom = top + field.columns
-            let corners = [numbers[top], numbers[bottom], numbers[bottom + 1], numbers[top + 1]]
-            guard !corners.contains(0) else { continue }
-            Self.append(face: corners[0], corners[1], corners[2], to: &text)
-            Self.append(face: corners[0], corners[2], corners[3], to: &text)
+        for (number, sum) in sums.enumerated() {
+            let length = (sum.x * sum.x + sum.y * sum.y + sum.z * sum.z).squareRoot()
+            guard length > 0 else { continue }
+            vertices[number].normal = (sum.x / length, sum.y / length, sum.z / length)
         }
-        return text
-    }
-
-    /// Across the slope that the four neighbours make.
-    private func normal(row: Int, column: Int) -> [Float] {
-        let right = field.height(row: row, column: column + 1) - field.height(row: row, column: column - 1)
-        let down = field.height(row: row + 1, column: column) - field.height(row: row - 1, column: column)
-        let length = (right * right + down * down + 4).squareRoot()
-        return [-right / length, down / length, 2 / length]
-    }
-
-    private static func append(_ key: String, _ numbers: [Float], to text: inout [UInt8]) {
-        text += key.utf8
-        for number in numbers {
-            text.append(UInt8(ascii: " "))
-            append(number, to: &text)
-        }
-        text.append(UInt8(ascii: "\n"))
-    }
-
-    private static func append(face first: Int, _ second: Int, _ third: Int, to text: inout [UInt8]) {
-        text += "f \(first)/\(first)/\(first) \(second)/\(second)/\(second) \(third)/\(third)/\(third)\n".utf8
-    }
-
-    private static func append(_ number: Float, to text: inout [UInt8]) {
-        let scaled = Int((Double(number) * 100_000).rounded())
-        if scaled < 0 { text.append(UInt8(ascii: "-")) }
-        let (whole, fraction) = scaled.magnitude.quotientAndRemainder(dividingBy: 100_000)
-        text += String(whole).utf8
-        text.append(UInt8(ascii: "."))
-        text += String(100_000 + fraction).utf8.dropFirst()
     }
 }

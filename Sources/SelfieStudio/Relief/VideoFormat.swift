@@ -1,7 +1,7 @@
 /// What the first line of a Y4M stream says about its frames.
 ///
 /// Source: the YUV4MPEG2 format as mjpegtools' `yuv4mpeg(5)` describes it. Eight bits a sample only.
-struct VideoFormat: Equatable, Sendable {
+struct VideoFormat: Sendable {
     /// The longest side accepted, in pixels: the sums of a larger picture would cost too much memory.
     static let longestSide = 4096
     /// The shortest side accepted: a smaller picture has no inside.
@@ -9,10 +9,17 @@ struct VideoFormat: Equatable, Sendable {
 
     var width: Int
     var height: Int
-    /// Bytes of the colour planes of one frame, which the relief does not need.
-    var chromaBytes: Int
+    /// The pixels that share a colour, across and down; nil without colours.
+    private(set) var chromaBlock: (columns: Int, rows: Int)?
+    private var hasTransparency = false
 
     var lumaBytes: Int { width * height }
+    /// The size of a plane of colours, in samples; 0 without colours.
+    var chromaColumns: Int { chromaBlock.map { (width + $0.columns - 1) / $0.columns } ?? 0 }
+    var chromaRows: Int { chromaBlock.map { (height + $0.rows - 1) / $0.rows } ?? 0 }
+
+    /// Bytes of the planes of one frame that follow its brightness: two of colour, and one of transparency.
+    var chromaBytes: Int { (hasTransparency ? 3 : 2) * chromaColumns * chromaRows }
 
     /// Reads a header line, given without its line feed.
     init(header: String) throws(VideoError) {
@@ -34,19 +41,17 @@ struct VideoFormat: Equatable, Sendable {
         guard min(width, height) >= Self.shortestSide else { throw .tooSmall(width: width, height: height) }
         self.width = width
         self.height = height
-        chromaBytes = try Self.chromaBytes(of: colour, width: width, height: height)
+        chromaBlock = try Self.chromaBlock(of: colour)
+        hasTransparency = colour == "444alpha"
     }
 
-    private static func chromaBytes(of colour: String, width: Int, height: Int) throws(VideoError) -> Int {
-        let halfWidth = (width + 1) / 2
-        let halfHeight = (height + 1) / 2
+    private static func chromaBlock(of colour: String) throws(VideoError) -> (columns: Int, rows: Int)? {
         switch colour {
-        case "mono": return 0
-        case "420", "420jpeg", "420mpeg2", "420paldv": return 2 * halfWidth * halfHeight
-        case "411": return 2 * ((width + 3) / 4) * height
-        case "422": return 2 * halfWidth * height
-        case "444": return 2 * width * height
-        case "444alpha": return 3 * width * height
+        case "mono": return nil
+        case "420", "420jpeg", "420mpeg2", "420paldv": return (2, 2)
+        case "411": return (4, 1)
+        case "422": return (2, 1)
+        case "444", "444alpha": return (1, 1)
         default: throw .unsupportedColour(colour)
         }
     }

@@ -5,7 +5,7 @@ final class VideoReader {
     let format: VideoFormat
     /// Frames read so far.
     private(set) var frames = 0
-    /// The bytes of the whole file and those behind the reader: what share is read.
+    /// The bytes of the whole file and those already read.
     let size: Int
     private(set) var offset: Int
 
@@ -23,8 +23,8 @@ final class VideoReader {
         offset = length
     }
 
-    /// The brightness of the next frame, row by row, or nil after the last one.
-    func nextFrame() throws(VideoError) -> [UInt8]? {
+    /// The next frame, or nil after the last one.
+    func nextFrame() throws(VideoError) -> VideoFrame? {
         guard offset < size else {
             guard frames > 0 else { throw .noFrames }
             return nil
@@ -35,13 +35,14 @@ final class VideoReader {
         let expected = format.lumaBytes + format.chromaBytes
         let present = size - offset - length
         guard present >= expected else { throw .truncated(frame: frames + 1, bytes: present, expected: expected) }
-        let luma = try Self.bytes(in: file, at: offset + length, count: format.lumaBytes)
-        guard luma.count == format.lumaBytes else {
-            throw .truncated(frame: frames + 1, bytes: luma.count, expected: expected)
+        let planes = try Self.bytes(in: file, at: offset + length, count: expected)
+        guard planes.count == expected else {
+            throw .truncated(frame: frames + 1, bytes: planes.count, expected: expected)
         }
         frames += 1
         offset += length + expected
-        return luma
+        return VideoFrame(
+            luma: Array(planes[..<format.lumaBytes]), chroma: Array(planes[format.lumaBytes...]))
     }
 
     /// A line without its line feed, and its length with it.

@@ -9,12 +9,13 @@ struct Answer: Sendable {
         case file(FileSlice)
     }
 
-    /// A part of a mesh on disk.
+    /// A part of a model's file on disk.
     struct FileSlice: Equatable, Sendable {
         var path: String
         var range: Range<Int>
-        /// The model whose mesh it is, for the counters.
+        /// Whose file it is and which, for counters and faults.
         var model: String
+        var file: ModelFile
     }
 
     var status: HTTPResponse.Status

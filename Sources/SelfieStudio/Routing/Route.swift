@@ -8,7 +8,7 @@ enum Route: Equatable, Sendable {
     case video(String)
     case models
     case model(String)
-    case mesh(String)
+    case file(String, ModelFile)
 
     /// nil if there is no such resource; a query is ignored.
     init?(path: String?) {
@@ -21,7 +21,9 @@ enum Route: Equatable, Sendable {
         case ("videos", 2) where Self.isName(names[1]): self = .video(names[1])
         case ("models", 1): self = .models
         case ("models", 2) where Self.isName(names[1]): self = .model(names[1])
-        case ("models", 3) where Self.isName(names[1]) && names[2] == "mesh.obj": self = .mesh(names[1])
+        case ("models", 3) where Self.isName(names[1]):
+            guard let file = ModelFile(rawValue: names[2]) else { return nil }
+            self = .file(names[1], file)
         default: return nil
         }
     }
@@ -29,7 +31,7 @@ enum Route: Equatable, Sendable {
     /// What `Allow` says.
     var methods: [HTTPRequest.Method] {
         switch self {
-        case .health, .stats, .mesh: [.get, .head, .options]
+        case .health, .stats, .file: [.get, .head, .options]
         case .videos, .models: [.get, .head, .post, .options]
         case .video: [.get, .head, .put, .options]
         case .model: [.get, .head, .delete, .options]

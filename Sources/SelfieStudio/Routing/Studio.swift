@@ -74,7 +74,7 @@ final class Studio: Sendable {
         case (.video(let id), _): return Answer(.ok, json: try video(id))
         case (.models, _): return Answer(.ok, json: ["models": ledger.all.map(view)])
         case (.model(let id), _): return Answer(.ok, json: view(try model(id)), fields: [.cacheControl: "no-store"])
-        case (.mesh(let id), _): return try mesh(id, request)
+        case (.file(let id, let file), _): return try answer(with: file, of: id, request)
         }
     }
 
@@ -93,11 +93,14 @@ final class Studio: Sendable {
         return Answer(.noContent)
     }
 
-    private func mesh(_ id: String, _ request: HTTPRequest) throws -> Answer {
-        guard let result = try model(id).result else { throw Problem.notFound("the model \(id) has no mesh") }
-        if request.method == .get { statistics.resultRequested(id) }
-        let path = ledger.meshPath(id)
-        return MeshAnswer(model: id, path: path, sha256: result.sha256, size: result.bytes).answer(request)
+    private func answer(with file: ModelFile, of id: String, _ request: HTTPRequest) throws -> Answer {
+        guard let written = try model(id).files[file] else {
+            throw Problem.notFound("the model \(id) has no \(file.rawValue)")
+        }
+        if request.method == .get, file == .mesh { statistics.resultRequested(id) }
+        let path = ledger.path(of: file, id)
+        return FileAnswer(model: id, file: file, path: path, sha256: written.sha256, size: written.bytes)
+            .answer(request)
     }
 
     private func view(_ record: ModelRecord) -> ModelView {
@@ -110,11 +113,20 @@ final class Studio: Sendable {
             quality: record.quality.rawValue,
             percent: record.state == .done ? 100 : Int((progress?.share ?? 0) * 100),
             etaSeconds: record.state == .done ? 0 : left.map { Int($0.rounded()) },
-            result: record.result.map {
-                .init(url: "/models/\(record.id)/mesh.obj", sha256: $0.sha256, bytes: $0.bytes)
-            },
+            result: result(of: record),
             message: record.message
         )
+    }
+
+    private func result(of record: ModelRecord) -> ModelView.Result? {
+        func link(_ file: ModelFile) -> ModelView.Link? {
+            record.files[file].map {
+                .init(url: "/models/\(record.id)/\(file.rawValue)", sha256: $0.sha256, bytes: $0.bytes)
+            }
+        }
+        guard let mesh = link(.mesh) else { return nil }
+        return ModelView.Result(
+            url: mesh.url, sha256: mesh.sha256, bytes: mesh.bytes, preview: link(.preview), page: link(.page))
     }
 }
 

@@ -58,13 +58,20 @@ struct ServiceManagerTests {
             let daemon = try BuiltProgram(named: "pipeline-daemon")
             let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources/pipeline/Units")
-            for name in ["pipeline.service", "pipeline.socket"] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+                $0.hasPrefix("pipeline")
+            }
+            #expect(names.count == 4)
+            var units: [String] = []
+            for name in names {
                 let unit = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
                 // Where it is not installed the built program stands for the installed one.
                 let installed = unit.replacing("@PREFIX@/bin/pipeline-daemon", with: daemon.path)
-                try workplace.write(name, installed.replacing("@PREFIX@", with: "/usr"))
+                    .replacing("@PREFIX@/bin/pipeline", with: workplace.program.path)
+                // A template is looked at as one of its instances.
+                let instance = name.replacing("@", with: "@nightly")
+                units.append(try workplace.write(instance, installed.replacing("@PREFIX@", with: "/usr")))
             }
-            let units = ["pipeline.service", "pipeline.socket"].map { workplace.path($0) }
             let end = try await BuiltProgram(path: Self.analyze).run(
                 ["verify", "--user", "--man=no", "--generators=no"] + units,
                 environment: ["HOME": workplace.folder, "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": workplace.folder])

@@ -52,6 +52,41 @@ import Testing
         }
     }
 
+    @Test(
+        "the tutorial goes from an empty folder to several files, over a kill",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
+    func tutorial() async throws {
+        try await GuideBench.withStudio { bench in
+            bench.environment["API_URL"] = bench.environment["SELFIE_URL"]
+            try await bench.follow(GuidePage(named: "Tutorial"))
+        }
+    }
+
+    @Test(
+        "'Running a program of this machine' runs programs between stages",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
+    func program() async throws {
+        try await GuideBench.withStudio { bench in
+            bench.environment["PIPELINE_PLUGINS"] = ExampleTests.root.path + "/Sources/pipeline/Plugins"
+            try await bench.follow(GuidePage(named: "RunningAProgram"))
+        }
+    }
+
+    @Test(
+        "'Running on a schedule' runs a job once for each day, and names the units that are installed",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
+    func schedule() async throws {
+        let bench = try GuideBench()
+        defer { bench.remove() }
+        let page = try GuidePage(named: "RunningOnASchedule")
+        try await bench.follow(page)
+        for name in ["pipeline-job@.service", "pipeline-job@.timer"] {
+            #expect(page.lines.joined().contains("`\(name)`"))
+            #expect(
+                FileManager.default.fileExists(atPath: ExampleTests.root.path + "/Sources/pipeline/Units/" + name))
+        }
+    }
+
     @Test("every page is in the index, and every link between pages and from the README leads somewhere")
     func links() throws {
         let root = ExampleTests.root.path
@@ -81,11 +116,47 @@ import Testing
         }
     }
 
+    @Test("the README is short, and names every example")
+    func readmeIsWhole() throws {
+        let readme = try GuidePage(path: ExampleTests.root.path + "/README.md")
+        #expect(readme.lines.count <= 150)
+        let text = readme.lines.joined(separator: "\n")
+        for example in ExampleTests.examples where example != "selfie.json" {
+            #expect(text.contains("`\(example.dropLast(5))`"), "\(example)")
+        }
+    }
+
+    @Test("what CONTRIBUTING names is there: folders, files, and what there is to make")
+    func contributing() throws {
+        let root = ExampleTests.root.path
+        let text = try String(contentsOfFile: root + "/CONTRIBUTING.md", encoding: .utf8)
+        let paths = text.matches(of: /`((Sources|Tests|Pipelines|Fixtures|\.scripts)\/[A-Za-z0-9.\/-]*)/).map {
+            String($0.output.1)
+        }
+        #expect(paths.count > 15)
+        for path in paths where !path.contains("NAME") {
+            #expect(FileManager.default.fileExists(atPath: "\(root)/\(path)"), "\(path)")
+        }
+        let files = ["Sources", "Tests"].flatMap { folder in
+            (FileManager.default.enumerator(atPath: "\(root)/\(folder)")?.allObjects as? [String] ?? []).compactMap {
+                $0.split(separator: "/").last.map(String.init)
+            }
+        }
+        for match in text.matches(of: /`([A-Z][A-Za-z+]*\.swift)`/) {
+            #expect(files.contains(String(match.output.1)), "\(match.output.1)")
+        }
+        let makefile = try String(contentsOfFile: root + "/Makefile", encoding: .utf8)
+        for match in text.matches(of: /`make ([a-z-]+)/) {
+            #expect(makefile.contains("\n\(match.output.1):"), "make \(match.output.1)")
+        }
+    }
+
     @Test("pieces of JSON on the pages are JSON; those that are keys of a document can stand in one")
     func fragments() throws {
         let catalogue = ExampleBench.workspace(environment: [:], state: "/nonexistent").catalogue
         let pages = [
             "FromACurlScript", "WhenAnUploadIsInterrupted", "WhatAResumeCosts", "OperatingTheDaemon", "Expressions",
+            "Tutorial", "RunningAProgram", "RunningOnASchedule",
         ]
         var count = 0
         for name in pages {

@@ -15,12 +15,16 @@ struct PluginFindingTests {
         time.sleep(600)
         """
 
-    @Test("The folders come in order: the flag, the variable, the user's data, PATH")
+    @Test("The folders come in order: the flag, the variable, the user's data, PATH, what was installed")
     func order() {
         let folders = PluginFolders(
             named: "/flag",
-            environment: ["PIPELINE_PLUGINS": "/a:/b:relative", "HOME": "/home/me", "PATH": "/bin:/a"])
-        #expect(folders.paths == ["/flag", "/a", "/b", "/home/me/.local/share/pipeline/plugins", "/bin"])
+            environment: ["PIPELINE_PLUGINS": "/a:/b:relative", "HOME": "/home/me", "PATH": "/bin:/a"],
+            installed: "/usr/share/pipeline/plugins")
+        #expect(
+            folders.paths == [
+                "/flag", "/a", "/b", "/home/me/.local/share/pipeline/plugins", "/bin", "/usr/share/pipeline/plugins",
+            ])
     }
 
     @Test("The first of a name is used; hidden, reserved and broken ones are reported with the reason")

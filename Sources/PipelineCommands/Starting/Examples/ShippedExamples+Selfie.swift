@@ -6,9 +6,9 @@ extension ShippedExamples {
           "$schema": "./pipeline.schema.json",
           "pipeline": 1,
           "name": "selfie",
-          "description": "Turn a video selfie into a 3D face model.",
+          "description": "Turn a video selfie into a 3D face model, with a picture of it and a page that turns it.",
           "inputs": {
-            "video":   { "type": "file", "default": "../Fixtures/selfie.y4m", "description": "the video to send" },
+            "video":   { "type": "file", "default": "../Fixtures/selfie.y4m", "description": "the video to send, as Y4M" },
             "quality": { "type": "string", "enum": ["draft", "full"], "default": "full" }
           },
           "services": {
@@ -28,16 +28,25 @@ extension ShippedExamples {
                           "capture": { "id": "$.id" }, "once": { "key": "Idempotency-Key" } },
               "poll": { "GET": "/models/${{ self.id }}", "status": "$.state",
                         "succeeded": ["done"], "failed": ["error"], "progress": "$.percent", "remaining": "$.eta_seconds?",
-                        "capture": { "url": "$.result.url", "sha256": "$.result.sha256" } },
+                        "capture": { "mesh": "$.result", "preview": "$.result.preview", "page": "$.result.page" } },
               "cancel": { "DELETE": "/models/${{ self.id }}" },
               "estimate": "60s", "deadline": "30m" },
 
-            { "id": "download", "kind": "download", "service": "studio",
-              "request": { "GET": "${{ stages.model.url }}" },
+            { "id": "mesh", "kind": "download", "service": "studio",
+              "request": { "GET": "${{ stages.model.mesh.url }}" },
               "to": "${{ stem(inputs.video) }}.obj",
-              "verify": { "sha256": "${{ stages.model.sha256 }}" } }
-          ],
-          "notify": [ { "on": ["estimated", "succeeded", "failed"], "desktop": true } ]
+              "verify": { "sha256": "${{ stages.model.mesh.sha256 }}" } },
+
+            { "id": "preview", "kind": "download", "service": "studio",
+              "request": { "GET": "${{ stages.model.preview.url }}" },
+              "to": "${{ stem(inputs.video) }}.png",
+              "verify": { "sha256": "${{ stages.model.preview.sha256 }}" } },
+
+            { "id": "page", "kind": "download", "service": "studio",
+              "request": { "GET": "${{ stages.model.page.url }}" },
+              "to": "${{ stem(inputs.video) }}.html",
+              "verify": { "sha256": "${{ stages.model.page.sha256 }}" } }
+          ]
         }
 
         """##

@@ -18,16 +18,20 @@ public struct PluginFolders: Sendable, Hashable {
         self.paths = paths.filter { $0.hasPrefix("/") && seen.insert($0).inserted }
     }
 
-    /// `--plugins DIR`, `$PIPELINE_PLUGINS`, the user's data folder (XDG Base Directory Specification 0.8), PATH.
+    /// `--plugins DIR`, `$PIPELINE_PLUGINS`, the user's data folder (XDG Base Directory Specification 0.8), PATH, and
+    /// what came with the program, so that anybody can put another in its place.
     ///
-    /// - Parameter named: the folder given on the command line, absolute.
-    public init(named: String?, environment: [String: String]) {
+    /// - Parameters:
+    ///   - named: the folder given on the command line, absolute.
+    ///   - installed: the folder of what came with the program; nil if there is none.
+    public init(named: String?, environment: [String: String], installed: String? = nil) {
         let data =
             environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
             ?? environment["HOME"].map { "\($0)/.local/share" }
         self.init(
             (named.map { [$0] } ?? []) + Self.list(environment["PIPELINE_PLUGINS"])
-                + (data.map { ["\($0)/pipeline/plugins"] } ?? []) + Self.list(environment["PATH"]))
+                + (data.map { ["\($0)/pipeline/plugins"] } ?? []) + Self.list(environment["PATH"])
+                + (installed.map { [$0] } ?? []))
     }
 
     /// The programs of a role, in the order of the folders and then of the names.

@@ -1,9 +1,10 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// Answers a GET for a finished mesh, with conditions and ranges: RFC 9110 §13.2.2 and §14.
-struct MeshAnswer {
+/// Answers a GET for a file of a finished model, with conditions and ranges: RFC 9110 §13.2.2 and §14.
+struct FileAnswer {
     var model: String
+    var file: ModelFile
     var path: String
     var sha256: String
     var size: Int
@@ -14,7 +15,7 @@ struct MeshAnswer {
     func answer(_ request: HTTPRequest) -> Answer {
         let fields = request.headerFields
         if let match = fields[.ifMatch], !Self.matches(match, entityTag) {
-            return Answer(Problem(status: .preconditionFailed, detail: "the mesh has another entity tag"))
+            return Answer(Problem(status: .preconditionFailed, detail: "the file has another entity tag"))
         }
         if let match = fields[.ifNoneMatch], Self.matches(match, entityTag) {
             return Answer(.notModified, fields: common)
@@ -25,7 +26,7 @@ struct MeshAnswer {
         case .whole: return send(0..<size, status: .ok)
         case .part(let range): return send(range, status: .partialContent)
         case .unsatisfiable:
-            var answer = Answer(Problem(status: .rangeNotSatisfiable, detail: "the mesh has \(size) bytes"))
+            var answer = Answer(Problem(status: .rangeNotSatisfiable, detail: "the file has \(size) bytes"))
             answer.fields[.contentRange] = "bytes */\(size)"
             return answer
         }
@@ -37,13 +38,13 @@ struct MeshAnswer {
 
     private func send(_ range: Range<Int>, status: HTTPResponse.Status) -> Answer {
         var fields = common
-        fields[.contentType] = "model/obj"
+        fields[.contentType] = file.mediaType
         fields[.contentLength] = String(range.count)
         fields[.reprDigest] = Self.digestField(sha256)
         if status == .partialContent {
             fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
         }
-        return Answer(status, fields: fields, body: .file(.init(path: path, range: range, model: model)))
+        return Answer(status, fields: fields, body: .file(.init(path: path, range: range, model: model, file: file)))
     }
 
     /// `Repr-Digest` of RFC 9530 §3 from a digest in hex.
