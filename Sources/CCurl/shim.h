@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #if LIBCURL_VERSION_NUM < 0x075800
@@ -72,6 +73,15 @@ static inline int ccurl_open_socket(const struct curl_sockaddr *address) {
         (void)fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     return descriptor;
 #endif
+}
+
+// Writes the bytes of an IP address in the order of the network, and returns how many they are; 0 for no IP address.
+static inline int ccurl_address_bytes(const struct curl_sockaddr *address, unsigned char bytes[16]) {
+    switch(address->addr.sa_family) {
+    case AF_INET: memcpy(bytes, &((const struct sockaddr_in *)(const void *)&address->addr)->sin_addr, 4); return 4;
+    case AF_INET6: memcpy(bytes, &((const struct sockaddr_in6 *)(const void *)&address->addr)->sin6_addr, 16); return 16;
+    default: return 0;
+    }
 }
 
 static inline curl_socket_t ccurl_open_any_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {

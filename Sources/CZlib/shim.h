@@ -13,4 +13,14 @@ static inline int czlib_gzip_begin(z_stream *stream, int level) {
     return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
 }
 
+// Undoes gzip's format (31), zlib's (15) or bare deflate (-15), as `bits` says.
+static inline int czlib_inflate_begin(z_stream *stream, int bits) {
+    stream->zalloc = Z_NULL;
+    stream->zfree = Z_NULL;
+    stream->opaque = Z_NULL;
+    stream->next_in = Z_NULL;
+    stream->avail_in = 0;
+    return inflateInit2(stream, bits);
+}
+
 #endif

@@ -41,6 +41,11 @@ public enum PipelineCommands {
     private static func status(
         of command: any WorkspaceCommand, console: Console, extend: @escaping @Sendable (inout Extensions) -> Void
     ) async -> ExitStatus {
+        if let lack = OpenFileLimit.raise() {
+            console.note("error: \(lack.message)")
+            console.note("  hint: \(lack.hint)")
+            return .failed
+        }
         do {
             let settings = try Settings(
                 stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,

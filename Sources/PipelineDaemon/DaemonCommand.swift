@@ -8,6 +8,11 @@ public enum DaemonProgram {
     /// Runs until it is told to stop, and exits.
     public static func main() async {
         ProcessMemory.share()
+        if let lack = OpenFileLimit.raise() {
+            let text = "error: \(lack.message)\n  hint: \(lack.hint)\n"
+            _ = text.withCString { write(STDERR_FILENO, $0, text.utf8.count) }
+            exit(1)
+        }
         await DaemonCommand.main()
     }
 }

@@ -187,7 +187,7 @@ struct CurlTransportExchangeTests {
         #expect(try await task.value.status == 200)
     }
 
-    @Test("a compressed answer is unpacked only when asked for")
+    @Test("a body in memory is asked for in codings unless told otherwise, and decoded in any case")
     func compression() async throws {
         // gzip of "hello"
         let packed: [UInt8] = [
@@ -196,12 +196,16 @@ struct CurlTransportExchangeTests {
         ]
         let server = try LoopbackServer { _ in .status(200, headers: [("Content-Encoding", "gzip")], bytes: packed) }
         defer { server.stop() }
-        let asked = try await network.exchange(
-            RequestDescription(url: server.url), options: ExchangeOptions(acceptsCompression: true))
-        #expect(asked.body == Array("hello".utf8))
-        let plain = try await network.exchange(RequestDescription(url: server.url))
-        #expect(plain.body == packed)
-        #expect(server.requests.map { $0.header("Accept-Encoding") } == ["gzip, deflate", nil])
+        let asked = try await network.exchange(RequestDescription(url: server.url))
+        let plain = try await network.exchange(
+            RequestDescription(url: server.url), options: ExchangeOptions(acceptsCodings: false))
+        var own = RequestDescription(url: server.url)
+        own.headers[.acceptEncoding] = "gzip;q=0.5"
+        let chosen = try await network.exchange(own)
+        for answer in [asked, plain, chosen] { #expect(answer.body == Array("hello".utf8)) }
+        let wanted = server.requests.map { $0.header("Accept-Encoding") }
+        #expect(try #require(wanted[0]).contains("gzip") && #require(wanted[0]).contains("deflate"))
+        #expect(wanted[1...] == ["identity", "gzip;q=0.5"])
     }
 
     @Test("onSent comes once, when the request is out and before the answer", arguments: [0, 10, 300_000])

@@ -5,6 +5,14 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 @Suite("Limits of a service")
 struct ServiceLimitTests {
     private let network = Network(transport: CurlTransport())
@@ -150,6 +158,33 @@ struct ServiceLimitTests {
         let body = RequestBody.file(path: folder.sparse("source", 120_000), offset: 0, length: 120_000)
         let request = RequestDescription(method: .put, url: server.url, body: body)
         #expect(try await network.exchange(request, options: options).status == 200)
+    }
+
+    @Test("time in which we do not read is no stall of the service's")
+    func ownAbsence() async throws {
+        let begun = Gate()
+        let seen = Mutex(false)
+        let body = [UInt8](repeating: 65, count: 50_000)
+        let server = try LoopbackServer { _ in
+            ScriptedAnswer([
+                .readBody, .head(200, [("Content-Length", "100000")]), .bytes(body), .wait(begun), .bytes(body),
+            ])
+        }
+        defer { server.stop() }
+        let options = ExchangeOptions(
+            idleTimeout: .milliseconds(300), stall: StallRule(bytesPerSecond: 1_000_000, time: .milliseconds(300)),
+            onProgress: { progress in
+                guard progress.received > 0,
+                    !seen.withLock({ was in
+                        defer { was = true }; return was
+                    })
+                else { return }
+                // The thread that reads does something else for longer than a service may be silent.
+                usleep(900_000)
+                begun.open()
+            })
+        let answer = try await network.exchange(RequestDescription(url: server.url), options: options)
+        #expect(answer.body.count == 100_000)
     }
 
     private func time(_ work: () async throws -> Void) async rethrows -> Duration {

@@ -10,6 +10,11 @@ public struct ServiceDefinition: Sendable {
     public let limits: LimitsDefinition?
     public let proxy: Template?
     public let timeout: Setting<Duration>?
+    /// The addresses that it, its redirects and captured URLs may lead to.
+    public let network: Network
+
+    /// The words for these addresses.
+    public enum Network: String, Sendable, CaseIterable { case any, `public` }
 
     static let urlField = Field(
         "url", .template(.service), required: true, examples: ["https://api.example.com/v1"],
@@ -18,8 +23,12 @@ public struct ServiceDefinition: Sendable {
     static let limitsField = Field("limits", LimitsDefinition.type, "What the service may be asked at a time.")
     static let proxyField = Field("proxy", .template(.service), "The proxy's URL.")
     static let timeoutField = Field("timeout", .duration(.service), "The longest that a request may take.")
+    static let networkField = Field(
+        "network", FieldType<Network>.word("network"), default: "any",
+        "Which addresses its requests may go to, those of redirects and captured URLs too: any, or public, which refuses "
+            + "loopback, link-local, private and metadata addresses after the name was resolved.")
     static let fields: [any AnyField] = [
-        urlField, DecoratorDefinition.field, tlsField, limitsField, proxyField, timeoutField,
+        urlField, DecoratorDefinition.field, tlsField, limitsField, proxyField, timeoutField, networkField,
     ]
 
     /// A service is kept in spite of its mistakes, so that stages that name it have no mistake of their own.
@@ -31,7 +40,8 @@ public struct ServiceDefinition: Sendable {
             let service = ServiceDefinition(
                 name: "", url: url ?? placeholder.url, decorators: reader.value(DecoratorDefinition.field, default: []),
                 tls: reader.optional(tlsField), limits: reader.optional(limitsField),
-                proxy: reader.optional(proxyField), timeout: reader.optional(timeoutField))
+                proxy: reader.optional(proxyField), timeout: reader.optional(timeoutField),
+                network: reader.value(networkField, default: .any))
             reader.finish()
             return service
         }
@@ -48,11 +58,12 @@ public struct ServiceDefinition: Sendable {
     /// What stands for a service that could not be read; the document is refused anyway.
     static let placeholder = ServiceDefinition(
         name: "", url: Template(constant: "http://localhost"), decorators: [], tls: nil, limits: nil, proxy: nil,
-        timeout: nil)
+        timeout: nil, network: .any)
 
     func named(_ name: String) -> ServiceDefinition {
         ServiceDefinition(
-            name: name, url: url, decorators: decorators, tls: tls, limits: limits, proxy: proxy, timeout: timeout)
+            name: name, url: url, decorators: decorators, tls: tls, limits: limits, proxy: proxy, timeout: timeout,
+            network: network)
     }
 }
 

@@ -2,6 +2,14 @@ import CCurl
 import HTTPTypes
 import NetworkTasks
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// libcurl's callbacks: C functions that find their exchange in the pointer that was set with them.
 extension CurlExchange {
     func setCallbacks(_ easy: EasyHandle) {
@@ -17,7 +25,9 @@ extension CurlExchange {
         ccurl_set_seek(handle) { CurlExchange.at($0).seek($1, origin: $2) }
         ccurl_set_progress(handle) { CurlExchange.at($0).moved(receiveTotal: $1, received: $2, sent: $4) }
         ccurl_set_open_socket(handle) { context, _, address in CurlExchange.at(context).openSocket(address!) }
-        ccurl_set_prerequest(handle) { context, _, _, _, port in CurlExchange.at(context).connected(from: port) }
+        ccurl_set_prerequest(handle) { context, address, _, _, port in
+            CurlExchange.at(context).connected(to: address.map { String(cString: $0) } ?? "", from: port)
+        }
         easy.set(CURLOPT_NOPROGRESS, 0)
         guard options.onSent != nil, request.body.isNone else { return }
         easy.set(CURLOPT_DEBUGDATA, pointer: context)
@@ -34,8 +44,14 @@ extension CurlExchange {
     /// The request is about to go out (https://curl.se/libcurl/c/CURLOPT_PREREQFUNCTION.html): name, connection, proxy
     /// and TLS are behind.
     ///
-    /// - Parameter port: this end's.
-    private func connected(from port: Int32) -> Int32 {
+    /// - Parameters:
+    ///   - address: the other end's, of a connection that may have been made for another exchange.
+    ///   - port: this end's.
+    private func connected(to address: String, from port: Int32) -> Int32 {
+        guard options.reach.allows(address) else {
+            stopReason = .addressRefused(address)
+            return CURL_PREREQFUNC_ABORT
+        }
         if let mayBegin = options.mayBegin, !mayBegin() {
             stopReason = .cancelled
             return CURL_PREREQFUNC_ABORT
@@ -47,10 +63,32 @@ extension CurlExchange {
         return CURL_PREREQFUNC_OK
     }
 
+    /// Opens a socket for one of the addresses that the name stands for; libcurl tries the next when there is none.
     private func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
+        if options.reach != .any {
+            var bytes = [UInt8](repeating: 0, count: 16)
+            bytes.removeLast(16 - Int(ccurl_address_bytes(address, &bytes)))
+            guard options.reach.allows(bytes) else {
+                socketFailure = .addressRefused(Self.text(bytes))
+                return -1
+            }
+        }
         let socket = ccurl_open_socket(address)
-        if socket >= 0 { sockets.append(socket) }
-        return socket
+        if socket >= 0, DescriptorBudget.allows(socket) {
+            sockets.append(socket)
+            return socket
+        }
+        let code = socket < 0 ? errno : EMFILE
+        if socket >= 0 { close(socket) }
+        if DescriptorBudget.isPassing(code) { socketFailure = .outOfResources(errno: code) }
+        return -1
+    }
+
+    private static func text(_ address: [UInt8]) -> String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let family = address.count == 4 ? AF_INET : AF_INET6
+        guard inet_ntop(family, address, &text, socklen_t(text.count)) != nil else { return "an unknown address" }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     /// Looks at how far the other end of a new connection is.
@@ -70,8 +108,9 @@ extension CurlExchange {
         touch()
         switch parser.take(UnsafeRawBufferPointer(start: bytes, count: count)) {
         case .more: return count
-        case .invalid:
+        case .invalid(let fault):
             stopReason = .protocolError
+            stopDetail = fault
             return 0
         case .informational(let status, let headers):
             wasInformed = true

@@ -11,10 +11,16 @@ extension CurlExchange {
 
     func conclude(_ code: CURLcode) -> Conclusion {
         receiver.finish()
-        if let reason = stopReason ?? receiver.failure ?? reader.failure { return .end(.failure(failure(reason))) }
+        if let reason = stopReason ?? receiver.failure ?? reader.failure {
+            return .end(.failure(failure(reason, detail: stopDetail)))
+        }
         if receiver.isStopped { return .end(.success(response())) }
+        if code == CURLE_COULDNT_CONNECT, sockets.isEmpty, let socketFailure {
+            return .end(.failure(failure(socketFailure)))
+        }
         guard code == CURLE_OK else { return .end(.failure(failure(after: code))) }
         guard let head else { return .end(.failure(failure(.protocolError))) }
+        if receiver.isCutInCoding { return .end(.failure(failure(.closedEarly))) }
         if !request.body.isNone, easy?.offset(CURLINFO_SIZE_UPLOAD_T) == request.body.length { reportSent() }
         guard rule.follows(status: head.status, headers: head.headers) else { return .end(.success(response())) }
         return follow(head.status, location: head.headers[.location] ?? "")

@@ -15,6 +15,12 @@ extension CurlExchange {
         return deadlines
     }
 
+    /// Takes time out of the account in which we did not look.
+    func forgive(_ absence: Duration, at now: Duration) {
+        lastMove = min(lastMove + absence, now)
+        if let window = stallWindow { stallWindow = (min(window.start + absence, now), window.moved) }
+    }
+
     /// A window begins whenever enough has moved, or when nothing has to move: then there is no stall.
     private func stallDeadline(_ rule: StallRule, at now: Duration) -> Duration {
         let moved = progress.sent + progress.received

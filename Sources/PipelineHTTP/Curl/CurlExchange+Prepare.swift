@@ -13,6 +13,7 @@ extension CurlExchange {
         hopStartedAt = MachineClock.monotonic()
         sentAfter = nil
         sockets = []
+        socketFailure = nil
         easy.reset()
         setBasics(easy, configuration)
         setTimeouts(easy)
@@ -113,11 +114,14 @@ extension CurlExchange {
         }
         // libcurl would call the body of a POST a form, also one that is not there.
         if request.headers[.contentType] == nil { lines.append("Content-Type:") }
-        if request.headers[.acceptEncoding] == nil {
-            if case .file = options.receive {
+        if case .file = options.receive {
+            // Its receiver decodes, for what it writes has a place in the file.
+            if request.headers[.acceptEncoding] == nil { lines.append("Accept-Encoding: identity") }
+        } else {
+            // Empty: all that libcurl can undo. A field of the request's own stands instead, and what comes is undone.
+            easy.set(CURLOPT_ACCEPT_ENCODING, "")
+            if !options.acceptsCodings, request.headers[.acceptEncoding] == nil {
                 lines.append("Accept-Encoding: identity")
-            } else if options.acceptsCompression {
-                easy.set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate")
             }
         }
         for line in lines { headerList = curl_slist_append(headerList, line) }

@@ -27,6 +27,8 @@ final class CurlExchange: @unchecked Sendable {
     var showsCertificate = true
     /// Those that were opened for the current hop: one, or one for each address that was tried.
     var sockets: [Int32] = []
+    /// Why one of them could not be; of interest when none could.
+    var socketFailure: ExchangeFailure.Reason?
     /// True when the current hop has a connection over which the request goes.
     var isConnected = false
     /// True when any hop had one.
@@ -44,6 +46,8 @@ final class CurlExchange: @unchecked Sendable {
     var headerList: UnsafeMutablePointer<curl_slist>?
     /// Why a callback ended the exchange.
     var stopReason: ExchangeFailure.Reason?
+    /// More on it, for people.
+    var stopDetail = ""
     var progress = TransferProgress()
     /// Where it stands when something that it received waits to be written.
     var backlog: WriteBacklog?

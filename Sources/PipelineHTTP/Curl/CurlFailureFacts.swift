@@ -32,7 +32,9 @@ struct CurlFailureFacts {
         case CURLE_RECV_ERROR where isHeadTooLarge: wasInformed ? .connectionReset : .protocolError
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR: isTLSAlert ? .tls(.other) : .connectionReset
         case CURLE_HTTP2, CURLE_HTTP2_STREAM: .connectionReset
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: .protocolError
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .protocolError
+        case CURLE_BAD_CONTENT_ENCODING: .undecodable
+        case CURLE_OUT_OF_MEMORY: .outOfResources(errno: ENOMEM)
         case CURLE_URL_MALFORMAT: .invalidRequest(text)
         default: tlsReason ?? .other(code: Int(code.rawValue), text: text)
         }

@@ -1,6 +1,14 @@
 import CCurl
 import NetworkTasks
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// The thread that owns libcurl: takes letters, lets libcurl work, hands out results, sleeps.
 ///
 /// Everything in it belongs to that thread; other threads reach it through the mailbox only. What it does with libcurl, but
@@ -15,6 +23,7 @@ final class CurlLoop {
     /// Those whose turn has come since the last round.
     private var turns: [CurlExchange] = []
     private var idleWatch = StallDetector()
+    private var absences = AbsenceMeter(now: MachineClock.monotonic())
     private var throttles: [String: ServiceThrottle] = [:]
     private let backlog = WriteBacklog()
     /// How many exchanges with large buffers are with libcurl.
@@ -24,16 +33,25 @@ final class CurlLoop {
     private static let maximumSpareHandles = 64
     /// Sleeps no longer than this when nothing is due.
     private static let longestSleep: Duration = .seconds(3600)
+    /// Sleeps no longer than this while a transfer may stall.
+    private static let longestWatch: Duration = .seconds(1)
 
-    init(_ configuration: CurlConfiguration, mailbox: Mailbox<CurlCommand>) {
-        self.configuration = configuration
-        self.mailbox = mailbox
+    /// Nil when the machine has too little left for it.
+    init?(_ configuration: CurlConfiguration, mailbox: Mailbox<CurlCommand>) {
+        var configuration = configuration
+        configuration.maximumConnections = max(1, min(configuration.maximumConnections, DescriptorBudget.transfers))
         curl_global_init(ccurl_global_defaults())
         ExitGate.arm()
-        guard let multi = curl_multi_init() else { preconditionFailure("libcurl can't be initialised") }
+        // Without the sockets of its own by which others wake it, it would sleep for ever.
+        guard let multi = curl_multi_init(), curl_multi_wakeup(multi) == CURLM_OK else {
+            curl_global_cleanup()
+            return nil
+        }
+        self.configuration = configuration
+        self.mailbox = mailbox
         self.multi = multi
         queue = ExchangeQueue(configuration)
-        ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(configuration.maximumConnections, 1))
+        ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumConnections)
         let bell = Bell(multi: multi)
         mailbox.attach { bell.ring() }
     }
@@ -45,8 +63,28 @@ final class CurlLoop {
         func ring() { curl_multi_wakeup(multi) }
     }
 
-    /// Works until a letter says stop.
-    func run() {
+    /// Works on a thread of its own until a letter says stop. While the machine has too little left to begin, exchanges
+    /// fail as those that may be tried again.
+    static func run(_ configuration: CurlConfiguration, mailbox: Mailbox<CurlCommand>) {
+        while true {
+            if let loop = CurlLoop(configuration, mailbox: mailbox) { return loop.run() }
+            for letter in mailbox.takeAll() {
+                switch letter {
+                case .start(let exchange):
+                    exchange.completion.finish(.failure(exchange.failure(.outOfResources(errno: EMFILE))))
+                case .cancel: break
+                case .stop:
+                    for case .start(let exchange) in mailbox.close() {
+                        exchange.completion.finish(.failure(.cancelled()))
+                    }
+                    return
+                }
+            }
+            usleep(100_000)
+        }
+    }
+
+    private func run() {
         while true {
             guard ExitGate.process.enter() else { ExitGate.stay() }
             for letter in mailbox.takeAll() { open(letter) }
@@ -56,9 +94,12 @@ final class CurlLoop {
             curl_multi_perform(multi, &running)
             writeBacklog()
             handleMessages()
-            let wait = workUntilSleep()
+            let due = workUntilSleep()
+            let wait = turns.isEmpty ? due : 0
             ExitGate.process.leave()
-            curl_multi_poll(multi, nil, 0, turns.isEmpty ? wait : 0, nil)
+            let start = MachineClock.monotonic()
+            curl_multi_poll(multi, nil, 0, wait, nil)
+            absences.noteSleep(from: start, to: MachineClock.monotonic(), most: .milliseconds(wait))
         }
         stop()
         ExitGate.process.leave()
@@ -67,13 +108,17 @@ final class CurlLoop {
     /// Does what time has made due, and says for how many milliseconds the thread may sleep.
     private func workUntilSleep() -> Int32 {
         let now = MachineClock.monotonic()
+        let absence = absences.absence(at: now)
+        if absence > .zero { for exchange in exchanges.values { exchange.forgive(absence, at: now) } }
         var due = idleWatch.check(exchanges.values, at: now) { end($0, reason: .timedOut($1)) }
         for throttle in throttles.values {
             if let next = throttle.release(at: now) { due = min(due ?? next, next) }
         }
         takeTurns(at: now)
         if let next = queue.nextTurn { due = min(due ?? next, next) }
-        let sleep = min(Self.longestSleep, max(.zero, (due ?? now + Self.longestSleep) - now))
+        // How much of a sleep that lasted too long was ours is known the better the shorter it was to be.
+        let longest = idleWatch.isWatching ? Self.longestWatch : Self.longestSleep
+        let sleep = min(longest, max(.zero, (due ?? now + longest) - now))
         return Int32(sleep.wholeMilliseconds + 1)
     }
 
@@ -115,7 +160,7 @@ final class CurlLoop {
 
     private func begin(_ exchange: CurlExchange) {
         guard let easy = spareHandles.popLast() ?? EasyHandle() else {
-            return release(exchange, .failure(exchange.failure(.other(code: 27, text: "out of memory"))))
+            return release(exchange, .failure(exchange.failure(.outOfResources(errno: ENOMEM))))
         }
         exchange.easy = easy
         if exchange.isBulk { bulkCount += 1 }

@@ -1,6 +1,14 @@
 public import NetworkTasks
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// HTTP on libcurl: one thread owns a `curl_multi` and carries any number of exchanges.
 ///
 /// The thread starts with the first exchange, and libcurl is initialised on it, so that a program that sends nothing
@@ -25,7 +33,8 @@ public final class CurlTransport: Transport {
     }
 
     public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
-        let (task, completion) = ExchangeTask.make(id: nextID())
+        let (id, isRunning) = nextID()
+        let (task, completion) = ExchangeTask.make(id: id)
         let built: RequestDescription
         do {
             built = try RequestBuilder().finished(request)
@@ -34,11 +43,15 @@ public final class CurlTransport: Transport {
             return task
         }
         let exchange = CurlExchange(built, options: options, completion: completion)
+        guard isRunning else {
+            completion.finish(.failure(exchange.failure(.outOfResources(errno: EAGAIN))))
+            return task
+        }
         guard mailbox.post(.start(exchange)) else {
             completion.finish(.failure(.cancelled()))
             return task
         }
-        let (mailbox, id) = (mailbox, task.id)
+        let mailbox = mailbox
         completion.onCancel { _ = mailbox.post(.cancel(id)) }
         return task
     }
@@ -53,22 +66,17 @@ public final class CurlTransport: Transport {
         }
     }
 
-    private func nextID() -> UInt64 {
+    /// An id, and whether there is a thread; the next exchange tries again to start one that could not be.
+    private func nextID() -> (id: UInt64, isRunning: Bool) {
         state.withLock { state in
             state.lastID += 1
-            if !state.isRunning {
-                state.isRunning = true
-                startThread()
-            }
-            return state.lastID
+            if !state.isRunning { state.isRunning = startThread() }
+            return (state.lastID, state.isRunning)
         }
     }
 
-    private func startThread() {
+    private func startThread() -> Bool {
         let (configuration, mailbox) = (configuration, mailbox)
-        OwnThread.start {
-            let loop = CurlLoop(configuration, mailbox: mailbox)
-            loop.run()
-        }
+        return OwnThread.start { CurlLoop.run(configuration, mailbox: mailbox) }
     }
 }

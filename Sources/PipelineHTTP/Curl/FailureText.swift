@@ -31,6 +31,9 @@ enum FailureText {
         case .connectionReset: "The connection to \(host) was lost"
         case .closedEarly: "\(host) closed the connection before its answer was complete"
         case .protocolError: "\(host) answered with something that is not valid HTTP"
+        case .undecodable: "The content coding of what \(host) answered is damaged or not known"
+        case .outOfResources(let code): "This machine could not begin the exchange with \(host): \(words(code))"
+        case .addressRefused(let address): "\(host) leads to \(address), which is no public address"
         case .localRead(let code, let path): "\(path) could not be read: \(words(code))"
         case .sourceChanged(let path): "\(path) is shorter than it was when the transfer began"
         case .localWrite(let code, let path):

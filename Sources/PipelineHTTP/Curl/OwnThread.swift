@@ -14,8 +14,11 @@ package enum OwnThread {
     }
 
     /// Runs the body on a new detached thread on which SIGPIPE is blocked: OpenSSL writes to closed sockets.
-    package static func start(_ run: @escaping @Sendable () -> Void) {
-        let context = Unmanaged.passRetained(Body(run: run)).toOpaque()
+    ///
+    /// - Returns: false when the system can't start one now (EAGAIN, pthread_create(3)); then the body is not run.
+    package static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
+        let body = Unmanaged.passRetained(Body(run: run))
+        let context = body.toOpaque()
         #if canImport(Darwin)
             var thread: pthread_t?
             let code = pthread_create(&thread, nil, { OwnThread.main($0) }, context)
@@ -25,7 +28,8 @@ package enum OwnThread {
             let code = pthread_create(&thread, nil, { OwnThread.main($0!) }, context)
             if code == 0 { pthread_detach(thread) }
         #endif
-        precondition(code == 0, "the system can't start a thread")
+        if code != 0 { body.release() }
+        return code == 0
     }
 
     private static func main(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {

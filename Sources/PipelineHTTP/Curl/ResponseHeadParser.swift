@@ -10,7 +10,8 @@ struct ResponseHeadParser {
         case more
         case informational(Int, HTTPFields)
         case final(Int, HTTPFields)
-        case invalid
+        /// Why it is none.
+        case invalid(String)
     }
 
     private(set) var trailers: HTTPFields = [:]
@@ -25,7 +26,7 @@ struct ResponseHeadParser {
 
     mutating func take(_ line: UnsafeRawBufferPointer) -> Step {
         bytes += line.count
-        guard bytes <= Self.maximumHeadBytes else { return .invalid }
+        guard bytes <= Self.maximumHeadBytes else { return .invalid("its head is too large") }
         let text = Self.trimmed(line)
         // Behind the final head there are trailers only: a server could write one that looks like a status line, and the
         // answer would begin anew behind a body that has been received.
@@ -41,10 +42,10 @@ struct ResponseHeadParser {
     }
 
     private mutating func beginHead(_ text: Slice<UnsafeRawBufferPointer>) -> Step {
-        guard let space = text.firstIndex(of: UInt8(ascii: " ")) else { return .invalid }
+        guard let space = text.firstIndex(of: UInt8(ascii: " ")) else { return .invalid("it has no status") }
         let digits = text[text.index(after: space)...].prefix(3)
         guard digits.count == 3, let code = Int(String(decoding: digits, as: UTF8.self)), code >= 100 else {
-            return .invalid
+            return .invalid("it has no status")
         }
         (status, fields, bytes, isInHead) = (code, [:], text.count, true)
         return .more
@@ -55,7 +56,21 @@ struct ResponseHeadParser {
         bytes = 0
         if status < 200 && status != 101 { return .informational(status, fields) }
         isFinalSeen = true
+        if let fault = lengthFault { return .invalid(fault) }
         return .final(status, fields)
+    }
+
+    /// What is wrong with the length that a head states (RFC 9112, section 6.3): libcurl takes the last of several, and
+    /// reads on to the end of the connection after one that is no number it can hold. A transfer coding counts instead.
+    private var lengthFault: String? {
+        guard fields[.transferEncoding] == nil else { return nil }
+        let stated = fields[values: .contentLength].flatMap { value in
+            value.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " && $0 != "\t" } }
+        }
+        guard let first = stated.first else { return nil }
+        guard stated.allSatisfy({ $0 == first }) else { return "it states two different lengths" }
+        let isNumber = !first.isEmpty && first.utf8.allSatisfy { (48...57).contains($0) }
+        return isNumber && Int64(first) != nil ? nil : "its Content-Length is no number of bytes that can be"
     }
 
     private static func field(_ text: Slice<UnsafeRawBufferPointer>) -> HTTPField? {

@@ -43,7 +43,8 @@ final class ServiceThrottle {
         let free = send!.available(at: MachineClock.monotonic())
         // What others wait for is not taken away from them.
         let share = heldSenders.isEmpty ? free : min(free, Int(send!.quantum))
-        guard share > 0 else {
+        // Crumbs would keep it busy: it is held until a piece is worth a wake-up, and known to be held meanwhile.
+        guard share >= min(wanted, Int(send!.quantum)) else {
             hold(exchange, .send)
             return nil
         }

@@ -3,6 +3,9 @@
 struct StallDetector {
     private var nextCheck: Duration?
 
+    /// True while there is anything to look for.
+    var isWatching: Bool { nextCheck != nil }
+
     mutating func add(_ options: ExchangeOptions) {
         let times = [options.idleTimeout, options.stall?.time].compactMap(\.self)
         guard let shortest = times.min() else { return }

@@ -174,11 +174,11 @@ final class BodyReader {
     private func openFile(_ path: String) -> Bool {
         guard descriptor < 0 else { return true }
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            failure = .localRead(errno: errno, path: path)
-            return false
-        }
-        return true
+        if descriptor >= 0, DescriptorBudget.allows(descriptor) { return true }
+        failure = .localRead(errno: descriptor < 0 ? errno : EMFILE, path: path)
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+        return false
     }
 
     private func advance() {

@@ -26,6 +26,12 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case closedEarly
         /// What came is not HTTP.
         case protocolError
+        /// The body is not of the content coding that its head names, or of one that nobody here knows.
+        case undecodable
+        /// This machine, or this process, has too little of something that others will give back: descriptors, memory.
+        case outOfResources(errno: Int32)
+        /// The URL leads to an address that ``ExchangeOptions/reach`` keeps out.
+        case addressRefused(String)
         case localRead(errno: Int32, path: String)
         /// A body's file is shorter than it was.
         case sourceChanged(path: String)
@@ -89,8 +95,10 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         switch reason {
         case .nameNotResolved, .connectionRefused, .unreachable, .timedOut, .connectionReset, .closedEarly: true
         case .tls(let failure): failure == .other
-        case .cancelled, .protocolError, .localRead, .sourceChanged, .localWrite, .bodyTooLarge, .tooManyRedirects,
-            .invalidRequest, .tokenRefused, .other:
+        case .outOfResources: true
+        case .localRead(let code, _), .localWrite(let code, _): DescriptorBudget.isPassing(code)
+        case .cancelled, .protocolError, .undecodable, .sourceChanged, .bodyTooLarge, .tooManyRedirects,
+            .invalidRequest, .tokenRefused, .addressRefused, .other:
             false
         }
     }

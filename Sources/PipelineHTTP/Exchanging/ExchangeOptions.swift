@@ -21,8 +21,10 @@ public struct ExchangeOptions: Sendable {
     public var freshConnection: Bool
     /// The largest body kept in memory; a longer one fails as `bodyTooLarge`.
     public var maximumBodyBytes: Int
-    /// Asks for gzip or deflate and unpacks what comes. Only for bodies kept in memory.
-    public var acceptsCompression: Bool
+    /// Asks for a body that is kept in memory in the content codings that libcurl knows (RFC 9110, section 12.5.3);
+    /// otherwise for `identity`, as for one that goes to a file. What comes is decoded in any case, and bounded by
+    /// ``maximumBodyBytes`` as decoded.
+    public var acceptsCodings: Bool
     /// Where the body of the answer goes.
     public var receive: ResponseSink
     /// Ends a transfer that is slower than this, so that another try can go on; nil for no limit.
@@ -58,6 +60,8 @@ public struct ExchangeOptions: Sendable {
     public var sampleBytes = 0
     /// Called with the request as the decorators left it, before anything is sent.
     public var onRequest: (@Sendable (RequestDescription) -> Void)?
+    /// The addresses that it may connect to.
+    public var reach = NetworkReach.any
     public var tls: TLSOptions
     /// URL of a proxy; nil for what the environment names (`https_proxy`, `no_proxy` …), empty for none.
     public var proxy: String?
@@ -74,7 +78,7 @@ public struct ExchangeOptions: Sendable {
         redirectKeepsCredentials: Bool = false,
         freshConnection: Bool = false,
         maximumBodyBytes: Int = 64 << 20,
-        acceptsCompression: Bool = false,
+        acceptsCodings: Bool = true,
         receive: ResponseSink = .memory,
         maximumSendRate: Int64? = nil,
         maximumReceiveRate: Int64? = nil,
@@ -96,7 +100,7 @@ public struct ExchangeOptions: Sendable {
         self.redirectKeepsCredentials = redirectKeepsCredentials
         self.freshConnection = freshConnection
         self.maximumBodyBytes = maximumBodyBytes
-        self.acceptsCompression = acceptsCompression
+        self.acceptsCodings = acceptsCodings
         self.receive = receive
         self.maximumSendRate = maximumSendRate
         self.maximumReceiveRate = maximumReceiveRate

@@ -16,6 +16,8 @@ package final class ResponseReceiver {
     private let maximumBodyBytes: Int
     private let sampleBytes: Int
     private var target = Target.memory
+    /// Set when what goes to a file, or is kept instead of it, is coded; all else comes decoded.
+    private var decoder: ContentDecoder?
     package private(set) var body: [UInt8] = []
     /// The first of a body that goes to a file.
     package private(set) var sample: [UInt8] = []
@@ -48,15 +50,17 @@ package final class ResponseReceiver {
     package func begin(status: Int, headers: HTTPFields) -> Bool {
         guard case .file(let file) = sink else { return true }
         let head = HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: headers)
+        decoder = ContentDecoder(ContentCoding(headers))
+        let length = decoder == nil ? Self.length(headers) : nil
         switch file.decide(head) {
         case .memory: break
         case .discard: target = .discard
         case .stop: isStopped = true
         case .writeToDescriptor(let descriptor, let offset):
             target = .file(
-                BodyWriter(descriptor, offset: offset, file: file, length: Self.length(headers), most: mostGathered))
+                BodyWriter(descriptor, offset: offset, file: file, length: length, most: mostGathered))
         case .writeToFile(let path, let offset):
-            openFile(path, at: offset, file, length: Self.length(headers))
+            openFile(path, at: offset, file, length: length)
         }
         return failure == nil && !isStopped
     }
@@ -66,8 +70,19 @@ package final class ResponseReceiver {
         target = .discard
     }
 
-    /// Takes the next piece; false when the exchange has to end.
+    /// Takes the next piece as it came; false when the exchange has to end.
     package func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let decoder else { return store(bytes) }
+        if case .file(let file) = sink { file.onCoded?(bytes) }
+        let goesOn = decoder.decode(bytes) { store($0) }
+        if decoder.isDamaged { failure = failure ?? .undecodable }
+        return goesOn
+    }
+
+    /// True when a coded body has ended in the middle of its coding.
+    package var isCutInCoding: Bool { decoder.map { !$0.isComplete } ?? false }
+
+    private func store(_ bytes: UnsafeRawBufferPointer) -> Bool {
         switch target {
         case .discard:
             // What nobody wants may have no end either.

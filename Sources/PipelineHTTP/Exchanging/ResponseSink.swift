@@ -7,13 +7,16 @@ public enum ResponseSink: Sendable {
     case file(FileSink)
 }
 
-/// A body that goes to a file, if its head is the right one.
+/// A body that goes to a file, if its head is the right one. It is asked for as it is (`identity`); what is coded with
+/// gzip or deflate nevertheless is decoded as it is written.
 public struct FileSink: Sendable {
     /// Called once, on the transport's thread, with the final head (no 1xx, no redirect that is followed), before the
     /// first byte of the body; also when there is no body. A download looks at status and `Content-Range` here.
     public var decide: @Sendable (HTTPResponse) -> SinkDecision
     /// Sees each piece after it was written, in order, on the transport's thread: for a running digest.
     public var onBytes: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    /// Sees each piece of a body that is coded (RFC 9110, section 8.4) as it came, before it is decoded and written.
+    public var onCoded: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     /// Asked before each write, on the transport's thread: the place in the file where the body has to end, which may
     /// come nearer while it is received. What goes beyond is not written and ends the exchange, with the head as its
     /// answer. Nil: all is written.
@@ -21,10 +24,12 @@ public struct FileSink: Sendable {
 
     public init(
         onBytes: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil,
+        onCoded: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil,
         end: (@Sendable () -> Int64)? = nil,
         decide: @escaping @Sendable (HTTPResponse) -> SinkDecision
     ) {
         self.onBytes = onBytes
+        self.onCoded = onCoded
         self.end = end
         self.decide = decide
     }

@@ -26,7 +26,9 @@ final class MailSubmission: Sendable {
     func perform() async throws(NotificationFailure) {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                OwnThread.start { continuation.resume(returning: self.send()) }
+                guard !OwnThread.start({ continuation.resume(returning: self.send()) }) else { return }
+                let failure = NotificationFailure("the system can't start a thread now", isRetryable: true)
+                continuation.resume(returning: .failure(failure))
             }
         } onCancel: {
             isCancelled.withLock { $0 = true }

@@ -66,7 +66,8 @@ extension ComputeStage {
     ) throws(StageFailure) -> LostPoll {
         guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
         switch failure.reason {
-        case .invalidRequest, .tokenRefused, .localRead, .localWrite, .sourceChanged, .bodyTooLarge, .tls(.localFile):
+        case .invalidRequest, .tokenRefused, .localRead, .localWrite, .sourceChanged, .bodyTooLarge, .tls(.localFile),
+            .addressRefused:
             return LostPoll(failure: failed.failure, isDefinite: true)
         default: return LostPoll(failure: failed.failure, isDefinite: false)
         }

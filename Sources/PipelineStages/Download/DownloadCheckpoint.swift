@@ -40,6 +40,9 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     var refusals: Int?
     /// Bytes received that are not yet counted as moved, because another try could not build on them.
     var uncounted: Int64 = 0
+    /// The most bytes of the file that ever were there and counted: only more than these are progress, however often they
+    /// come. Nil in checkpoints of 0.1.0.
+    var farthest: Int64?
     /// Set once the part is whole and checked; what is left is its name.
     var verified: Verified?
     /// The name that the service gives the file, where it is wanted after unpacking.

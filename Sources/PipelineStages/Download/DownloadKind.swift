@@ -11,7 +11,8 @@ enum DownloadKind {
             name: "download", summary: "Gets a file from a service, verified and whole or not at all.",
             fields: fields.all
         ) { reading in
-            let requests = StageRequests(reading: reading, network: network, decorators: decorators)
+            var requests = StageRequests(reading: reading, network: network, decorators: decorators)
+            requests.acceptsCodings = false
             return fields.stage(reading, requests).map { AnyStage($0, coding: .json, work: .transfer) }
         }
     }

@@ -30,6 +30,8 @@ final class DownloadReceiver: Sendable {
         case exists(path: String)
         case busy(path: String)
         case lackOfRoom(PartFile.LackOfRoom, path: String)
+        /// The file is in a content coding that is not undone here.
+        case foreignCoding(String)
         case failed(FileFailure)
     }
 
@@ -40,6 +42,8 @@ final class DownloadReceiver: Sendable {
         var noted: Int64 = 0
         var path: String?
         var digests: RunningDigests
+        /// What came as it came, when that is coded.
+        var coded: CodedContent?
         var start: Int64 = 0
         var position: Int64 = 0
         /// Behind the last byte that the head promises: what comes beyond is no part of the file.
@@ -70,6 +74,21 @@ final class DownloadReceiver: Sendable {
         }
     }
 
+    /// A body as the service has coded it: what its own digests are about (RFC 9530, sections 2 and 3), and what bounds
+    /// that which comes out of it.
+    struct CodedContent: Sendable {
+        var digests: RunningDigests
+        var bytes: Int64 = 0
+
+        /// The most that may come out of so much: a small response that would fill the disk is refused.
+        var most: Int64 { UnpackLimits(packed: bytes, maximumSize: nil).bytes }
+
+        mutating func take(_ bytes: UnsafeRawBufferPointer) {
+            digests.update(bytes)
+            self.bytes += Int64(bytes.count)
+        }
+    }
+
     private struct Taken {
         let position: Int64
         let total: Int64?
@@ -85,6 +104,7 @@ final class DownloadReceiver: Sendable {
         let start: Int64
         let position: Int64
         let digests: RunningDigests
+        let coded: CodedContent?
         let validator: Validator?
         let coding: String?
         let total: Int64?
@@ -100,6 +120,7 @@ final class DownloadReceiver: Sendable {
     private let comparesExisting: Bool
     private let wanted: VerifyDefinition.Values
     private let owner: @Sendable (Validator?) -> String
+    private let label: PartLabel
     private let now: @Sendable () -> Timestamp
     private let state: Mutex<State>
 
@@ -107,11 +128,12 @@ final class DownloadReceiver: Sendable {
     ///   - comparesExisting: whether a file that has the name already may spare the download.
     ///   - wanted: what the author wants the whole to be.
     ///   - part: the file with the bytes held, if there are any; `digests` have seen them.
+    ///   - label: whose the part is.
     ///   - owner: whose the notes are, by the version of the resource, see ``PartNotes``.
     init(
         _ session: DownloadSession, marks: ProgressTicker, place: OutputPath, url: String, comparesExisting: Bool,
         wanted: VerifyDefinition.Values, checkpoint: DownloadCheckpoint, part: PartFile?, digests: RunningDigests,
-        owner: @escaping @Sendable (Validator?) -> String, now: @escaping @Sendable () -> Timestamp
+        label: PartLabel, owner: @escaping @Sendable (Validator?) -> String, now: @escaping @Sendable () -> Timestamp
     ) {
         self.session = session
         self.marks = marks
@@ -119,6 +141,7 @@ final class DownloadReceiver: Sendable {
         self.url = url
         self.comparesExisting = comparesExisting
         self.wanted = wanted
+        self.label = label
         self.owner = owner
         self.now = now
         state = Mutex(
@@ -136,7 +159,8 @@ final class DownloadReceiver: Sendable {
                     let taken = self.state.withLock { $0.take(bytes, at: self.now()) }
                     self.marks.move(to: taken.position)
                     if taken.isWorthTelling { report(taken.position, taken.total) }
-                }, end: { self.state.withLock(\.end) },
+                }, onCoded: { bytes in self.state.withLock { $0.coded?.take(bytes) } },
+                end: { self.state.withLock { min($0.end, $0.coded?.most ?? .max) } },
                 decide: { head in self.state.withLock { self.decide(head, &$0) } }))
     }
 
@@ -144,7 +168,8 @@ final class DownloadReceiver: Sendable {
         let state = state.withLock { $0 }
         return Snapshot(
             part: state.part, path: state.path, start: state.start, position: state.position,
-            digests: state.digests, validator: state.validator, coding: state.coding, total: state.total,
+            digests: state.digests, coded: state.coded, validator: state.validator, coding: state.coding,
+            total: state.total,
             stated: state.stated, outcome: state.outcome)
     }
 
@@ -160,12 +185,20 @@ final class DownloadReceiver: Sendable {
             state.outcome = .nothingMore
             return .discard
         case .whole(let total):
-            state.validator = Validator(head.headerFields)
             state.coding = DownloadSession.coding(head.headerFields)
-            state.total = total
-            // Of a body without an end so much is enough to tell that it is none that the author wants.
-            state.end = total ?? wanted.size.map { $0 < .max ? $0 + 1 : $0 } ?? .max
             state.stated = stated(in: head.headerFields, isWhole: true)
+            state.coded = nil
+            let coding = ContentCoding(head.headerFields)
+            if case .foreign(let name) = coding {
+                state.outcome = .foreignCoding(name)
+                return .stop
+            }
+            if coding.isDecodable { state.coded = CodedContent(digests: RunningDigests(for: state.stated)) }
+            // What is decoded has neither the length nor the ranges of what was sent.
+            state.validator = coding.isDecodable ? nil : Validator(head.headerFields)
+            state.total = coding.isDecodable ? nil : total
+            // Of a body without an end so much is enough to tell that it is none that the author wants.
+            state.end = state.total ?? wanted.size.map { $0 < .max ? $0 + 1 : $0 } ?? .max
             return receive(from: 0, head.headerFields, &state)
         case .rest(let end, let total):
             state.total = total
@@ -198,14 +231,18 @@ final class DownloadReceiver: Sendable {
     private func receive(from offset: Int64, _ headers: HTTPFields, _ state: inout State) -> SinkDecision {
         let path = state.path ?? place.path(named: DownloadName.make(headers: headers, url: url))
         state.path = path
-        let isTold = wanted.digest != nil || state.stated.contains(where: \.tellsFilesApart)
+        let isTold = wanted.digest != nil || state.coded == nil && state.stated.contains(where: \.tellsFilesApart)
         if comparesExisting, isTold, access(path, F_OK) == 0 {
             state.outcome = .exists(path: path)
             return .stop
         }
         do throws(PartFile.OpenFailure) {
             let part: PartFile
-            if let known = state.part { part = known } else { part = try PartFile.open(path + ".part", isFresh: true) }
+            if let known = state.part {
+                part = known
+            } else {
+                part = try PartFile.open(path + ".part", isFresh: true, label: label)
+            }
             state.part = part
             return receive(into: part, from: offset, path, &state)
         } catch {

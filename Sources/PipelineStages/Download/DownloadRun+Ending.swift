@@ -91,7 +91,14 @@ extension DownloadRun {
     }
 
     /// Only one that was named too late to run with the bytes is read from the file.
+    ///
+    /// What the service says of its own accord is about what it sent; a header that the author chose may be about either.
     private func actual(_ digest: DeclaredDigest, of arrival: Arrival) throws(StageFailure) -> String {
+        if let coded = arrival.coded, !wanted.stated.contains(digest) {
+            guard let sent = coded.hex(digest.algorithm) else { return digest.hex }
+            let isAuthors = digest.source.lowercased() == wanted.header?.lowercased()
+            if sent == digest.hex || !isAuthors { return sent }
+        }
         if let known = arrival.digests.hex(digest.algorithm) { return known }
         let path = arrival.part.path
         return try reading(path) { () throws(FileFailure) in try digest.actual(of: path) } ?? ""
@@ -134,6 +141,7 @@ extension DownloadRun {
     private func name(
         _ part: PartFile, _ path: String, _ verified: DownloadCheckpoint.Verified
     ) async throws(StageFailure) {
+        if let failure = OutputPath.objection(to: path) { throw definite(failure.title, hint: failure.hint) }
         let renaming = try reading(path) { () throws(FileFailure) in try part.rename(to: path, replaces: replaces) }
         if renaming == .nameTaken {
             guard try isFile(path, verified) else {
@@ -173,7 +181,8 @@ extension DownloadRun {
     /// Whether the very bytes that were verified are there.
     private func isFile(_ path: String, _ verified: DownloadCheckpoint.Verified) throws(StageFailure) -> Bool {
         var status = stat()
-        guard stat(path, &status) == 0, Int64(status.st_size) == verified.bytes else { return false }
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, Int64(status.st_size) == verified.bytes
+        else { return false }
         let digest = try reading(path) { () throws(FileFailure) in try FileDigest.sha256(of: path) }
         return digest == verified.sha256
     }

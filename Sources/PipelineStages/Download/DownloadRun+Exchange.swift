@@ -22,7 +22,7 @@ extension DownloadRun {
         let receiver = DownloadReceiver(
             session, marks: ProgressTicker(from: session.held, part: Self.partSize) { context.now }, place: place,
             url: rendered.description.url, comparesExisting: comparesExisting,
-            wanted: wanted, checkpoint: checkpoint, part: part, digests: digests,
+            wanted: wanted, checkpoint: checkpoint, part: part, digests: digests, label: context.partLabel,
             owner: owner(of:)
         ) { context.now }
         let sink = receiver.sink { received, total in
@@ -55,12 +55,24 @@ extension DownloadRun {
         case .busy(let path): throw busy(path)
         case .failed(let failure): throw local(failure)
         case .lackOfRoom(let lack, let path): throw noRoom(lack, path)
+        case .foreignCoding(let coding):
+            throw definite(
+                "the service sent the file coded as '\(coding)', although it was asked for as it is",
+                hint: "\"headers\": { \"Accept-Encoding\": \"gzip\" } may bring it in a coding that is undone here")
         case .exists(let path):
             guard hasHeader(in: snapshot.stated) else { return .taken }
             return try await identical(path, by: wanted.stated + snapshot.stated, total: snapshot.total)
                 .map { .identical($0) } ?? .taken
         case .received, .nothingMore:
             guard let part = snapshot.part, let path = snapshot.path else { throw definite("the answer had no file") }
+            if let coded = snapshot.coded, snapshot.position >= coded.most {
+                startAgain()
+                try await commit(countsBytes: false)
+                throw definite(
+                    "more than \(SizeText.describe(coded.most)) would come out of the \(snapshot.coding ?? "") coding of "
+                        + "what the service sent",
+                    hint: "it was asked for as it is; nothing of it was kept")
+            }
             let trailing = DeclaredDigest.stated(in: response.trailers, isWhole: response.status != 206)
             try await keep(snapshot, &passage, isEnd: true)
             checkpoint.stated += trailing.filter { !checkpoint.stated.contains($0) }
@@ -80,8 +92,9 @@ extension DownloadRun {
                 url: response.url, body: try smallBody(part, snapshot.position))
             return .whole(
                 Arrival(
-                    part: part, path: path, bytes: snapshot.position, digests: snapshot.digests, answer: answer,
-                    rendered: rendered, retryAfter: response.retryAfter(now: context.now)))
+                    part: part, path: path, bytes: snapshot.position, digests: snapshot.digests,
+                    coded: snapshot.coded?.digests, answer: answer, rendered: rendered,
+                    retryAfter: response.retryAfter(now: context.now)))
         }
     }
 

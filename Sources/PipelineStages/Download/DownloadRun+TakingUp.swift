@@ -13,6 +13,7 @@ extension DownloadRun {
     /// other is found to be different when the download has come, which then waits as a part.
     mutating func recognise() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
         guard let path = checkpoint.target else { return nil }
+        if let failure = OutputPath.objection(to: path) { throw definite(failure.title, hint: failure.hint) }
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
         if status.st_mode & S_IFMT == S_IFDIR {
@@ -88,7 +89,7 @@ extension DownloadRun {
     /// The part of an earlier try, locked; nil when it is gone.
     func openExisting(_ path: String) throws(StageFailure) -> PartFile? {
         do throws(PartFile.OpenFailure) {
-            return try PartFile.open(path, isFresh: false, creates: false)
+            return try PartFile.open(path, isFresh: false, creates: false, label: context.partLabel)
         } catch {
             switch error {
             case .busy: throw busy(path)

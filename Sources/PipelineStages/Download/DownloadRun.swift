@@ -53,6 +53,7 @@ struct DownloadRun {
         self.context = context
         self.place = place
         self.checkpoint = checkpoint
+        self.checkpoint.farthest = checkpoint.farthest ?? max(0, checkpoint.covered - checkpoint.uncounted)
         saved = checkpoint.reach
         self.wanted = wanted
         self.replaces = replaces
@@ -101,6 +102,8 @@ struct DownloadRun {
         let path: String
         let bytes: Int64
         let digests: RunningDigests
+        /// Those of what came, when that was decoded on its way.
+        var coded: RunningDigests?
         let answer: ServiceResponse
         let rendered: RenderedRequest
         /// How long the service wants to be left alone.
@@ -140,8 +143,15 @@ struct DownloadRun {
     }
 
     mutating func commit(countsBytes: Bool, captures: JSONObject? = nil) async throws(StageFailure) {
-        let moved = countsBytes ? BytesMoved(received: checkpoint.uncounted) : BytesMoved()
-        if countsBytes { checkpoint.uncounted = 0 }
+        var moved = BytesMoved()
+        if countsBytes {
+            // Those that come once more count as traffic and are no progress.
+            let new = min(checkpoint.uncounted, max(0, checkpoint.covered - (checkpoint.farthest ?? 0)))
+            moved.received = new
+            if checkpoint.uncounted > new { context.count(BytesMoved(received: checkpoint.uncounted - new)) }
+            checkpoint.farthest = max(checkpoint.farthest ?? 0, checkpoint.covered)
+            checkpoint.uncounted = 0
+        }
         guard checkpoint != committed || captures != nil else { return }
         try await context.commit(checkpoint, captures: captures, moved: moved)
         committed = checkpoint

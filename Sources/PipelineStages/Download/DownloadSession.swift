@@ -1,5 +1,6 @@
 import HTTPTypes
 import PipelineCore
+import PipelineHTTP
 
 /// The client's side of a download that can be resumed: what to ask for, and what an answer's head means (RFC 9110,
 /// sections 13.1.5 and 14).
@@ -41,9 +42,12 @@ struct DownloadSession: Sendable, Equatable {
     private var asksForStart: Bool { held == 0 && limit != nil && allowsRanges }
 
     /// Whether the next request asks for what follows on what is held.
-    var asksForRest: Bool { held > 0 && allowsRanges && (validator != nil || hasFinalDigest) }
+    var asksForRest: Bool { held > 0 && allowsRanges && !isDecoded && (validator != nil || hasFinalDigest) }
 
-    /// The fields of the next request. Compression would make offsets and digests those of something else.
+    /// Whether what is held was decoded on its way: its places are not those of what the service sends.
+    private var isDecoded: Bool { coding.map { ContentCoding($0).isDecodable } ?? false }
+
+    /// The fields of the next request. A content coding would make offsets and digests those of something else.
     var fields: HTTPFields {
         var fields: HTTPFields = [.acceptEncoding: "identity"]
         guard asksForRest || asksForStart else { return fields }
@@ -91,6 +95,7 @@ struct DownloadSession: Sendable, Equatable {
         guard case .part(0, let last, let length?)? = headers[.contentRange].flatMap(ContentRange.init),
             headers[.contentType]?.lowercased().hasPrefix("multipart/byteranges") != true
         else { return .restart("the service does not say which bytes it sent") }
+        if Self.coding(headers) != nil { return .restart("the service has coded a part") }
         guard
             Validator(headers) != nil || hasFinalDigest || last + 1 == length
                 || DeclaredDigest.stated(in: headers, isWhole: false).contains(where: \.tellsFilesApart)

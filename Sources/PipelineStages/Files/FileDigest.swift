@@ -16,6 +16,11 @@ enum FileDigest {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .last("read", path) }
         defer { close(descriptor) }
+        // A device may have no end.
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw FileFailure(action: "read", path: path, code: EINVAL)
+        }
         var digests = RunningDigests(for: stated)
         _ = try read(descriptor, path, 0..<Int64.max) { digests.update($0) }
         return digests

@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineHTTP
 
 #if canImport(Glibc)
     import Glibc
@@ -24,29 +25,37 @@ struct FileFailure: Error, Sendable, Hashable {
     /// The system's words for the error.
     var reason: String { String(cString: strerror(code)) }
 
-    /// True when another try can succeed without anybody changing the job: room on a disk comes and goes.
-    var isLackOfSpace: Bool { code == ENOSPC || code == EDQUOT }
+    /// True when another attempt can succeed without anybody changing the job: room on a disk, descriptors and memory come
+    /// and go.
+    var isPassing: Bool { DescriptorBudget.isPassing(code) }
 
     /// As a person sees it.
     func stepFailure(place: String?) -> StepFailure {
         StepFailure("can't \(action) \(path): \(reason)", hint: hint, place: place)
     }
 
-    /// As the failure of a try: room on a disk comes back, so the step waits for it, for as long as for a network.
+    /// As the failure of an attempt: what is short comes back, so the step waits for it, for as long as for a network.
     func tryFailure(place: String?) -> AttemptFailure {
         let failure = stepFailure(place: place)
-        guard isLackOfSpace else { return AttemptFailure(failure, kind: .definite) }
-        return AttemptFailure(failure, kind: .silent, pause: Self.pauseForSpace)
+        guard isPassing else { return AttemptFailure(failure, kind: .definite) }
+        return AttemptFailure(
+            failure, kind: .silent,
+            pause: code == ENOSPC || code == EDQUOT ? Self.pauseForSpace : Self.pauseForDescriptors)
     }
 
     /// How often a full disk is tried at the most: each try may cost a request.
     static let pauseForSpace = Duration.seconds(10)
+    /// How often what other transfers hold is tried at the most: it costs nothing but the try.
+    static let pauseForDescriptors = Duration.seconds(1)
 
     private var hint: String? {
         switch code {
         case ENOENT: "check the path; is the file still there?"
         case EACCES, EPERM: "the user who runs this needs the right to do that"
         case ENOSPC, EDQUOT: "make room on the disk: what is there stays, and the next try goes on from it"
+        case EMFILE, ENFILE:
+            "too many files are open: it waits for others to end; a larger 'ulimit -n' lets more go on at once"
+        case ENOMEM, EAGAIN: "the machine is short of it now: it waits"
         case EFBIG: "a limit of the shell (ulimit -f) or of the file system allows no larger file"
         case EROFS: "the disk is mounted read-only; choose another place with --output"
         case ELOOP: "a symbolic link stands there; remove it or choose another name"

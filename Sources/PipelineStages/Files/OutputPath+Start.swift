@@ -8,6 +8,26 @@ import PipelineCore
     import Darwin
 #endif
 
+extension OutputPath {
+    /// Why a file can't be put where something else than a file stands, or a link to that: such a thing may have no end,
+    /// or wait for a reader. Nil for a file, a folder (which other checks are about) and a place where nothing is.
+    static func objection(to path: String) -> StepFailure? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        let kind: String
+        switch status.st_mode & S_IFMT {
+        case S_IFREG, S_IFDIR: return nil
+        case S_IFCHR, S_IFBLK: kind = "a device"
+        case S_IFIFO: kind = "a pipe"
+        case S_IFSOCK: kind = "a socket"
+        default: kind = "no regular file"
+        }
+        return StepFailure(
+            "\(path) is \(kind), and a result is a regular file",
+            hint: "choose another \"to\"; a command can read the file")
+    }
+}
+
 extension JobStart {
     /// Where the value of a `to` leads; nil while it is not known.
     func place(of to: Template) -> OutputPath? {
@@ -20,7 +40,9 @@ extension JobStart {
     func objection(toWriting to: Template) -> StepFailure? {
         var folder: String
         switch place(of: to) {
-        case .file(let path): folder = Folder.containing(path)
+        case .file(let path):
+            if let failure = OutputPath.objection(to: path) { return failure }
+            folder = Folder.containing(path)
         case .folder(let path): folder = path
         case nil: return nil
         }

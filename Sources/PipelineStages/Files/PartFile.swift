@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineHTTP
 import Synchronization
 
 #if canImport(Glibc)
@@ -12,9 +13,13 @@ import Synchronization
 /// `TO.part`: a file that is being received, locked against others and never visible under its final name before it is
 /// whole.
 ///
-/// The lock (flock(2)) belongs to the open file and ends with it, also at a crash. Transfers that
-/// use the descriptor at one time write to different stretches; whoever made the object closes it after the exchanges
-/// that write to it have ended.
+/// The lock (flock(2)) belongs to the open file and ends with it, also at a crash. A second one (``PartLabel``) says whose
+/// it is: a process that was stopped in the middle of a step holds it for as long as it is stopped, and whoever owns the
+/// step by then takes what is there over into a file of its own and gives that the name. What the former owner still
+/// writes goes to a file without a name, and it finds out before it gives a name to anything.
+///
+/// Transfers that use the descriptor at one time write to different stretches; whoever made the object closes it after
+/// the exchanges that write to it have ended.
 final class PartFile: Sendable {
     let path: String
     let descriptor: Int32
@@ -23,8 +28,8 @@ final class PartFile: Sendable {
 
     /// Why a part can't be opened.
     enum OpenFailure: Error, Sendable {
-        /// Somebody else holds its lock.
-        case busy
+        /// Somebody else holds its lock; who, if that is told.
+        case busy(PartLabel?)
         case file(FileFailure)
     }
 
@@ -42,7 +47,10 @@ final class PartFile: Sendable {
     deinit { close(descriptor) }
 
     /// Lets the lock go before the file is closed: whoever still holds it will not write any more.
-    func unlock() { flock(descriptor, LOCK_UN) }
+    func unlock() {
+        PartLabel.remove(from: descriptor)
+        flock(descriptor, LOCK_UN)
+    }
 
     /// Opens and locks it; made if missing, with its folder. Never follows a symbolic link.
     ///
@@ -50,38 +58,103 @@ final class PartFile: Sendable {
     ///   - isFresh: what is there belongs to another try and is replaced by a new, empty file, so
     ///     that its owner can't take our bytes for its own. An empty file with another name is a result.
     ///   - creates: false to have a missing file be a failure.
-    static func open(_ path: String, isFresh: Bool, creates: Bool = true) throws(OpenFailure) -> PartFile {
+    ///   - label: whose it is to be; a file that is locked for the same one is taken over. Nil for nobody's.
+    static func open(
+        _ path: String, isFresh: Bool, creates: Bool = true, label: PartLabel? = nil
+    ) throws(OpenFailure) -> PartFile {
         do {
             if creates { try Folder.make(Folder.containing(path)) }
         } catch {
             throw .file(error)
         }
         while true {
-            let part = try openOnce(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (creates ? O_CREAT : 0))
+            let part: PartFile
+            do throws(OpenFailure) {
+                let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+                part = try openOnce(path, flags | (creates ? O_CREAT : 0), label)
+            } catch {
+                guard case .busy(let holder?) = error, holder == label else { throw error }
+                try isFresh ? removeName(path) : takeOver(path)
+                continue
+            }
             guard part.isStillThere else { continue }
             guard isFresh, part.size > 0 || part.hasOtherNames else { return part }
-            guard unlink(path) == 0 || errno == ENOENT else { throw .file(.last("replace", path)) }
+            try removeName(path)
         }
     }
 
-    private static func openOnce(_ path: String, _ flags: Int32) throws(OpenFailure) -> PartFile {
+    private static func removeName(_ path: String) throws(OpenFailure) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw .file(.last("replace", path)) }
+    }
+
+    /// Puts a copy in the place of a part that a stopped process of the same step holds open. Its holes stay holes.
+    private static func takeOver(_ path: String) throws(OpenFailure) {
+        do throws(FileFailure) {
+            let source = Self.descriptor(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+            guard source >= 0 else { throw .last("read", path) }
+            defer { close(source) }
+            let copy = path + ".copy"
+            unlink(copy)
+            let target = Self.descriptor(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC)
+            guard target >= 0 else { throw .last("write", copy) }
+            defer { close(target) }
+            do throws(FileFailure) {
+                try self.copy(source, path, to: target, copy)
+                guard systemRename(copy, path) == 0 else { throw .last("rename \(copy) to", path) }
+            } catch {
+                unlink(copy)
+                throw error
+            }
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private static func copy(
+        _ source: Int32, _ path: String, to target: Int32, _ copy: String
+    ) throws(FileFailure) {
+        var position: Int64 = 0
+        var failure: FileFailure?
+        _ = try FileDigest.read(source, path, 0..<Int64.max) { bytes in
+            if failure == nil, bytes.contains(where: { $0 != 0 }),
+                pwrite(target, bytes.baseAddress!, bytes.count, off_t(position)) != bytes.count
+            {
+                failure = .last("write", copy)
+            }
+            position += Int64(bytes.count)
+        }
+        if let failure { throw failure }
+        guard ftruncate(target, off_t(position)) == 0 else { throw .last("write", copy) }
+    }
+
+    private static func descriptor(_ path: String, _ flags: Int32) -> Int32 {
         #if canImport(Glibc)
-            let descriptor = Glibc.open(path, flags, 0o666)
+            Glibc.open(path, flags, 0o666)
         #elseif canImport(Musl)
-            let descriptor = Musl.open(path, flags, 0o666)
+            Musl.open(path, flags, 0o666)
         #else
-            let descriptor = Darwin.open(path, flags, 0o666)
+            Darwin.open(path, flags, 0o666)
         #endif
+    }
+
+    private static func openOnce(
+        _ path: String, _ flags: Int32, _ label: PartLabel?
+    ) throws(OpenFailure) -> PartFile {
+        let descriptor = descriptor(path, flags)
         guard descriptor >= 0 else { throw .file(.last("write", path)) }
         let part = PartFile(path: path, descriptor: descriptor)
+        guard DescriptorBudget.allows(descriptor) else {
+            throw .file(FileFailure(action: "write", path: path, code: EMFILE))
+        }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw .file(FileFailure(action: "write", path: path, code: EINVAL))
         }
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             // A file system without locks is used without them.
-            guard errno != EWOULDBLOCK else { throw .busy }
+            guard errno != EWOULDBLOCK else { throw .busy(PartLabel.holder(of: descriptor)) }
         }
+        label?.put(on: descriptor)
         return part
     }
 
@@ -170,6 +243,8 @@ final class PartFile: Sendable {
     ///   fails when the name is taken, so that there is no moment between looking and naming; a crash before the part's
     ///   own name is removed leaves two names of one whole file.
     func rename(to target: String, replaces: Bool) throws(FileFailure) -> Renaming {
+        // Whoever took the step over has its own file there.
+        guard isStillThere else { throw FileFailure(action: "rename", path: path, code: ENOENT) }
         if !replaces {
             if link(path, target) == 0 {
                 unlink(path)
@@ -183,17 +258,17 @@ final class PartFile: Sendable {
             }
             if access(target, F_OK) == 0 { return .nameTaken }
         }
-        guard systemRename(path, target) == 0 else { throw .last("rename \(path) to", target) }
+        guard Self.systemRename(path, target) == 0 else { throw .last("rename \(path) to", target) }
         // Of two names of one file, which a crash can leave, rename(2) removes neither.
         if isStillThere { unlink(path) }
         try Folder.sync(Folder.containing(target))
         return .done
     }
 
-    /// Removes the part's name.
-    func remove() { unlink(path) }
+    /// Removes the part's name, unless it is another file's by now.
+    func remove() { if isStillThere { unlink(path) } }
 
-    private func systemRename(_ old: String, _ new: String) -> Int32 {
+    private static func systemRename(_ old: String, _ new: String) -> Int32 {
         #if canImport(Glibc)
             Glibc.rename(old, new)
         #elseif canImport(Musl)

@@ -12,6 +12,8 @@ enum RequestKind {
         ) { reading in
             var requests = StageRequests(reading: reading, network: network, decorators: decorators)
             requests.counted = reading.reader.has("paginate") ? .sent : .all
+            // Of pages the items are written, not the bodies.
+            requests.acceptsCodings = !reading.reader.has("to") || reading.reader.has("paginate")
             return fields.stage(reading, requests).map { AnyStage($0, coding: .json, work: .transfer) }
         }
     }

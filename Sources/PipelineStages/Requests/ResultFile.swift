@@ -36,6 +36,10 @@ enum ResultFile {
         _ part: PartFile, as written: WrittenFile, keepsPart: Bool, replaces: Bool = false,
         in context: StageContext<Checkpoint>
     ) async throws(StageFailure) {
+        if var failure = OutputPath.objection(to: written.path) {
+            failure.place = context.facts.place
+            throw .definite(failure)
+        }
         let renaming = try reading(in: context) { () throws(FileFailure) in
             try part.rename(to: written.path, replaces: replaces || context.facts.overwrites)
         }
@@ -58,7 +62,8 @@ enum ResultFile {
     static func isThere<Checkpoint>(
         _ written: WrittenFile, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> Bool {
-        guard access(written.path, F_OK) == 0 else { return false }
+        var status = stat()
+        guard stat(written.path, &status) == 0, Int64(status.st_size) == written.bytes else { return false }
         let digest = try reading(in: context) { () throws(FileFailure) in try FileDigest.sha256(of: written.path) }
         return digest == written.sha256
     }
@@ -68,7 +73,7 @@ enum ResultFile {
         _ path: String, isFresh: Bool = true, creates: Bool = true, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> PartFile {
         do throws(PartFile.OpenFailure) {
-            return try PartFile.open(path, isFresh: isFresh, creates: creates)
+            return try PartFile.open(path, isFresh: isFresh, creates: creates, label: context.partLabel)
         } catch {
             switch error {
             case .busy:
@@ -109,15 +114,23 @@ enum ResultFile {
 }
 
 extension StageContext {
+    /// Whose part files are that this step writes.
+    var partLabel: PartLabel { PartLabel([facts.job.text, facts.step.description]) }
+
     /// The absolute path of a `to` that names a file. What came from a response gives a name, never a folder.
     func outputFile(_ template: Template) async throws(StageFailure) -> String {
         let text = try await evaluate(with: { OutputPath.disarm(&$0) }) { scope throws(EvaluationFailure) in
             try template.evaluateText(in: scope)
         }
         do throws(StepFailure) {
-            if case .file(let path) = try OutputPath(text, in: facts.folders.output) { return path }
+            if case .file(let path) = try OutputPath(text, in: facts.folders.output) {
+                if let failure = OutputPath.objection(to: path) { throw failure }
+                return path
+            }
         } catch {
-            throw .definite(error)
+            var failure = error
+            failure.place = failure.place ?? facts.place
+            throw .definite(failure)
         }
         throw .definite(
             StepFailure("\"to\" is a folder, \(text)", hint: "name the file in it", place: facts.place))

@@ -9,7 +9,10 @@ final class TransferHost: StageHost {
         var captures = JSONObject()
         var files: [WrittenFile] = []
         var points: [CrashPoint] = []
+        var job = "01job"
         var moved = BytesMoved()
+        /// Bytes that count as traffic and not as progress.
+        var passed = BytesMoved()
         var commits = 0
         /// Until when the service keeps what is there, as of the last commit.
         var mustActBefore: Timestamp?
@@ -47,7 +50,8 @@ final class TransferHost: StageHost {
 
     var facts: StageFacts {
         StageFacts(
-            job: JobID("01job"), jobKey: "key1", pipeline: "test", step: StepKey(stage: "move"), attempt: 1,
+            job: JobID(state.withLock(\.job)), jobKey: "key1", pipeline: "test", step: StepKey(stage: "move"),
+            attempt: 1,
             started: .epoch, deadline: nil, folders: folders, overwrites: state.withLock(\.overwrites), retry: retry,
             place: "test.json:1:1")
     }
@@ -99,6 +103,8 @@ final class TransferHost: StageHost {
         }
         if isDead { throw .journal(.stale) }
     }
+
+    func count(_ moved: BytesMoved) { state.withLock { $0.passed = $0.passed + moved } }
 
     func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
 

@@ -119,6 +119,7 @@ struct RequestRendering {
     /// - Parameter identifies: whether the service's client certificate may be shown there, as its other credentials.
     private func options(identifies: Bool) throws(EvaluationFailure) -> ExchangeOptions {
         var options = requests.network.options
+        options.acceptsCodings = requests.acceptsCodings
         if let timeout = definition.timeout ?? service?.timeout {
             options.totalTimeout = try timeout.value(in: scope)
         } else if options.idleTimeout == nil {
@@ -129,6 +130,7 @@ struct RequestRendering {
         options.redirects = try definition.redirects?.value(in: scope)
         options.redirectKeepsCredentials = definition.credentials == .anyOrigin
         guard let service else { return options }
+        options.reach = service.network == .public ? .public : .any
         if let limits = service.limits {
             // Under its name and its URL: another document may call another service by the same name.
             options.limits = ServiceLimits(

@@ -61,6 +61,9 @@ extension StageRequests {
         case .bodyTooLarge: return "a 'download' stage takes bodies of any size"
         case .tooManyRedirects: return "a larger number in \"redirects\" may help"
         case .tokenRefused: return "check tokenURL, clientID and clientSecret of \"oauth2\""
+        case .addressRefused:
+            return "\"network\": \"public\" of \(name) keeps private addresses out; leave it out if this one is meant"
+        case .outOfResources: return "it is tried again; a larger 'ulimit -n' lets more go on at once"
         case .protocolError: return "check the port and scheme in \(owner)"
         default: return nil
         }
@@ -86,7 +89,9 @@ extension ExchangeFailure {
     /// Whether it happened on this machine, before or beside the network.
     fileprivate var isLocal: Bool {
         switch reason {
-        case .localRead, .localWrite, .sourceChanged, .invalidRequest, .tokenRefused, .tls(.localFile): true
+        case .localRead, .localWrite, .sourceChanged, .outOfResources, .addressRefused, .invalidRequest, .tokenRefused,
+            .tls(.localFile):
+            true
         default: false
         }
     }
@@ -96,7 +101,7 @@ extension ExchangeFailure {
         if isRetryable { return .silent }
         switch reason {
         // Something answered; it may be a stranger on the way.
-        case .protocolError, .other: return .answered
+        case .protocolError, .undecodable, .other: return .answered
         default: return .definite
         }
     }

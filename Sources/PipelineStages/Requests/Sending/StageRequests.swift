@@ -17,6 +17,8 @@ struct StageRequests: Sendable {
     let outerDecorators: [DecoratorTemplate]
     /// Which bodies are counted as they go by; transfers count their own, with their checkpoints.
     var counted = CountedBodies.none
+    /// False where the bodies of responses are written to files: these are asked for as they are.
+    var acceptsCodings = true
     /// Names of the decorators from outside the request, for what must not stand beside each other.
     private let outerNames: Set<String>
 

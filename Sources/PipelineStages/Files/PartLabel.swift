@@ -1,0 +1,68 @@
+import Crypto
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Whose a locked part file is, for those who find it locked: a lock on one byte far behind its end, whose place is made
+/// from the owner's name.
+///
+/// It keeps nobody out; the part's own lock does. Like that it belongs to the open file and ends with it (OFD locks,
+/// fcntl(2)). A system or a file system without such locks tells nobody.
+struct PartLabel: Sendable, Hashable {
+    private let place: Int64
+
+    private static let first: Int64 = 1 << 61
+    private static let count: Int64 = 1 << 61
+
+    /// - Parameter owner: what tells the owner from all others, over restarts: its job and step.
+    init(_ owner: [String]) {
+        let digest = Array(SHA256.hash(data: Array(owner.map { "\($0.utf8.count):\($0)" }.joined().utf8)))
+        let number = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        place = Self.first + Int64(number % UInt64(Self.count - 1))
+    }
+
+    private init(place: Int64) { self.place = place }
+
+    /// Says that an open file is its owner's.
+    func put(on descriptor: Int32) { Self.call(descriptor, Self.set, F_WRLCK, place, 1) }
+
+    /// Takes back what ``put(on:)`` said.
+    static func remove(from descriptor: Int32) { call(descriptor, set, F_UNLCK, first, count - 1) }
+
+    /// Whose the file is that somebody else has open; nil when nobody says so.
+    static func holder(of descriptor: Int32) -> PartLabel? {
+        guard let found = call(descriptor, query, F_WRLCK, first, count - 1), found.l_type != Int16(F_UNLCK),
+            found.l_len == 1
+        else { return nil }
+        return PartLabel(place: Int64(found.l_start))
+    }
+
+    @discardableResult private static func call(
+        _ descriptor: Int32, _ command: Int32?, _ kind: Int32, _ start: Int64, _ length: Int64
+    ) -> flock? {
+        guard let command else { return nil }
+        var lock = flock()
+        lock.l_type = Int16(kind)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = off_t(start)
+        lock.l_len = off_t(length)
+        let result = withUnsafeMutablePointer(to: &lock) { pointer in
+            fcntl(descriptor, command, UnsafeMutableRawPointer(pointer))
+        }
+        return result == 0 ? lock : nil
+    }
+
+    // https://man7.org/linux/man-pages/man2/F_OFD_SETLK.2const.html: the headers show them to few.
+    #if os(Linux)
+        private static let query: Int32? = 36
+        private static let set: Int32? = 37
+    #else
+        private static let query: Int32? = nil
+        private static let set: Int32? = nil
+    #endif
+}
