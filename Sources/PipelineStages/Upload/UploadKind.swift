@@ -20,6 +20,27 @@ enum UploadKind {
     }
 }
 
+extension RequestDefinition {
+    /// Returns whether it makes an upload that other requests fill.
+    fileprivate func createsUpload(by mode: UploadProtocol) -> Bool {
+        switch mode {
+        case .resumable, .auto: true
+        case .tus, .gcs: method == .post
+        case .put, .multipart, .s3, .parts: false
+        }
+    }
+}
+
+extension RequestDefinition {
+    /// True when the bytes of a part are its body, or a file of its form.
+    fileprivate var carriesPart: Bool {
+        if case .part = body { return true }
+        let decorators = place?.node.json["with"]?.array ?? []
+        let files = decorators.flatMap { $0["multipart"]?["files"]?.array ?? [] }
+        return files.contains { $0["part"] == .bool(true) }
+    }
+}
+
 /// The table of an upload's own fields.
 private struct UploadFields: Sendable {
     let file = Field("file", FieldType<Template>.template(), required: true, "The local file to send.")
@@ -84,13 +105,16 @@ private struct UploadFields: Sendable {
         definition?.once = reader.optional(once)
         definition?.onUnknown = reader.value(onUnknown, default: .ask)
         let captures = reader.value(capture, default: CaptureSet())
-        let creation = definition?.capture ?? CaptureSet()
-        let parts = mode.flatMap { readParts($0, creation: creation, requests, reading) }
-        let ownCaptures = mode == .parts ? parts?.complete?.capture : creation
+        let own = definition?.capture ?? CaptureSet()
+        let creates = mode.map { definition?.createsUpload(by: $0) == true } ?? false
+        let parts = mode.flatMap { readParts($0, creation: own, requests, reading) }
         var last = mode == .parts ? nil : reader.optional(complete)
+        // Those of a request that makes the upload are of its response, others of the one that ends it.
+        let inherited = mode == .parts ? parts?.complete?.capture : creates ? nil : own
         if last == nil {
-            definition?.capture = CaptureSet((ownCaptures?.entries ?? []) + captures.entries)
+            definition?.capture = CaptureSet((inherited?.entries ?? []) + captures.entries)
         } else {
+            definition?.capture = inherited ?? CaptureSet()
             let own = last?.capture.entries ?? []
             last?.capture = CaptureSet(own + captures.entries)
         }
@@ -107,7 +131,7 @@ private struct UploadFields: Sendable {
             requests: UploadRequests(
                 requests: requests, definition: definition, fields: table,
                 fieldsRange: reader.place(of: "fields")?.node.range ?? SourceRange(start: 0, end: 0), fileField: field),
-            partSize: size, location: location, parts: parts, complete: last)
+            partSize: size, location: location, parts: parts, creation: creates ? own : CaptureSet(), complete: last)
     }
 
     /// What is said of the parts; nil for protocols without them.
@@ -124,6 +148,12 @@ private struct UploadFields: Sendable {
         if mode == .parts { parts.creation = creation }
         for request in [parts.part, parts.cancel] {
             if let request { requests.check(request, reading.findings) }
+        }
+        if mode == .parts, let request = parts.part, let place = request.place, !request.carriesPart {
+            reader.findings.report(
+                place, "this request does not carry the part's bytes: nothing of the file would be sent",
+                hint: "\"part\": true is the body, or in \"with\" a file of the form: "
+                    + "{ \"multipart\": { \"files\": [{ \"name\": \"file\", \"part\": true }] } }")
         }
         if mode == .parts, !reader.has("part") {
             reader.findings.report(
