@@ -69,7 +69,9 @@ struct UploadStage: Stage {
         in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         let attempt = UploadAttempt(
-            stage: self, context: context, source: source, partSize: try await partSize(in: context))
+            stage: self, context: context, source: source,
+            // Of author's parts it may be what the creation's response says.
+            partSize: mode == .parts ? 1 : try await partSize(in: context))
         var run = UploadRun(attempt, checkpoint, saved: saved)
         return try await run.perform()
     }

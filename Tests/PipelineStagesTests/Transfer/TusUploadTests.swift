@@ -301,6 +301,34 @@ struct TusUploadTests {
         #expect(service.uploads["/files/1"]?.bytes == content)
     }
 
+    private func patchBench(_ url: String) throws -> TransferBench {
+        folder.write("selfie.y4m", content)
+        return try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "tus",
+              "partSize": "256KiB", "request": { "PATCH": "/files/7?token=a" }, "capture": { "video": "url" } }
+            """, url: url, folder: folder.path)
+    }
+
+    @Test("fills an upload that is there, makes no other, and goes on in it after an interruption")
+    func given() async throws {
+        let service = try TusService(.init(cuts: [.max, 1_000_000]))
+        service.state.withLock { $0.uploads["/files/7"] = TusService.Upload(length: 3_000_000) }
+        let bench = try patchBench(service.url)
+        #expect(await bench.run().finished?["video"] == .string("\(service.url)/files/7?token=a"))
+        #expect(service.uploads["/files/7"]?.bytes == content)
+        #expect(service.received == 3_000_000)
+        #expect(Set(service.lines) == ["HEAD /files/7", "PATCH /files/7"])
+        #expect(service.lines.first == "HEAD /files/7")
+    }
+
+    @Test("can't make another where the one that was there is gone")
+    func givenAndGone() async throws {
+        let service = try TusService()
+        let bench = try patchBench(service.url)
+        #expect(await bench.run().refusal?.contains("no longer knows the upload's session") == true)
+    }
+
     @Test("is removed at the service when it is cancelled")
     func cancel() async throws {
         let service = try TusService(.init(cuts: [.max, 1_000_000]))

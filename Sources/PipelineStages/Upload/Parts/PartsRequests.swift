@@ -3,23 +3,6 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// What the document says of an upload in parts.
-struct PartsDefinition: Sendable {
-    /// The request that sends a part; nil for S3's own.
-    @Indirect var part: RequestDefinition?
-    /// The request that ends the upload; nil for S3's own, or for none.
-    @Indirect var complete: RequestDefinition?
-    /// The request that removes it.
-    @Indirect var cancel: RequestDefinition?
-    /// Captures of the request that makes the upload.
-    var creation = CaptureSet()
-    /// How many parts are under way at most.
-    var parallel = Setting.constant(1)
-
-    /// The names of what is kept of each part, as `self.parts` has them.
-    var names: [String] { part?.capture.names ?? [] }
-}
-
 /// The requests of an upload in parts: S3's own, or those that the author describes.
 ///
 /// S3's: `POST ?uploads` gives an `UploadId`; `PUT ?partNumber&uploadId` gives an `ETag`; `GET ?uploadId` lists what is
@@ -68,7 +51,9 @@ struct PartsRequests: Sendable {
 
     /// The values that a part's request and its rules may read.
     func adding(_ part: FilePart) -> (inout Scope) -> Void {
-        { scope in
+        let bytes = BodySegment.file(path: source.path, offset: part.offset, length: part.size)
+        return { scope in
+            scope.partDigest = bytes.digester
             scope.part = [
                 "number": .number(JSONNumber(part.number)), "offset": .number(JSONNumber(Int(part.offset))),
                 "size": .number(JSONNumber(Int(part.size))),

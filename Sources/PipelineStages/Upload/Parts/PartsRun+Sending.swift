@@ -5,13 +5,11 @@ import PipelineHTTP
 
 extension PartsRun {
     /// Sends the parts that the service does not have, some at a time; gives the response to the last.
-    mutating func sendMissing() async throws(StageFailure)
-        -> (response: HTTPExchangeResponse, rendered: RenderedRequest)?
-    {
+    mutating func sendMissing() async throws(StageFailure) -> Ended? {
         let most = try await context.value(of: definition.parallel)
         var uploader = PartUploader(
             parts, table, state, most: most, roundTrip: roundTrip, requests: requests, context: context)
-        var last: (HTTPExchangeResponse, RenderedRequest)?
+        var last: Ended?
         // A failure of one part lets the others end: what they sent need not be sent again.
         await withTaskGroup(of: PartUploader.Event.self) { group in
             uploader.watchPace(&group)
@@ -39,7 +37,7 @@ extension PartsRun {
         return last
     }
 
-    private mutating func endAsChanged() async -> StageFailure {
+    mutating func endAsChanged() async -> StageFailure {
         record()
         return await attempt.endAsChanged(&writer)
     }
@@ -74,7 +72,7 @@ extension PartsRun {
         _ response: HTTPExchangeResponse, of part: FilePart, _ rendered: RenderedRequest
     ) async throws(StageFailure) {
         let answer = try await requests.judge(response, of: rendered, in: context, adjust: parts.adding(part))
-        state.receipts[part.number] = try receipt(answer, rendered)
+        state.receipts[part.number] = try await receipt(of: part, answer, rendered)
         if let checksum = state.checksum.flatMap({ rendered.description.headers[$0.field] }) {
             state.checksums = (state.checksums ?? [:]).merging([part.number: checksum]) { $1 }
         }
@@ -100,8 +98,10 @@ extension PartsRun {
         return .failed(AttemptFailure(step, kind: .answered))
     }
 
-    private func receipt(_ answer: ServiceResponse, _ rendered: RenderedRequest) throws(StageFailure) -> String {
-        guard let part = definition.part else {
+    private func receipt(
+        of part: FilePart, _ answer: ServiceResponse, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> String {
+        guard let request = definition.part else {
             guard let tag = answer.header("ETag").first, !tag.isEmpty else {
                 // Somebody else on the way may have given it.
                 let failure = requests.failure("the answer to a part has no ETag", answer, of: rendered, in: context)
@@ -109,9 +109,24 @@ extension PartsRun {
             }
             return tag
         }
-        let captures = try requests.captures(part.capture, from: answer, of: rendered, in: context)
+        let captures = try requests.captures(request.capture, from: answer, of: rendered, in: context)
+        return try await receipt(of: part, captures: captures)
+    }
+
+    /// What is kept of a part: its captures, and the author's values.
+    func receipt(of part: FilePart, captures: JSONObject) async throws(StageFailure) -> String {
+        let keep = definition.keep
+        let values =
+            keep.entries.isEmpty
+            ? captures
+            : try await context.evaluate(with: parts.adding(part)) {
+                scope throws(EvaluationFailure) in
+                var values = captures
+                for entry in keep.entries { values[entry.name] = try entry.value.evaluate(in: scope) }
+                return values
+            }
         var bytes: [UInt8] = []
-        JSON.object(captures).write(into: &bytes)
+        JSON.object(values).write(into: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 }

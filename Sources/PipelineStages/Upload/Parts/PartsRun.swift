@@ -14,17 +14,20 @@ struct PartsRun {
     var state: PartsCheckpoint
     /// How long a response takes to begin, as far as a connection that was made has shown it.
     var roundTrip = Duration.zero
-    /// True once the upload is at the service.
-    private var isCreated: Bool
+    /// True when the upload was at the service before this attempt.
+    private let isResumed: Bool
+
+    /// A response that may be the one that ended the upload, and its request.
+    typealias Ended = (response: HTTPExchangeResponse, rendered: RenderedRequest)
 
     init(_ attempt: UploadAttempt, _ definition: PartsDefinition, _ writer: CheckpointWriter) {
         self.attempt = attempt
         self.definition = definition
         self.writer = writer
         if case .parts(let known) = writer.checkpoint.phase {
-            (state, isCreated) = (known, true)
+            (state, isResumed) = (known, true)
         } else {
-            (state, isCreated) = (PartsCheckpoint(partSize: attempt.partSize), false)
+            (state, isResumed) = (PartsCheckpoint(partSize: attempt.partSize), false)
         }
     }
 
@@ -49,12 +52,16 @@ struct PartsRun {
     }
 
     private mutating func advance() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
-        if isCreated {
-            attempt.partSize = state.partSize
-            if let outcome = try await takeUp() { return outcome }
-        } else {
+        if !isResumed {
             try await create()
+        } else if parts.isStorage, let outcome = try await takeUpListed() {
+            return outcome
         }
+        attempt.partSize = state.partSize
+        if let ask = definition.ask {
+            return try await fill(asking: ask, isResumed: isResumed)
+        }
+        if isResumed, !parts.isStorage { takeBackLast() }
         return try await complete(after: try await sendMissing())
     }
 
@@ -73,6 +80,10 @@ struct PartsRun {
     private mutating func create() async throws(StageFailure) {
         writer.checkpoint.progress.confirmed = 0
         try await writer.keep()
+        guard definition.creates else {
+            state.partSize = try await partSize(after: [:])
+            return try await keep()
+        }
         let rendered = try await parts.creation()
         if parts.isStorage {
             state.partSize = PartTable.storagePartSize(for: attempt.source.size, wanted: attempt.partSize)
@@ -88,31 +99,38 @@ struct PartsRun {
             }
             state.uploadID = id
             state.begun = response.headers[.date].flatMap { Timestamp.httpDate($0) }
+        } else {
+            state.partSize = try await partSize(after: captures)
         }
         record()
         try await writer.commit(countsBytes: false, captures: captures)
         context.pass(.uploadCreated)
     }
 
+    /// The size of a part, which may be what the creation's response said.
+    private func partSize(after captures: JSONObject) async throws(StageFailure) -> Int64 {
+        let setting = attempt.stage.partSize
+        let size = try await context.evaluate(with: { scope in
+            for member in captures { scope.own[member.name] = member.value }
+        }) { scope throws(EvaluationFailure) in
+            try setting.value(in: scope)
+        }
+        return max(1, size)
+    }
+
     // MARK: Going on
 
-    /// Learns what the service has. An outcome when that is all, and its response to the end was lost.
-    private mutating func takeUp() async throws(StageFailure) -> StageOutcome<UploadCheckpoint>? {
-        if parts.isStorage { return try await takeUpListed() }
-        // The response to the last part was that to the upload, and what it gave was not kept: it is asked for again.
+    /// The response to the last part was that to the upload, and what it gave was not kept: it is asked for again.
+    private mutating func takeBackLast() {
         let isWhole = state.receipts.count == table.count && definition.complete == nil
-        if isWhole, !attempt.definition.capture.entries.isEmpty {
-            state.receipts[table.count] = nil
-            writer.checkpoint.progress.confirmed -= table.length(of: table.count)
-        }
-        return nil
+        guard isWhole, !attempt.definition.capture.entries.isEmpty else { return }
+        state.receipts[table.count] = nil
+        writer.checkpoint.progress.confirmed -= table.length(of: table.count)
     }
 
     // MARK: Ending
 
-    private mutating func complete(
-        after last: (response: HTTPExchangeResponse, rendered: RenderedRequest)?
-    ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+    mutating func complete(after last: Ended?) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         guard let rendered = try await parts.completion(state) else {
             guard let last else { return .finished([:]) }
             return try await conclude(requests.answer(of: last.response), last.rendered)
@@ -180,7 +198,8 @@ struct PartsRun {
     mutating func conclude(
         _ answer: ServiceResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
-        try await UploadEnding(attempt: attempt).conclude(answer, rendered, &writer)
+        // What the service was asked for need not be the response that was lost.
+        try await UploadEnding(attempt: attempt, isReplayed: definition.ask != nil).conclude(answer, rendered, &writer)
     }
 
     // MARK: Exchanges
@@ -196,6 +215,6 @@ struct PartsRun {
     mutating func gone(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageFailure {
-        try await UploadLoss(attempt: attempt).end(response, rendered, canBeMadeAnew: true, &writer)
+        try await UploadLoss(attempt: attempt).end(response, rendered, canBeMadeAnew: definition.creates, &writer)
     }
 }
