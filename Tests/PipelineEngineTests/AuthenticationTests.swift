@@ -22,7 +22,7 @@ import Testing
                 // Resumes of the same moment would be one.
                 try? await clock.value?.sleep(until: context.now + .seconds(1))
                 return .accepted([:])
-            } settle: { _ async throws(StageFailure) in
+            } reconcile: { _ async throws(StageFailure) in
                 .resend
             }
             return .waiting("1", until: .callback(orAt: context.now + .seconds(86_400)), WaitReason(.callback))

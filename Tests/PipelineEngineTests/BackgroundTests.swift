@@ -23,7 +23,7 @@ import Testing
                 _ = try await context.submit(body: []) { _ async throws(StageFailure) in
                     try await Self.pause(context, 1)
                     return .accepted([:])
-                } settle: { _ async throws(StageFailure) in
+                } reconcile: { _ async throws(StageFailure) in
                     .resend
                 }
             }

@@ -84,7 +84,7 @@ import Testing
                 send: { _ async throws(StageFailure) in
                     diary.value?.note("send")
                     return .accepted(["id": "7"])
-                }, settle: { _ async throws(StageFailure) in .unsettled(reason: "") })
+                }, reconcile: { _ async throws(StageFailure) in .unsettled(reason: "") })
             guard case .submitted = outcome else { throw .definite(StepFailure("not submitted")) }
             return .finished([:])
         }
@@ -110,7 +110,7 @@ import Testing
                 send: { _ async throws(StageFailure) in
                     note()
                     return .accepted(["id": "7"])
-                }, settle: { _ async throws(StageFailure) in .unsettled(reason: "") })
+                }, reconcile: { _ async throws(StageFailure) in .unsettled(reason: "") })
             note()
             return .finished([:])
         }

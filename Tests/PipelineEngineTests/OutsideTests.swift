@@ -187,7 +187,7 @@ import Testing
                 send: { _ async throws(StageFailure) in
                     sends.change { $0 += 1 }
                     return sends.value == 1 ? .refused(StepFailure("no quota")) : .accepted([:])
-                }, settle: { _ async throws(StageFailure) in .unsettled(reason: "") })
+                }, reconcile: { _ async throws(StageFailure) in .unsettled(reason: "") })
             guard case .submitted = outcome else { throw .definite(StepFailure("not submitted")) }
             return .finished([:])
         }

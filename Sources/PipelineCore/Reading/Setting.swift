@@ -32,14 +32,16 @@ public enum Setting<Value: Sendable>: Sendable {
 
 extension FieldType {
     /// A constant, or a template whose value is read in the same way; it is checked as soon as it is known.
+    /// - Parameter computed: how a template's value is read; nil for as a constant.
     public static func setting<Inner: Sendable>(
         schema: @autoclosure @escaping @Sendable () -> JSON, roots: AllowedRoots,
+        computed: (@Sendable (JSON) throws(ValueSyntaxError) -> Inner)? = nil,
         read: @escaping @Sendable (JSON) throws(ValueSyntaxError) -> Inner
     ) -> FieldType<Setting<Inner>> where Value == Setting<Inner> {
         FieldType(lazily: schema()) { place, findings in
             if let text = place.text, text.contains("${{") {
                 guard let template = FieldType<Template>.template(roots).read(place, findings) else { return nil }
-                let setting = Setting.computed(template, range: place.node.range, read: read)
+                let setting = Setting.computed(template, range: place.node.range, read: computed ?? read)
                 findings.check(SettingCheck(setting, template, range: place.node.range), roots: roots, at: place)
                 return setting
             }
@@ -57,9 +59,9 @@ extension FieldType {
         setting(schema: .duration, roots: roots) { json throws(ValueSyntaxError) in try Duration.read(json) }
     }
 
-    /// A size such as `"8MiB"`, or a template.
+    /// A size such as `"8MiB"`, or a template. A bare number that a template gives is one of bytes: services say sizes so.
     public static func size(_ roots: AllowedRoots = .request) -> FieldType where Value == Setting<Int64> {
-        setting(schema: .size, roots: roots) { json throws(ValueSyntaxError) in
+        let read: @Sendable (JSON) throws(ValueSyntaxError) -> Int64 = { json throws(ValueSyntaxError) in
             if let number = json.number { throw SizeText.bareNumber(number.literal) }
             guard let text = json.string else {
                 throw ValueSyntaxError(
@@ -68,6 +70,13 @@ extension FieldType {
             }
             return try SizeText.parse(text)
         }
+        return setting(
+            schema: .size, roots: roots,
+            computed: { json throws(ValueSyntaxError) in
+                guard let bytes = json.number?.int ?? json.string.flatMap({ Int($0) }) else { return try read(json) }
+                guard bytes >= 0 else { throw ValueSyntaxError("a size is not negative") }
+                return Int64(bytes)
+            }, read: read)
     }
 
     /// A rate such as `"500KB/s"` in bytes per second, or a template.

@@ -1,8 +1,8 @@
 public import JSONPath
 
-/// How the answer to a submit was judged by the stage that sent it.
+/// How the response to a submit was judged by the stage that sent it.
 public enum SubmitResponse: Sendable {
-    /// A whole answer that accepts, with its captures.
+    /// A whole response that accepts, with its captures.
     case accepted(JSONObject)
     /// A definite refusal: nothing exists at the service.
     case refused(StepFailure)
@@ -32,11 +32,11 @@ public enum Reconciliation: Sendable {
 
 /// How a submit through the ledger ended.
 public enum SubmitOutcome: Sendable {
-    /// It was accepted, now or before; its captures are committed. `answered` is false when it was found or replayed.
+    /// It was accepted, now or before, or was found at the service; its captures are committed.
     case submitted
     /// Look again later.
     case waiting(until: Timestamp)
-    /// A person must settle it.
+    /// A person must resolve it.
     case unknown(UnknownSubmit)
 }
 
@@ -49,12 +49,12 @@ extension StageContext {
     ///
     /// - Parameters:
     ///   - body: what is sent, for the digest that is kept.
-    ///   - send: sends once with the key and judges the answer; never retries by itself.
-    ///   - settle: looks for a submit whose answer is lost, as the document's `once` says.
+    ///   - send: sends once with the key and judges the response; never retries by itself.
+    ///   - reconcile: looks for a submit whose response is lost, as the document's `once` says.
     public func submit(
         body: [UInt8],
         send: (SubmitRecord) async throws(StageFailure) -> SubmitResponse,
-        settle: (SubmitRecord) async throws(StageFailure) -> Reconciliation
+        reconcile: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome {
         var record = await host.submitRecord() ?? newRecord(generation: 1, body: body)
         switch record.phase {
@@ -65,12 +65,12 @@ extension StageContext {
             try await host.stage(submit: record)
             pass(.submitIntent)
         case .sending, .unknown:
-            if let outcome = try await settled(&record, settle) { return outcome }
+            if let outcome = try await reconciled(&record, reconcile) { return outcome }
         }
-        return try await sent(&record, send, settle)
+        return try await sent(&record, send, reconcile)
     }
 
-    /// Whether a submit went out of which nobody knows whether the service took it.
+    /// Returns whether a submit went out of which nobody knows whether the service took it.
     public var hasOpenSubmit: Bool {
         get async {
             switch await host.submitRecord()?.phase {
@@ -80,7 +80,7 @@ extension StageContext {
         }
     }
 
-    /// Whether a submit was accepted, and what its answer gave is kept.
+    /// Returns whether a submit was accepted, and what its response gave is kept.
     public var hasSubmitted: Bool {
         get async { await host.submitRecord()?.phase == .submitted }
     }
@@ -94,7 +94,7 @@ extension StageContext {
 
     private func sent(
         _ record: inout SubmitRecord, _ send: (SubmitRecord) async throws(StageFailure) -> SubmitResponse,
-        _ settle: (SubmitRecord) async throws(StageFailure) -> Reconciliation
+        _ reconcile: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome {
         guard record.sends < facts.retry.attempts else {
             return try await giveUp(&record, "it was sent \(record.sends) times")
@@ -105,15 +105,14 @@ extension StageContext {
         record.lastSent = now
         try await host.commit(submit: record, captures: nil)
         pass(.submitSending)
-        let answer = try await send(record)
-        switch answer {
+        switch try await send(record) {
         case .accepted(let captures):
             pass(.submitAnswered)
             record.phase = .submitted
             try await host.commit(submit: record, captures: captures)
             pass(.submitCommitted)
             return .submitted
-        case .refused(let failure): return try await refused(&record, failure, settle)
+        case .refused(let failure): return try await refused(&record, failure, reconcile)
         case .notSent(let failed), .notAccepted(let failed):
             // Only the first send can be taken back: an earlier one may still have arrived.
             record.sends -= 1
@@ -124,7 +123,7 @@ extension StageContext {
             try await host.commit(submit: record, captures: nil)
             throw .failed(failed)
         case .uncertain(let failure, let floor):
-            if let outcome = try await settled(&record, settle) { return outcome }
+            if let outcome = try await reconciled(&record, reconcile) { return outcome }
             // Sending again is safe; the engine's retry policy says when.
             throw .failed(
                 AttemptFailure(failure, kind: failure.status == nil ? .silent : .answered, retryAfter: floor))
@@ -134,9 +133,9 @@ extension StageContext {
     /// After a second send a refusal proves nothing: a late first one may have won. It is looked up once more.
     private func refused(
         _ record: inout SubmitRecord, _ failure: StepFailure,
-        _ settle: (SubmitRecord) async throws(StageFailure) -> Reconciliation
+        _ reconcile: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome {
-        if record.sends > 1, case .adopted(let captures) = try await settle(record) {
+        if record.sends > 1, case .adopted(let captures) = try await reconcile(record) {
             record.phase = .submitted
             try await host.commit(submit: record, captures: captures)
             return .submitted
@@ -147,10 +146,10 @@ extension StageContext {
     }
 
     /// Looks for a lost submit; nil when it is to be sent again.
-    private func settled(
-        _ record: inout SubmitRecord, _ settle: (SubmitRecord) async throws(StageFailure) -> Reconciliation
+    private func reconciled(
+        _ record: inout SubmitRecord, _ reconcile: (SubmitRecord) async throws(StageFailure) -> Reconciliation
     ) async throws(StageFailure) -> SubmitOutcome? {
-        switch try await settle(record) {
+        switch try await reconcile(record) {
         case .resend:
             record.misses = 0
             return nil

@@ -76,16 +76,20 @@ extension UploadStage {
             var fields = requests.fields?.describe(in: scope.known).object ?? [:]
             fields[requests.fileField.describe(in: scope.known)] = .string(content)
             await add(definition, "upload", body: .object(fields))
-        case .resumable, .tus: await add(definition, "create")
         case .gcs where definition.method == .put: await add(definition, "upload", body: .string(content))
-        case .gcs, .parts: await add(definition, "create")
+        case .tus where definition.method == .patch: await add(definition, "upload", body: .string(content))
+        case .parts where parts?.creates == false: break
+        case .resumable, .tus, .gcs, .parts: await add(definition, "create")
         }
-        if [.resumable, .tus, .gcs].contains(mode), definition.method != .put || mode != .gcs {
+        if mode.goesOnAtOffset, !preview.requests.contains(where: { $0.purpose == "upload" }) {
             var append = RequestDefinition(mode == .gcs ? .put : .patch, URLTemplate(captured: "‹URL of the upload›"))
             append.headers = ValueTable()
             await add(append, "append", body: .string(content))
         }
-        for (request, purpose) in [(parts?.part, "part"), (parts?.complete, "complete"), (parts?.cancel, "cancel")] {
+        for (request, purpose) in [
+            (parts?.part, "part"), (parts?.ask?.request, "ask"), (parts?.complete, "complete"),
+            (parts?.cancel, "cancel"),
+        ] {
             if let request { await add(request, purpose) }
         }
         let submit = definition.once == nil ? parts?.complete : definition

@@ -20,6 +20,27 @@ enum UploadKind {
     }
 }
 
+extension RequestDefinition {
+    /// Returns whether it makes an upload that other requests fill.
+    fileprivate func createsUpload(by mode: UploadProtocol) -> Bool {
+        switch mode {
+        case .resumable, .auto: true
+        case .tus, .gcs: method == .post
+        case .put, .multipart, .s3, .parts: false
+        }
+    }
+}
+
+extension RequestDefinition {
+    /// True when the bytes of a part are its body, or a file of its form.
+    fileprivate var carriesPart: Bool {
+        if case .part = body { return true }
+        let decorators = place?.node.json["with"]?.array ?? []
+        let files = decorators.flatMap { $0["multipart"]?["files"]?.array ?? [] }
+        return files.contains { $0["part"] == .bool(true) }
+    }
+}
+
 /// The table of an upload's own fields.
 private struct UploadFields: Sendable {
     let file = Field("file", FieldType<Template>.template(), required: true, "The local file to send.")
@@ -31,7 +52,8 @@ private struct UploadFields: Sendable {
     let fileField = Field(
         "fileField", FieldType<Template>.template(), default: "file", "With multipart: the name of the file's field.")
     let partSize = Field(
-        "partSize", FieldType<Setting<Int64>>.size(), default: "8MiB", "How many bytes a crash may cost at most.")
+        "partSize", FieldType<Setting<Int64>>.size(), default: "8MiB",
+        "How many bytes a crash may cost at most; with parts also what a capture of request gives, in bytes.")
     let session = Field(
         "session", FieldType<Selector>.selector, default: "header:Location",
         "With gcs: where the answer to the POST says where the session is.")
@@ -43,20 +65,23 @@ private struct UploadFields: Sendable {
     let parallel = Field(
         "parallel", FieldType<Setting<Int>>.count(1...64),
         "With s3 (8) and parts (1): the most parts at a time; how many are worth it is found while running.")
-    let part: Field<RequestDefinition>
+    let part: Field<(request: RequestDefinition, keep: ValueTable)>
+    let ask: Field<AskDefinition>
     let complete: Field<RequestDefinition>
     let cancel: Field<RequestDefinition>
 
     init(_ decorators: DecoratorCatalogue) {
         request = Field(
-            "request", RequestDefinition.type(decorators: decorators), required: true, examples: [["PUT": "/file"]],
-            "With put and multipart the request that carries the file, with resumable the one that makes the upload.")
-        let partOptions = RequestDefinition.Options(allowsPart: true, declaresCaptures: false)
+            "request", RequestDefinition.type(decorators: decorators), examples: [["PUT": "/file"]],
+            "The request that carries the file, or makes the upload; with tus by PATCH, and gcs by PUT, of one that is "
+                + "there. May be left out with parts.")
         part = Field(
-            "part",
-            RequestDefinition.type(
-                AllowedRoots.request.union(.part), decorators: decorators, options: partOptions),
+            "part", PartFields(decorators).type,
             "With parts: the request that sends one; \"part\": true stands for its bytes.")
+        ask = Field(
+            "ask", AskDefinition.type(decorators),
+            "With parts: the request that finds out which byte comes next, asked before it goes on and after a refusal."
+        )
         complete = Field(
             "complete", RequestDefinition.type(decorators: decorators),
             "The request that ends the upload behind its last byte; with parts self.parts.NAME are the parts' captures."
@@ -73,24 +98,27 @@ private struct UploadFields: Sendable {
 
     var all: [any AnyField] {
         let own: [any AnyField] = [file, mode, request, fields, fileField, partSize, parallel, session]
-        return own + [part, complete, cancel, capture, once, onUnknown]
+        return own + [part, ask, complete, cancel, capture, once, onUnknown]
     }
 
     func stage(_ reading: StageReading, _ requests: StageRequests) -> UploadStage? {
         let reader = reading.reader
         let path = reader.required(file)
         let mode = reader.required(mode)
-        var definition = reader.required(request)
+        var definition = readRequest(reader, mode)
         definition?.once = reader.optional(once)
         definition?.onUnknown = reader.value(onUnknown, default: .ask)
         let captures = reader.value(capture, default: CaptureSet())
-        let creation = definition?.capture ?? CaptureSet()
-        let parts = mode.flatMap { readParts($0, creation: creation, requests, reading) }
-        let ownCaptures = mode == .parts ? parts?.complete?.capture : creation
+        let own = definition?.capture ?? CaptureSet()
+        let creates = mode.map { definition?.createsUpload(by: $0) == true } ?? false
+        let parts = mode.flatMap { readParts($0, creation: own, requests, reading) }
         var last = mode == .parts ? nil : reader.optional(complete)
+        // Those of a request that makes the upload are of its response, others of the one that ends it.
+        let inherited = mode == .parts ? parts?.complete?.capture : creates ? nil : own
         if last == nil {
-            definition?.capture = CaptureSet((ownCaptures?.entries ?? []) + captures.entries)
+            definition?.capture = CaptureSet((inherited?.entries ?? []) + captures.entries)
         } else {
+            definition?.capture = inherited ?? CaptureSet()
             let own = last?.capture.entries ?? []
             last?.capture = CaptureSet(own + captures.entries)
         }
@@ -107,7 +135,13 @@ private struct UploadFields: Sendable {
             requests: UploadRequests(
                 requests: requests, definition: definition, fields: table,
                 fieldsRange: reader.place(of: "fields")?.node.range ?? SourceRange(start: 0, end: 0), fileField: field),
-            partSize: size, location: location, parts: parts, complete: last)
+            partSize: size, location: location, parts: parts, creation: creates ? own : CaptureSet(), complete: last)
+    }
+
+    /// The request; one that sends nothing where the author's stage fills what another one has made.
+    private func readRequest(_ reader: ObjectReader, _ mode: UploadProtocol?) -> RequestDefinition? {
+        guard mode == .parts, !reader.has("request") else { return reader.required(request) }
+        return RequestDefinition(.post, URLTemplate(captured: ""))
     }
 
     /// What is said of the parts; nil for protocols without them.
@@ -116,14 +150,27 @@ private struct UploadFields: Sendable {
     ) -> PartsDefinition? {
         let reader = reading.reader
         var parts = PartsDefinition()
-        parts.part = reader.optional(part)
+        parts.creates = reader.has("request")
+        if let (request, keep) = reader.optional(part) { (parts.part, parts.keep) = (request, keep) }
+        parts.ask = reader.optional(ask)
         if mode == .parts { parts.complete = reader.optional(complete) }
         parts.cancel = reader.optional(cancel)
         parts.parallel = reader.value(parallel, default: .constant(mode == .s3 ? 8 : 1))
         guard mode == .s3 || mode == .parts else { return nil }
         if mode == .parts { parts.creation = creation }
-        for request in [parts.part, parts.cancel] {
+        if parts.ask != nil, let place = reader.place(of: "parallel") {
+            reader.findings.report(
+                place, "with 'ask' parts go one at a time, each from where the service is",
+                hint: "leave out 'parallel', or 'ask'")
+        }
+        for request in [parts.part, parts.ask?.request, parts.cancel] {
             if let request { requests.check(request, reading.findings) }
+        }
+        if mode == .parts, let request = parts.part, let place = request.place, !request.carriesPart {
+            reader.findings.report(
+                place, "this request does not carry the part's bytes: nothing of the file would be sent",
+                hint: "\"part\": true is the body, or in \"with\" a file of the form: "
+                    + "{ \"multipart\": { \"files\": [{ \"name\": \"file\", \"part\": true }] } }")
         }
         if mode == .parts, !reader.has("part") {
             reader.findings.report(
@@ -148,7 +195,7 @@ private struct UploadFields: Sendable {
     private func check(_ mode: UploadProtocol, _ reader: ObjectReader) {
         let owners: [(name: String, modes: Set<UploadProtocol>)] = [
             ("fields", [.multipart]), ("fileField", [.multipart]), ("session", [.gcs]),
-            ("part", [.parts]), ("cancel", [.parts]), ("parallel", [.parts, .s3]),
+            ("part", [.parts]), ("ask", [.parts]), ("cancel", [.parts]), ("parallel", [.parts, .s3]),
         ]
         for (name, modes) in owners where !modes.contains(mode) {
             guard let place = reader.place(of: name) else { continue }
@@ -171,12 +218,15 @@ private struct UploadFields: Sendable {
         case (_, .get), (_, .head), (_, .delete):
             reader.findings.report(
                 place, "\(definition.method.rawValue) carries no file", hint: "use POST or PUT")
-        case (.gcs, .post), (.gcs, .put), (.tus, .post): break
+        case (.gcs, .post), (.gcs, .put), (.tus, .post), (.tus, .patch): break
         case (.s3, .put): break
         case (.s3, _):
             reader.findings.report(place, "an upload to S3 is a PUT of the object's path", hint: "use PUT")
         case (.tus, _):
-            reader.findings.report(place, "an upload of tus is made by POST to the creation URL", hint: "use POST")
+            reader.findings.report(
+                place,
+                "an upload of tus is made by POST to the creation URL, or is there already and is written to by PATCH",
+                hint: "use POST or PATCH")
         case (.gcs, _):
             reader.findings.report(
                 place, "a session is made by POST, or is there already and is written to by PUT",

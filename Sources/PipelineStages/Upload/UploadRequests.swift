@@ -167,7 +167,12 @@ struct UploadRequests: Sendable {
     private func keepDecoratorsFit(for request: UploadRequest, in rendered: inout RenderedRequest) {
         // How much a service has is another answer each time: bytes behind a kept one would go to a wrong place.
         rendered.decorators.removeAll { $0 is Cache }
-        guard request.purpose != .whole else { return }
+        if request.purpose == .whole {
+            // Nothing can go on at an offset of what is no longer the file as it is.
+            guard rendered.decorators.contains(where: { $0 is Multipart || $0 is Gzip }) else { return }
+            for field in request.headers { rendered.description.headers[field.name] = nil }
+            return
+        }
         let isCreation = request.purpose == .create
         rendered.decorators.removeAll { decorator in
             // Offsets and parts are those of the file as it is.

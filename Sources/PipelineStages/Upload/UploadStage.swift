@@ -14,7 +14,11 @@ struct UploadStage: Stage {
     var location: Selector?
     /// What is said of the parts; nil for protocols without them.
     @Indirect var parts: PartsDefinition?
-    /// The author's request behind the last byte, with the stage's captures; nil for none, and where `parts` has it.
+    /// The captures of the request that makes the upload, for protocols that make one.
+    var creation = CaptureSet()
+    /// True when a plain request also brings the fields of resumable uploads: the service said nothing of what it speaks.
+    private(set) var offersResumption = false
+    /// The author's request after the last byte, with the stage's captures; nil for none, and where `parts` has it.
     @Indirect var complete: RequestDefinition?
     /// Takes the digests of files that were sent whole.
     var digests = DigestCache()
@@ -31,19 +35,16 @@ struct UploadStage: Stage {
         if let saved, await context.hasSubmitted { return try await finished(saved, in: context) }
         let source = try await inspect(in: context)
         var checkpoint = saved ?? UploadCheckpoint()
-        let known = checkpoint.source
-        checkpoint.source = source.fingerprint
-        if mode == .auto {
-            if checkpoint.chosen == nil {
-                let choice = try await UploadChoice(requests: requests, source: source).make(in: context)
-                checkpoint.chosen = choice.chosen
-                checkpoint.offer = choice.offer
-                try await context.commit(checkpoint)
-            }
-            guard let chosen = checkpoint.chosen else { throw .definite(StepFailure("no protocol was chosen")) }
-            return try await speaking(chosen).perform(known, source, checkpoint, saved, in: context)
+        guard mode == .auto else { return try await perform(source, checkpoint, saved, in: context) }
+        if checkpoint.terms.chosen == nil {
+            let choice = try await UploadChoice(requests: requests, source: source).make(in: context)
+            (checkpoint.terms.chosen, checkpoint.terms.offer) = (choice.chosen, choice.offer)
+            var first = checkpoint
+            first.source = first.source ?? source.fingerprint
+            try await context.commit(first)
         }
-        return try await perform(known, source, checkpoint, saved, in: context)
+        guard let chosen = checkpoint.terms.chosen else { throw .definite(StepFailure("no protocol was chosen")) }
+        return try await speaking(chosen).perform(source, checkpoint, saved, in: context)
     }
 
     /// What the service accepted is done, whatever became of the file since: only the step's end was not kept.
@@ -51,32 +52,27 @@ struct UploadStage: Stage {
         _ saved: UploadCheckpoint, in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         var checkpoint = saved
-        checkpoint.uncounted = 0
-        try await context.stage(checkpoint, moved: BytesMoved(sent: saved.uncounted))
+        checkpoint.progress.uncounted = 0
+        try await context.stage(checkpoint, moved: BytesMoved(sent: saved.progress.uncounted))
         return .finished([:])
     }
 
     private func speaking(_ chosen: UploadProtocol) -> UploadStage {
         var stage = self
         stage.mode = chosen
+        stage.offersResumption = chosen == .put
         return stage
     }
 
     private func perform(
-        _ known: SourceFingerprint?, _ source: SourceFile, _ checkpoint: UploadCheckpoint, _ saved: UploadCheckpoint?,
+        _ source: SourceFile, _ checkpoint: UploadCheckpoint, _ saved: UploadCheckpoint?,
         in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
-        var run = UploadRun(
-            stage: self, context: context, source: source, partSize: try await partSize(in: context),
-            checkpoint: checkpoint, committed: saved == checkpoint ? saved : nil,
-            session: try await session(for: source, from: checkpoint, in: context))
-        if let known, known != source.fingerprint {
-            guard let parts else { throw await run.endAsChanged() }
-            let all = PartsRequests(upload: requests, definition: parts, source: source, context: context)
-            throw await run.endPartsAsChanged(all)
-        }
-        if checkpoint.isOvertaken == true, await context.hasOpenSubmit { throw run.changed(isOpen: true) }
-        if try await !run.agreesWithDigest() { throw await run.endAsChanged() }
+        let attempt = UploadAttempt(
+            stage: self, context: context, source: source,
+            // Of author's parts it may be what the creation's response says.
+            partSize: mode == .parts ? 1 : try await partSize(in: context))
+        var run = UploadRun(attempt, checkpoint, saved: saved)
         return try await run.perform()
     }
 
@@ -85,26 +81,19 @@ struct UploadStage: Stage {
     ) async throws(StageFailure) {
         guard let checkpoint else { return }
         if mode == .auto {
-            guard let chosen = checkpoint.chosen else { return }
+            guard let chosen = checkpoint.terms.chosen else { return }
             return try await speaking(chosen).cancel(from: checkpoint, in: context)
         }
-        if let parts, let state = checkpoint.parts {
-            guard state.isCreated else { return }
-            let source = SourceFile(path: "", fingerprint: SourceFingerprint(size: 0, modified: 0, inode: 0))
-            let all = PartsRequests(upload: requests, definition: parts, source: source, context: context)
-            guard let rendered = try await all.cancellation(state.uploadID) else { return }
-            return try await tell(rendered, in: context)
-        }
         let source = SourceFile(path: "", fingerprint: SourceFingerprint(size: 0, modified: 0, inode: 0))
-        guard let request = try await session(for: source, from: checkpoint, in: context).cancellation else { return }
-        let rendered = try await requests.render(request, of: source, in: context)
-        try await tell(rendered, in: context)
+        let attempt = UploadAttempt(stage: self, context: context, source: source, partSize: 1)
+        guard let rendered = try await attempt.cancellation(of: checkpoint) else { return }
+        try await send(cancellation: rendered, in: context)
     }
 
     /// Sends a cancellation. An upload that is gone is what was wanted, and a service that knows no cancellation can't be
     /// told; but what stays there for other reasons may cost money, and a person should know.
-    private func tell(
-        _ rendered: RenderedRequest, in context: StageContext<UploadCheckpoint>
+    private func send(
+        cancellation rendered: RenderedRequest, in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) {
         switch await requests.requests.send(rendered, in: context) {
         case .failure(let failure): throw requests.requests.failure(failure, of: rendered, in: context)
@@ -113,59 +102,6 @@ struct UploadStage: Stage {
             guard isRefusal || (response.status >= 500 && response.status != 501) else { return }
             _ = try await requests.requests.judge(response, of: rendered, in: context)
         }
-    }
-
-    private func session(
-        for source: SourceFile, from checkpoint: UploadCheckpoint, in context: StageContext<UploadCheckpoint>
-    ) async throws(StageFailure) -> UploadSession {
-        let total = source.size
-        switch mode {
-        case .resumable:
-            return .resumable(resumable(total, checkpoint, try await chunk(checkpoint, in: context)))
-        case .tus:
-            let chunk = try await chunk(checkpoint, in: context)
-            guard let url = checkpoint.url else {
-                return .tus(TusSession(total: total, chunk: chunk, offer: checkpoint.offer))
-            }
-            return .tus(
-                TusSession(
-                    total: total, chunk: chunk, url: url, confirmed: checkpoint.confirmed,
-                    mayBeComplete: checkpoint.mayBeComplete, offer: checkpoint.offer))
-        case .gcs:
-            return .google(
-                GoogleSession(
-                    total: total,
-                    chunk: try await chunk(checkpoint, granularity: GoogleSession.granularity, in: context),
-                    isGiven: requests.definition.method == .put, url: checkpoint.url, confirmed: checkpoint.confirmed,
-                    mayBeComplete: checkpoint.mayBeComplete))
-        case .put, .multipart, .s3, .parts, .auto:
-            return .whole(WholeSession(isForm: mode == .multipart, total: total))
-        }
-    }
-
-    private func chunk(
-        _ checkpoint: UploadCheckpoint, granularity: Int64 = 1, in context: StageContext<UploadCheckpoint>
-    ) async throws(StageFailure) -> UploadChunk {
-        UploadChunk(
-            size: checkpoint.chunk, part: try await partSize(in: context), granularity: granularity,
-            handedOver: checkpoint.uncounted)
-    }
-
-    private func resumable(
-        _ total: Int64, _ checkpoint: UploadCheckpoint, _ chunk: UploadChunk
-    ) -> ResumableSession {
-        let version = checkpoint.version ?? .newest
-        guard let url = checkpoint.url else {
-            // As long as no URL is known a lost answer can only be settled by "once", or by a method that does the same
-            // when it is repeated.
-            let isHarmless = requests.definition.method == .put || requests.definition.once != nil
-            return ResumableSession(
-                total: total, version: version, isVersionSettled: checkpoint.version != nil,
-                isOptimistic: isHarmless && total <= chunk.part, chunk: chunk)
-        }
-        return ResumableSession(
-            total: total, version: version, url: url, confirmed: checkpoint.confirmed,
-            mayBeComplete: checkpoint.mayBeComplete, chunk: chunk)
     }
 
     private func inspect(in context: StageContext<UploadCheckpoint>) async throws(StageFailure) -> SourceFile {

@@ -11,29 +11,27 @@ import Testing
 struct HostileSessionTests {
     private static let total: Int64 = 100
 
-    private static func sessions(_ random: SeededRandomness) -> [UploadSession] {
+    private static func sessions(_ random: SeededRandomness) -> [any UploadSession] {
         let chunk = UploadChunk(
-            size: random.chance(0.5) ? Int64(random.number(in: 1...60)) : nil, part: 40,
-            handedOver: Int64(random.number(in: 0...200)))
+            most: random.chance(0.5) ? Int64(random.number(in: 1...60)) : nil, part: 40,
+            handedOver: Int64(random.number(in: 0...200)), isPaced: random.chance(0.5))
         let (url, confirmed) = ("http://h/u/1", Int64(random.number(in: 0...100)))
         let (isLate, isOptimistic) = (random.chance(0.5), random.chance(0.5))
         var offer = TusOffer()
         offer.createsWithUpload = random.chance(0.5)
         offer.checksum = random.chance(0.5) ? .sha1 : nil
         return [
-            .resumable(ResumableSession(total: total, isOptimistic: isOptimistic, chunk: chunk)),
-            .resumable(
-                ResumableSession(
-                    total: total, version: random.element(of: InteropVersion.allCases), url: url, confirmed: confirmed,
-                    mayBeComplete: isLate, chunk: chunk)),
-            .tus(TusSession(total: total, chunk: chunk)),
-            .tus(
-                TusSession(
-                    total: total, chunk: chunk, url: url, confirmed: confirmed, mayBeComplete: isLate, offer: offer)),
-            .google(GoogleSession(total: total, chunk: chunk, isGiven: isLate)),
-            .google(
-                GoogleSession(
-                    total: total, chunk: chunk, isGiven: false, url: url, confirmed: confirmed, mayBeComplete: isLate)),
+            ResumableSession(total: total, isOptimistic: isOptimistic, chunk: chunk),
+            ResumableSession(offering: total, chunk: chunk),
+            ResumableSession(
+                total: total, version: random.element(of: InteropVersion.allCases), url: url, confirmed: confirmed,
+                mayBeComplete: isLate, chunk: chunk),
+            TusSession(total: total, chunk: chunk),
+            TusSession(total: total, chunk: chunk, isGiven: true),
+            TusSession(total: total, chunk: chunk, url: url, confirmed: confirmed, mayBeComplete: isLate, offer: offer),
+            GoogleSession(total: total, chunk: chunk, isGiven: isLate),
+            GoogleSession(
+                total: total, chunk: chunk, isGiven: false, url: url, confirmed: confirmed, mayBeComplete: isLate),
         ]
     }
 
@@ -76,7 +74,7 @@ struct HostileSessionTests {
         }
     }
 
-    private func drive(_ first: UploadSession, _ random: SeededRandomness, _ seed: Int, _ isKind: Bool) {
+    private func drive(_ first: any UploadSession, _ random: SeededRandomness, _ seed: Int, _ isKind: Bool) {
         var (session, checkpoint) = (first, UploadCheckpoint())
         var step = session.begin()
         for _ in 0..<2000 {
@@ -87,16 +85,16 @@ struct HostileSessionTests {
                 let named = request.headers[.uploadOffset].flatMap { Int64($0) }
                 if let named, named != offset { Issue.record("seed \(seed): \(offset) is called \(named)") }
             }
-            if random.chance(0.2) { session.takeBack() }
+            if random.chance(0.2) { session.position.takeBack() }
             if random.chance(0.2) {
                 let informal = Self.answer(random, isKind: true)
                 session.take(informational: 104, informal.headers, from: "http://h/v")
             }
             step = session.next(after: Self.answer(random, isKind: isKind))
-            session.note(in: &checkpoint)
-            _ = session.takeLifetime()?.end(at: Timestamp(milliseconds: 1_800_000_000_000))
-            if !(0...Self.total).contains(checkpoint.confirmed) {
-                Issue.record("seed \(seed): it believes in \(checkpoint.confirmed) bytes")
+            session.record(in: &checkpoint)
+            _ = session.position.lifetime.take()?.end(at: Timestamp(milliseconds: 1_800_000_000_000))
+            if !(0...Self.total).contains(checkpoint.progress.confirmed) {
+                Issue.record("seed \(seed): it believes in \(checkpoint.progress.confirmed) bytes")
             }
         }
         Issue.record("seed \(seed): it goes on for ever")

@@ -138,6 +138,20 @@ struct PartsUploadTests {
         #expect(first.firstRange(of: content[2_000_000...]) != nil)
     }
 
+    /// Empty requests went out, and the job succeeded.
+    @Test(
+        "is refused when its part does not carry the bytes",
+        arguments: ["\"headers\": {}", "\"json\": { \"a\": 1 }", "\"part\": false", "\"text\": \"x\""])
+    func withoutBytes(body: String) {
+        let report = TransferBench.report(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "data.bin", "protocol": "parts",
+              "request": { "POST": "/uploads" }, "part": { "PUT": "/${{ part.number }}", \(body) } }
+            """)
+        #expect(report.contains("error: this request does not carry the part's bytes"))
+        #expect(report.contains("\"part\": true is the body"))
+    }
+
     @Test("of an empty file has one empty part")
     func empty() async throws {
         let service = try Service()

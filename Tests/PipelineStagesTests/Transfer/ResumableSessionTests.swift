@@ -123,10 +123,10 @@ struct ResumableSessionTests {
         _ = session.begin()
         session.take(
             informational: 104, [.uploadDraftInteropVersion: "6", .location: "/other"], from: "http://h/videos")
-        #expect(session.url == nil)
+        #expect(session.position.url == nil)
         session.take(
             informational: 104, [.uploadDraftInteropVersion: "8", .location: "/uploads/1"], from: "http://h/videos")
-        #expect(session.url == Self.upload)
+        #expect(session.position.url == Self.upload)
         guard case .fail(.contradiction) = session.next(after: answer(201, ["Location": "/uploads/2"])) else {
             Issue.record("two addresses were accepted")
             return
@@ -143,7 +143,7 @@ struct ResumableSessionTests {
         #expect(step?.purpose == .append)
         #expect(step?.headers[.uploadOffset] == "\(held)")
         #expect(step?.body == (held == 100 ? .empty : .file(offset: held, count: 100 - held)))
-        #expect(session.confirmed == held)
+        #expect(session.position.confirmed == held)
     }
 
     @Test("does not take an upload for complete of which bytes are missing")
@@ -194,7 +194,7 @@ struct ResumableSessionTests {
     func end(status: Int, fields: [String: String]) {
         var session = resumed()
         _ = session.next(after: answer(204, ["Upload-Offset": "0"]))
-        #expect(session.mayBeComplete)
+        #expect(session.position.mayBeComplete)
         #expect(session.next(after: answer(status, fields)) == .done)
     }
 
@@ -263,7 +263,7 @@ struct ResumableSessionTests {
         let step = request(session.next(after: answer(201, ["Upload-Offset": "100", "Upload-Complete": "?0"])))
         #expect(step?.method == .head)
         var tus = TusSession(
-            total: 100, chunk: UploadChunk(size: 50, part: 50), url: Self.upload, confirmed: 0, mayBeComplete: false)
+            total: 100, chunk: UploadChunk(most: 50, part: 50), url: Self.upload, confirmed: 0, mayBeComplete: false)
         _ = tus.begin()
         _ = tus.next(after: answer(200, ["Upload-Offset": "0"]))
         #expect(request(tus.next(after: answer(204, ["Upload-Offset": "100"])))?.method == .head)
@@ -297,13 +297,13 @@ struct ResumableSessionTests {
             var session = resumed(confirmed: 10, mayBeComplete: mayBeComplete)
             #expect(request(session.next(after: portal))?.url == "http://portal/login")
             #expect(session.next(after: page) == .fail(.unclear))
-            #expect(session.url == Self.upload)
+            #expect(session.position.url == Self.upload)
             var tus = TusSession(
                 total: 100, chunk: UploadChunk(part: 50), url: Self.upload, confirmed: 10, mayBeComplete: mayBeComplete)
             _ = tus.begin()
             #expect(request(tus.next(after: portal))?.url == "http://portal/login")
             #expect(tus.next(after: page) == .fail(.unclear))
-            #expect(tus.url == Self.upload)
+            #expect(tus.position.url == Self.upload)
         }
         var appending = resumed()
         _ = appending.next(after: answer(204, ["Upload-Offset": "0"]))
@@ -400,29 +400,29 @@ struct ResumableSessionTests {
 
     @Test("tells how long the service keeps it, once for each answer that says so", arguments: ["max-age", "expires"])
     func lifetime(name: String) {
-        var session = UploadSession.resumable(ResumableSession(total: 100))
+        var session = ResumableSession(total: 100)
         _ = session.begin()
-        #expect(session.takeLifetime() == nil)
+        #expect(session.position.lifetime.take() == nil)
         _ = session.next(after: answer(201, ["Location": "/uploads/1", "Upload-Limit": "\(name)=60"]))
-        #expect(session.takeLifetime() == .lasting(.seconds(60)))
-        #expect(session.takeLifetime() == nil)
+        #expect(session.position.lifetime.take() == .lasting(.seconds(60)))
+        #expect(session.position.lifetime.take() == nil)
         _ = session.next(after: answer(204, ["Upload-Offset": "50", "Upload-Limit": "\(name)=-1"]))
-        #expect(session.takeLifetime() == nil)
+        #expect(session.position.lifetime.take() == nil)
         session.take(
             informational: 104,
             ["Upload-Draft-Interop-Version": "8", "Upload-Limit": "\(name)=90"].reduce(into: HTTPFields()) {
                 $0[HTTPField.Name($1.key)!] = $1.value
             }, from: Self.upload)
-        #expect(session.takeLifetime() == .lasting(.seconds(90)))
+        #expect(session.position.lifetime.take() == .lasting(.seconds(90)))
     }
 
     @Test("a session of a store is kept for a week, and dates are counted from the answer's own")
     func otherLifetimes() {
-        let chunk = UploadChunk(size: nil, part: 1 << 20, granularity: GoogleSession.granularity, handedOver: 0)
-        var google = UploadSession.google(GoogleSession(total: 100, chunk: chunk, isGiven: false))
+        let chunk = UploadChunk(part: 1 << 20, granularity: GoogleSession.granularity, handedOver: 0)
+        var google = GoogleSession(total: 100, chunk: chunk, isGiven: false)
         _ = google.begin()
         _ = google.next(after: answer(200, ["Location": "/uploads/1"]))
-        #expect(google.takeLifetime()?.end(at: .epoch) == .epoch + .seconds(604_800))
+        #expect(google.position.lifetime.take()?.end(at: .epoch) == .epoch + .seconds(604_800))
         let date = Timestamp(milliseconds: 1_000_000_000_000)
         let dated: HTTPFields = [.date: date.httpDate]
         let text = (date + .seconds(30)).httpDate
@@ -437,7 +437,7 @@ struct ResumableSessionTests {
         let first = request(created(&session, ["Upload-Limit": "max-append-size=40, max-age=60"]))
         #expect(first?.body == .file(offset: 0, count: 40))
         #expect(first?.headers[.uploadComplete] == "?0")
-        #expect(!session.mayBeComplete)
+        #expect(!session.position.mayBeComplete)
         let second = request(session.next(after: answer(201, ["Upload-Offset": "40"])))
         #expect(second?.body == .file(offset: 40, count: 40))
         let third = request(session.next(after: answer(201)))
@@ -457,14 +457,14 @@ struct ResumableSessionTests {
         let step = request(session.next(after: answer(204, ["Upload-Offset": "0"])))
         #expect(step?.body == .file(offset: 0, count: 1 << 19))
         var checkpoint = UploadCheckpoint()
-        UploadSession.resumable(session).note(in: &checkpoint)
-        #expect(checkpoint.chunk == 1 << 19, "the next try begins with it")
+        session.record(in: &checkpoint)
+        #expect(checkpoint.terms.chunk == 1 << 19, "the next try begins with it")
         let moved = request(session.next(after: answer(308, ["Location": "http://other/u/9"], from: Self.upload)))
         #expect(moved?.url == "http://other/u/9")
         #expect(moved?.body == .file(offset: 0, count: 1 << 19))
-        #expect(session.url == Self.upload, "until something there knows of the upload")
+        #expect(session.position.url == Self.upload, "until something there knows of the upload")
         _ = session.next(after: answer(201, ["Upload-Offset": "\(1 << 19)"], from: "http://other/u/9"))
-        #expect(session.url == "http://other/u/9")
+        #expect(session.position.url == "http://other/u/9")
     }
 
     @Test("sends no less than the service takes, but for the end of the file")

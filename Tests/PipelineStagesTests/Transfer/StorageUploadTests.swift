@@ -37,15 +37,17 @@ struct StorageUploadTests {
         let bench = try bench(service.url, parallel: 5, bytes: TransferFolder.bytes(42_000_000))
         #expect(await bench.resume(crash: (.uploadPart, 2)).hasDied)
         try bench.change { saved in
-            saved.parts?.streams = 5
-            saved.doubts = doubts
+            guard case .parts(var parts) = saved.phase else { return }
+            parts.streams = 5
+            saved.phase = .parts(parts)
+            saved.progress.doubts = doubts
         }
         service.state.withLock { $0.faults.refusals = Array(repeating: 404, count: 5) }
         let failed = await bench.resume().failedTry
         #expect(failed?.kind == .answered)
         try bench.change { saved in
-            #expect(saved.losses == (doubts == 0 ? 0 : 1))
-            #expect(saved.doubts == (doubts == 0 ? 1 : nil))
+            #expect(saved.progress.losses == (doubts == 0 ? 0 : 1))
+            #expect(saved.progress.doubts == (doubts == 0 ? 1 : 0))
         }
         #expect(await bench.run().finished != nil)
         #expect(service.state.withLock(\.created) == (doubts == 0 ? 1 : 2))
@@ -56,7 +58,7 @@ struct StorageUploadTests {
         let service = try StorageService()
         let bench = try bench(service.url)
         #expect(await bench.resume(crash: (.uploadPart, 1)).hasDied)
-        try bench.change { $0.doubts = 3 }
+        try bench.change { $0.progress.doubts = 3 }
         bench.onPass = { point, _ in
             if point == .uploadPart { service.state.withLock { $0.faults.refusals = [404] } }
         }

@@ -45,6 +45,8 @@ final class TransferBench {
         let kinds = [
             UploadKind.make(network: network, decorators: .standard, digests: digests),
             DownloadKind.make(network: network, decorators: .standard),
+            RequestKind.make(network: network, decorators: .standard),
+            ComputeKind.make(network: network, decorators: .standard),
         ]
         let catalogue = Catalogue(kinds: kinds) { DecoratorCatalogue.standard.check($0, findings: $1) }
         return try Planner(catalogue: catalogue).plan(SourceText(name: "test.json", text: text))

@@ -29,12 +29,13 @@ struct TusUploadTests {
             """, url: url, folder: folder.path)
     }
 
-    @Test("is created and filled by one append, wherever its address stands", arguments: [true, false])
+    @Test("is created, and filled by one part and then by what ten seconds bring", arguments: [true, false])
     func simple(isAbsolute: Bool) async throws {
         let service = try TusService(.init(givesAbsoluteLocation: isAbsolute))
         let bench = try bench(service.url)
         #expect(await bench.resume().finished?["video"] == .string("\(service.url)/files/1"))
-        #expect(service.lines == ["POST /files/", "PATCH /files/1"])
+        #expect(service.lines == ["POST /files/", "PATCH /files/1", "PATCH /files/1"])
+        #expect(service.requests.first { $0.method == "PATCH" }?.contentLength == 262_144)
         #expect(service.uploads["/files/1"]?.bytes == content)
         // "selfie.y4m" and "application/octet-stream"
         #expect(
@@ -73,7 +74,7 @@ struct TusUploadTests {
 
     @Test("knows the digest of the whole file at its end, interruptions and a crash in between")
     func knownDigest() async throws {
-        let service = try TusService(.init(cuts: [1_500_000, 700_001]))
+        let service = try TusService(.init(cuts: [.max, 1_500_000, .max, 700_001]))
         let bench = try bench(service.url)
         #expect(await bench.resume(crash: (.uploadPart, 3)).hasDied)
         #expect(await bench.run().finished != nil)
@@ -86,7 +87,7 @@ struct TusUploadTests {
 
     @Test("refuses a file whose bytes changed behind the same size and time", arguments: [true, false])
     func changedInSecret(changesBytes: Bool) async throws {
-        let service = try TusService(.init(cuts: [2_500_000]))
+        let service = try TusService(.init(cuts: [.max, 2_500_000]))
         let bench = try bench(service.url)
         #expect(await bench.resume().finished == nil)
         folder.overwriteInSecret("selfie.y4m", at: 1_000_000, changesBytes ? [0xAA, 0xBB, 0xCC] : nil)
@@ -104,7 +105,7 @@ struct TusUploadTests {
         let bench = try TransferBench(
             """
             { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "tus",
-              "partSize": "256KiB", "request": { "POST": "/files/", "capture": { "at": "url" } },
+              "partSize": "256KiB", "request": { "POST": "/files/", "capture": { "at": "header:Location" } },
               "complete": { "POST": "\(end.url)/done", "text": "${{ self.at }}" }, "capture": { "video": "$.id" } }
             """, url: service.url, folder: folder.path)
         #expect(await bench.run().finished?["video"] == .string("v-\(service.url)/files/1"))
@@ -129,7 +130,7 @@ struct TusUploadTests {
         let bench = try TransferBench(
             """
             { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "tus",
-              "request": { "POST": "/files/", "capture": { "at": "url" } },
+              "request": { "POST": "/files/", "capture": { "at": "header:Location" } },
               "complete": { "POST": "\(end.url)/done", "text": "${{ self.at }}" }, "capture": { "video": "$.id" },
               "once": { "key": "Idempotency-Key" } }
             """, url: service.url, folder: folder.path)
@@ -171,14 +172,15 @@ struct TusUploadTests {
 
     @Test("goes on at the offset that the service reports, and repeats nothing that it has")
     func interruption() async throws {
-        let service = try TusService(.init(cuts: [1_000_000, 500_000]))
+        let service = try TusService(.init(cuts: [.max, 1_000_000, .max, 500_000]))
         let bench = try bench(service.url)
         #expect(await bench.run().finished != nil)
         #expect(service.uploads["/files/1"]?.bytes == content)
         #expect(service.received == 3_000_000)
         #expect(
             service.lines == [
-                "POST /files/", "PATCH /files/1", "HEAD /files/1", "PATCH /files/1", "HEAD /files/1", "PATCH /files/1",
+                "POST /files/", "PATCH /files/1", "PATCH /files/1", "HEAD /files/1", "PATCH /files/1", "PATCH /files/1",
+                "HEAD /files/1", "PATCH /files/1", "PATCH /files/1",
             ])
     }
 
@@ -271,13 +273,13 @@ struct TusUploadTests {
 
     @Test("goes in short appends where nothing of a broken one is kept, and stays with them")
     func keepsNothing() async throws {
-        let service = try TusService(.init(cuts: [1_000_000], keepsNothing: true))
+        let service = try TusService(.init(cuts: [.max, 1_000_000], keepsNothing: true))
         let bench = try bench(service.url)
         #expect(await bench.run().finished != nil)
         #expect(service.uploads["/files/1"]?.bytes == content)
         let lengths = service.requests.filter { $0.method == "PATCH" }.map(\.contentLength)
-        #expect(lengths.first == 3_000_000)
-        #expect(lengths.dropFirst().allSatisfy { $0 <= 262_144 })
+        #expect(lengths.prefix(2) == [262_144, 2_737_856])
+        #expect(lengths.dropFirst(2).allSatisfy { $0 <= 262_144 })
         #expect(lengths.count == 13)
     }
 
@@ -299,9 +301,37 @@ struct TusUploadTests {
         #expect(service.uploads["/files/1"]?.bytes == content)
     }
 
+    private func patchBench(_ url: String) throws -> TransferBench {
+        folder.write("selfie.y4m", content)
+        return try TransferBench(
+            """
+            { "id": "move", "kind": "upload", "service": "api", "file": "selfie.y4m", "protocol": "tus",
+              "partSize": "256KiB", "request": { "PATCH": "/files/7?token=a" }, "capture": { "video": "url" } }
+            """, url: url, folder: folder.path)
+    }
+
+    @Test("fills an upload that is there, makes no other, and goes on in it after an interruption")
+    func given() async throws {
+        let service = try TusService(.init(cuts: [.max, 1_000_000]))
+        service.state.withLock { $0.uploads["/files/7"] = TusService.Upload(length: 3_000_000) }
+        let bench = try patchBench(service.url)
+        #expect(await bench.run().finished?["video"] == .string("\(service.url)/files/7?token=a"))
+        #expect(service.uploads["/files/7"]?.bytes == content)
+        #expect(service.received == 3_000_000)
+        #expect(Set(service.lines) == ["HEAD /files/7", "PATCH /files/7"])
+        #expect(service.lines.first == "HEAD /files/7")
+    }
+
+    @Test("can't make another where the one that was there is gone")
+    func givenAndGone() async throws {
+        let service = try TusService()
+        let bench = try patchBench(service.url)
+        #expect(await bench.run().refusal?.contains("no longer knows the upload's session") == true)
+    }
+
     @Test("is removed at the service when it is cancelled")
     func cancel() async throws {
-        let service = try TusService(.init(cuts: [1_000_000]))
+        let service = try TusService(.init(cuts: [.max, 1_000_000]))
         let bench = try bench(service.url)
         _ = await bench.resume()
         #expect(await bench.cancel() == nil)
@@ -312,7 +342,7 @@ struct TusUploadTests {
     /// A disk that was away for a moment had the whole upload removed at the service.
     @Test("of a file that is away fails, keeps what is at the service, and goes on when the file is back")
     func away() async throws {
-        let service = try TusService(.init(cuts: [1_000_000]))
+        let service = try TusService(.init(cuts: [.max, 1_000_000]))
         let bench = try bench(service.url)
         _ = await bench.resume()
         let path = folder.path + "/selfie.y4m"
@@ -345,7 +375,7 @@ struct TusUploadTests {
 
     @Test("of a file that changed is refused, and removed at the service")
     func changed() async throws {
-        let service = try TusService(.init(cuts: [1_000_000]))
+        let service = try TusService(.init(cuts: [.max, 1_000_000]))
         let bench = try bench(service.url)
         _ = await bench.resume()
         folder.append("selfie.y4m", [1])

@@ -223,7 +223,7 @@ struct WholeUploadTests {
         "nor is any other request of a stage",
         arguments: [
             #""kind": "request", "request": { "POST": "/x" }"#,
-            #""kind": "compute", "submit": { "POST": "/x" }, "poll": { "GET": "/x", "done": "true" }"#,
+            #""kind": "compute", "submit": { "POST": "/x" }, "poll": { "GET": "/x", "until": "true" }"#,
             #""kind": "download", "request": { "GET": "/x" }, "to": "back", "parallel": 2"#,
             #""kind": "upload", "file": "a.bin", "protocol": "tus", "request": { "POST": "/x" }"#,
             #""kind": "upload", "file": "a.bin", "protocol": "parts", "request": { "POST": "/x" }, "part": { "PUT": "/${{ part.number }}", "part": true }"#,
@@ -236,7 +236,9 @@ struct WholeUploadTests {
         let bench = try TransferBench(
             #"{ "id": "move", "service": "api", \#(stage) }"#, url: server.url, folder: folder.path)
         bench.state.isOwner = false
-        #expect(await bench.resume().isStopped)
+        // A submit that did not go out is back before its intent; the next attempt is another owner's.
+        let outcome = await bench.resume()
+        #expect(outcome.isStopped || outcome.failedTry?.kind == .silent)
         #expect(server.requests.count == 0)
     }
 

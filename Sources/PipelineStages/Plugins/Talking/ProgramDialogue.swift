@@ -82,7 +82,7 @@ struct ProgramDialogue {
             try await context.submit(
                 body: body,
                 send: { record throws(StageFailure) in try await sent(record.key, exchange) },
-                settle: { _ throws(StageFailure) in
+                reconcile: { _ throws(StageFailure) in
                     if exchange.isStopped { throw .stopped }
                     return settlement
                 })
@@ -158,7 +158,7 @@ struct ProgramDialogue {
         let outcome = try await staged { () async throws(StageFailure) in
             try await context.submit(
                 body: body, send: { _ throws(StageFailure) in .uncertain(StepFailure(why)) },
-                settle: { _ throws(StageFailure) in .unsettled(reason: why) })
+                reconcile: { _ throws(StageFailure) in .unsettled(reason: why) })
         }
         if case .unknown(let submit) = outcome { return .unknown(kept, submit) }
         throw .fault(PluginFault(.nonsense, "said that its submit is unknown, but it was accepted before"))

@@ -49,7 +49,7 @@ extension StageRequests {
     /// Whether a signature was too old when it came, and another one is better. A request may have waited for its turn
     /// longer than the quarter of an hour for which one is good: the next is new. A token that has ended is told with
     /// 400, and is worth another try where there is a new one.
-    private func isOutdated<Checkpoint>(
+    func isOutdated<Checkpoint>(
         _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) async -> Bool {
         guard [400, 403].contains(answer.status), rendered.decorators.contains(where: { $0 is AWSSignature }) else {

@@ -78,7 +78,7 @@ struct PartUploader {
 
     private mutating func begin(_ number: Int, at place: Int, _ group: inout TaskGroup<Event>) async {
         do throws(StageFailure) {
-            let rendered = try await parts.part(number, of: table, state)
+            let rendered = try await parts.part(table[number], state)
             group.addTask { [requests, context, gauge] in
                 let result = await requests.send(rendered, in: context) { gauge.attach(number, to: &$0) }
                 return .ended((number, rendered, result))

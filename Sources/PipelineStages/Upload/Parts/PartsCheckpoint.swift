@@ -1,15 +1,15 @@
 import PipelineCore
 
-/// What an upload in parts needs to go on after a crash.
+/// What an upload in parts that was created needs to go on after a crash.
 struct PartsCheckpoint: Codable, Sendable, Equatable {
     /// Bytes of each part but the last. It holds for the whole upload, whatever the document says later.
     var partSize: Int64
-    /// True once the service has answered to the creation.
-    var isCreated = false
     /// The service's name of the upload; nil where the author's captures hold it.
     var uploadID: String?
     /// What the service gave for each part that it has, by number from 1: an ETag, or the JSON of the captures.
     var receipts: [Int: String] = [:]
+    /// Where the parts that it has end, in their order, in bytes; nil unless the service is asked which byte comes next.
+    var ends: [Int64]?
     /// How the service checks each part; nil when it does not.
     var checksum: StorageChecksum?
     /// The checksums of the parts that it has, by number.
@@ -20,6 +20,14 @@ struct PartsCheckpoint: Codable, Sendable, Equatable {
     var begun: Timestamp?
     /// True from before the request was begun that ends the upload.
     var isCompleting = false
+}
+
+/// A stretch of the file that is sent as one part.
+struct FilePart: Sendable, Equatable {
+    /// From 1.
+    var number: Int
+    var offset: Int64
+    var size: Int64
 }
 
 /// How a file is cut.
@@ -33,6 +41,10 @@ struct PartTable: Sendable, Equatable {
     func offset(of number: Int) -> Int64 { Int64(number - 1) * size }
 
     func length(of number: Int) -> Int64 { min(size, total - offset(of: number)) }
+
+    subscript(number: Int) -> FilePart {
+        FilePart(number: number, offset: offset(of: number), size: length(of: number))
+    }
 
     /// The part size for S3: the author's, larger where the file would have too many. S3 takes no part below 5 MiB but
     /// the last, none above 5 GiB, and 10,000 at most (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html).

@@ -9,11 +9,14 @@ import PipelineHTTP
 /// there, in pages; `POST ?uploadId` with all ETags ends it, `DELETE ?uploadId` removes it
 /// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html).
 struct PartsRequests: Sendable {
-    @Indirect private(set) var upload: UploadRequests
+    let attempt: UploadAttempt
     @Indirect private(set) var definition: PartsDefinition
-    let source: SourceFile
-    let context: StageContext<UploadCheckpoint>
 
+    private var upload: UploadRequests { attempt.stage.requests }
+    private var source: SourceFile { attempt.source }
+    private var context: StageContext<UploadCheckpoint> { attempt.context }
+
+    /// True for S3's own requests.
     var isStorage: Bool { definition.part == nil }
 
     func creation() async throws(StageFailure) -> RenderedRequest {
@@ -32,30 +35,28 @@ struct PartsRequests: Sendable {
         return rendered
     }
 
-    func part(
-        _ number: Int, of table: PartTable, _ state: PartsCheckpoint
-    ) async throws(StageFailure) -> RenderedRequest {
-        let (offset, length) = (table.offset(of: number), table.length(of: number))
-        if let part = definition.part {
+    func part(_ part: FilePart, _ state: PartsCheckpoint) async throws(StageFailure) -> RenderedRequest {
+        if let definition = definition.part {
             return try await upload.requests.render(
-                part, in: context, role: "part-\(number)",
-                part: .file(path: source.path, offset: offset, length: length),
-                adjust: Self.adding(number, of: table))
+                definition, in: context, role: "part-\(part.number)",
+                part: .file(path: source.path, offset: part.offset, length: part.size), adjust: adding(part))
         }
-        let body = UploadRequest.Body.file(offset: offset, count: length)
+        let body = UploadRequest.Body.file(offset: part.offset, count: part.size)
         var rendered = try await storage(
-            .put, body, [("partNumber", "\(number)"), ("uploadId", state.uploadID ?? "")])
+            .put, body, [("partNumber", "\(part.number)"), ("uploadId", state.uploadID ?? "")])
         try state.checksum?.add(
-            to: &rendered, of: source.path, from: offset, count: length, context.facts.place)
+            to: &rendered, of: source.path, from: part.offset, count: part.size, context.facts.place)
         return rendered
     }
 
     /// The values that a part's request and its rules may read.
-    static func adding(_ number: Int, of table: PartTable) -> (inout Scope) -> Void {
-        { scope in
+    func adding(_ part: FilePart) -> (inout Scope) -> Void {
+        let bytes = BodySegment.file(path: source.path, offset: part.offset, length: part.size)
+        return { scope in
+            scope.partDigest = bytes.digester
             scope.part = [
-                "number": .number(JSONNumber(number)), "offset": .number(JSONNumber(Int(table.offset(of: number)))),
-                "size": .number(JSONNumber(Int(table.length(of: number)))),
+                "number": .number(JSONNumber(part.number)), "offset": .number(JSONNumber(Int(part.offset))),
+                "size": .number(JSONNumber(Int(part.size))),
             ]
         }
     }
@@ -65,7 +66,7 @@ struct PartsRequests: Sendable {
         return try await storage(.get, .none, page + [("uploadId", uploadID)])
     }
 
-    /// Whether the whole object is there.
+    /// Asks for the whole object.
     func look() async throws(StageFailure) -> RenderedRequest { try await storage(.head, .none, []) }
 
     /// The request that ends the upload; nil when the last part does.
@@ -78,7 +79,7 @@ struct PartsRequests: Sendable {
             return rendered
         }
         guard let complete = definition.complete else { return nil }
-        let parts = Self.table(of: state.receipts, names: definition.part?.capture.names ?? [])
+        let parts = Self.table(of: state.receipts, names: definition.names)
         var rendered = try await upload.requests.render(complete, in: context, role: "complete") {
             $0.own["parts"] = parts
         }

@@ -9,7 +9,7 @@ import PipelineHTTP
 /// says with `Range: bytes=0-N` what is kept, without it that nothing is. An empty PUT with `bytes */TOTAL` asks for
 /// that, and gives the last answer again when the upload is complete. 404 and 410 mean that the session is over, DELETE
 /// ends it (the answer is 499). Whoever knows a session's URL can write to it: it is never shown.
-struct GoogleSession: Sendable, Equatable {
+struct GoogleSession: UploadSession, Equatable {
     private enum State: Sendable, Equatable {
         case creating
         case asking
@@ -21,36 +21,26 @@ struct GoogleSession: Sendable, Equatable {
     /// "A resumable upload session URI expires after one week" (performing-resumable-uploads).
     private static let life = Duration.seconds(7 * 86_400)
 
-    let total: Int64
-    /// Whether the author's request names a session that exists: then no other can be made.
+    /// True when the author's request names a session that exists: then no other can be made.
     let isGiven: Bool
-    /// Where the session is; nil before it was made, and for one that the author names.
-    private(set) var url: String?
-    private(set) var confirmed: Int64
-    private(set) var mayBeComplete: Bool
-    /// The same before the request that was made last.
-    private var couldBeComplete = false
-    /// True when the answer that ends the upload was asked for again.
+    var position: UploadPosition
+    /// True when the response that ends the upload was asked for again.
     private(set) var isReplaying = false
-    private(set) var chunk: UploadChunk
-    /// Until when the service keeps the upload, after the answer that made it.
-    var lifetime: UploadLifetime?
     private var state: State
-    private var detours = UploadDetours()
 
     init(
         total: Int64, chunk: UploadChunk, isGiven: Bool, url: String? = nil, confirmed: Int64 = 0,
         mayBeComplete: Bool = false
     ) {
-        self.total = total
-        self.chunk = chunk
         self.isGiven = isGiven
-        self.url = url
-        self.confirmed = confirmed
-        detours = UploadDetours(from: confirmed)
-        self.mayBeComplete = mayBeComplete
+        position = UploadPosition(
+            total: total, chunk: chunk, url: url, confirmed: confirmed, mayBeComplete: mayBeComplete)
         state = isGiven || url != nil ? .asking : .creating
     }
+
+    var language: String { "resumable uploads as Google Cloud Storage has them" }
+
+    var canBeMadeAnew: Bool { !isGiven }
 
     /// The first request.
     mutating func begin() -> UploadStep { state == .creating ? create() : ask() }
@@ -67,18 +57,15 @@ struct GoogleSession: Sendable, Equatable {
 
     /// The request that ends the session without a result; nil when there is none.
     var cancellation: UploadRequest? {
-        guard url != nil || isGiven else { return nil }
-        return UploadRequest(purpose: .cancel, method: .delete, url: url, body: .empty)
+        guard position.url != nil || isGiven else { return nil }
+        return UploadRequest(purpose: .cancel, method: .delete, url: position.url, body: .empty)
     }
-
-    /// Takes back that the request sent last may have ended the upload: its last byte did not go out.
-    mutating func takeBack() { mayBeComplete = couldBeComplete }
 
     // MARK: Requests
 
     private mutating func create() -> UploadStep {
         state = .creating
-        let length = HTTPField(name: .uploadContentLength, value: String(total))
+        let length = HTTPField(name: .uploadContentLength, value: String(position.total))
         return .send(UploadRequest(purpose: .create, headers: [length.name: length.value], note: .contentFields))
     }
 
@@ -86,25 +73,27 @@ struct GoogleSession: Sendable, Equatable {
         state = .asking
         return .send(
             UploadRequest(
-                purpose: .ask, method: .put, url: url, headers: [.contentRange: "bytes */\(total)"], body: .empty))
+                purpose: .ask, method: .put, url: position.url, headers: [.contentRange: "bytes */\(position.total)"],
+                body: .empty))
     }
 
     private mutating func send(from offset: Int64) -> UploadStep {
-        confirmed = offset
-        couldBeComplete = mayBeComplete
-        let count = min(total - offset, chunk.size ?? .max)
-        if offset + count == total { mayBeComplete = true }
+        let total = position.total
+        position.confirmed = offset
+        let count = min(total - offset, position.chunk.size ?? .max)
+        position.begin(bringsEnd: offset + count == total)
         state = .sending(from: offset, count: count)
         guard count > 0 else {
             return .send(
                 UploadRequest(
-                    purpose: .append, method: .put, url: url, headers: [.contentRange: "bytes */\(total)"], body: .empty
+                    purpose: .append, method: .put, url: position.url,
+                    headers: [.contentRange: "bytes */\(position.total)"], body: .empty
                 ))
         }
         let range = "bytes \(offset)-\(offset + count - 1)/\(total)"
         return .send(
             UploadRequest(
-                purpose: .append, method: .put, url: url, headers: [.contentRange: range],
+                purpose: .append, method: .put, url: position.url, headers: [.contentRange: range],
                 body: .file(offset: offset, count: count)))
     }
 
@@ -115,8 +104,8 @@ struct GoogleSession: Sendable, Equatable {
         guard let location = response.headers[.location],
             let found = URLReference.resolve(location, against: response.url)
         else { return .fail(.unsupported) }
-        url = found
-        lifetime = .lasting(Self.life)
+        position.url = found
+        position.lifetime = .lasting(Self.life)
         return send(from: 0)
     }
 
@@ -125,11 +114,11 @@ struct GoogleSession: Sendable, Equatable {
         case 200, 201:
             guard !response.isPage else { return .fail(.unclear) }
             isReplaying = true
-            confirmed = total
+            position.confirmed = position.total
             return .done
         case 308:
             guard let kept = kept(response) else { return .fail(.wrong(Self.unreadable(response))) }
-            chunk.noteKept(kept > confirmed)
+            position.chunk.noteKept(kept > position.confirmed)
             return send(from: kept)
         case 404, 410, 499: return .fail(.gone)
         default: return .fail(response.isSuccess ? .unsupported : .refused)
@@ -141,16 +130,17 @@ struct GoogleSession: Sendable, Equatable {
         case 308:
             guard let kept = kept(response) else { return .fail(.wrong(Self.unreadable(response))) }
             if kept > start {
-                detours.advance(to: kept)
+                position.detours.advance(to: kept)
+                position.chunk.noteSent(kept - start, in: response.timings)
                 return send(from: kept)
             }
             return askAgain("the service keeps none of the bytes that it takes")
         case 404, 410, 499: return .fail(.gone)
-        case 413: return chunk.shrink(below: count) ? ask() : .fail(.refused)
+        case 413: return position.chunk.shrink(below: count) ? ask() : .fail(.refused)
         // It disagrees about what it has.
         case 416: return askAgain("the service keeps refusing bytes with 416")
         case 200..<300 where response.isPage: return .fail(.unclear)
-        case 200..<300 where start + count < total:
+        case 200..<300 where start + count < position.total:
             return .fail(.wrong("the service calls an upload complete of which bytes are missing"))
         case 200..<300: return .done
         default: return .fail(.refused)
@@ -161,7 +151,7 @@ struct GoogleSession: Sendable, Equatable {
     private func kept(_ response: HTTPExchangeResponse) -> Int64? {
         guard let range = response.headers[.range] else { return 0 }
         guard range.hasPrefix("bytes=0-"), let last = Int64(range.dropFirst(8)),
-            range.utf8.dropFirst(8).allSatisfy({ (48...57).contains($0) }), last < total
+            range.utf8.dropFirst(8).allSatisfy({ (48...57).contains($0) }), last < position.total
         else { return nil }
         return last + 1
     }
@@ -171,7 +161,7 @@ struct GoogleSession: Sendable, Equatable {
     }
 
     private mutating func askAgain(_ complaint: String) -> UploadStep {
-        detours.add(complaint) ?? ask()
+        position.detours.add(complaint) ?? ask()
     }
 }
 

@@ -10,53 +10,60 @@ import PipelineHTTP
 /// whose answer is that of its target (draft, section 4.2.2); a 104 on the way tells the URL. Where a try begins with an
 /// upload that exists, the service is asked for its offset first: there are services that destroy an upload for an append
 /// at a wrong one.
-struct ResumableSession: Sendable, Equatable {
+struct ResumableSession: UploadSession, Equatable {
+    /// How an upload is made.
+    private struct Creation: Sendable, Equatable {
+        /// Where, after a redirect; nil for the author's URL.
+        var url: String?
+        /// True when all bytes go along.
+        var bringsAll: Bool
+        /// True once something in a response has shown that the service knows this protocol.
+        var hasEvidence = false
+    }
+
     private enum State: Sendable, Equatable {
-        case creating
+        case creating(Creation)
         case asking
         case appending(from: Int64, count: Int64)
         case replaying
+        /// The service gave two addresses.
+        case contradicted
     }
 
-    /// The length of the file.
-    let total: Int64
+    /// What the version rests on.
+    private enum Agreement: Sendable, Equatable {
+        /// Nothing yet.
+        case proposed
+        /// The service has answered in it: it never changes after that.
+        case settled
+        /// A service that said nothing when it was asked what it speaks gets the file as in a plain request, and with it the
+        /// fields of this protocol; whether it knows them is seen by its response.
+        case offered
+    }
+
     private(set) var version: InteropVersion
-    /// True when the service has answered in this version; it never changes after that.
-    private(set) var isVersionSettled: Bool
-    /// Where the upload is; nil before the service has said so.
-    private(set) var url: String?
-    /// How many bytes the service is known to have: they need not be sent again.
-    private(set) var confirmed: Int64 = 0
-    /// True once a request was begun whose answer may be the one that ends the upload.
-    private(set) var mayBeComplete: Bool
-    /// The same before the request that was made last.
-    private var couldBeComplete = false
-    /// Whether the creation brings all bytes along.
-    private(set) var isOptimistic: Bool
-    /// Until when the service keeps the upload, as the last answer said it; nil when it did not.
-    var lifetime: UploadLifetime?
-    /// How much goes into one append, as answers of earlier tries taught it too.
-    private(set) var chunk: UploadChunk
+    var position: UploadPosition
+    private var agreement: Agreement
     private var limit: UploadLimit?
     private var state: State
-    private var creationURL: String?
-    private var redirect = UploadRedirect()
-    private var hasEvidence = false
-    private var contradiction: String?
-    private var detours = UploadDetours()
+    /// True when the service refused a creation that brought all bytes: until one is accepted no bytes go along.
+    private(set) var refusesBytes = false
 
     /// A session for a new upload.
     init(
         total: Int64, version: InteropVersion = .newest, isVersionSettled: Bool = false, isOptimistic: Bool = false,
         chunk: UploadChunk = UploadChunk(part: .max)
     ) {
-        self.total = total
-        self.chunk = chunk
-        self.isOptimistic = isOptimistic
         self.version = version
-        self.isVersionSettled = isVersionSettled
-        state = .creating
-        mayBeComplete = false
+        position = UploadPosition(total: total, chunk: chunk)
+        agreement = isVersionSettled ? .settled : .proposed
+        state = .creating(Creation(bringsAll: isOptimistic))
+    }
+
+    /// A session for a new upload at a service of which nobody knows whether it speaks this protocol.
+    init(offering total: Int64, chunk: UploadChunk) {
+        self.init(total: total, isOptimistic: true, chunk: chunk)
+        agreement = .offered
     }
 
     /// A session that goes on with an upload.
@@ -64,74 +71,95 @@ struct ResumableSession: Sendable, Equatable {
         total: Int64, version: InteropVersion, url: String, confirmed: Int64, mayBeComplete: Bool,
         chunk: UploadChunk = UploadChunk(part: .max)
     ) {
-        self.init(total: total, version: version, isVersionSettled: true, chunk: chunk)
-        self.url = url
-        self.confirmed = confirmed
-        detours = UploadDetours(from: confirmed)
-        self.mayBeComplete = mayBeComplete
+        self.version = version
+        position = UploadPosition(
+            total: total, chunk: chunk, url: url, confirmed: confirmed, mayBeComplete: mayBeComplete)
+        agreement = .settled
         state = .asking
     }
 
-    /// True while the answer that is waited for is one that was asked for again.
+    var language: String { "resumable uploads (interop versions 8, 6, 5 and 3 of the IETF's draft)" }
+
+    /// True while the response that is waited for is one that was asked for again.
     var isReplaying: Bool { state == .replaying }
 
+    /// The length of the file.
+    private var total: Int64 { position.total }
+
     /// The first request.
-    mutating func begin() -> UploadStep { state == .creating ? create() : ask() }
+    mutating func begin() -> UploadStep {
+        if case .creating(let creation) = state { create(creation) } else { ask() }
+    }
 
     /// Takes a 1xx answer: the URL of the upload, its limits, and an offset that the service vouches for. What does not
     /// carry the same version is ignored, as the draft says (section 4.4.1).
     mutating func take(informational status: Int, _ headers: HTTPFields, from requestURL: String) {
         guard status == 104, headers[.uploadDraftInteropVersion] == String(version.rawValue) else { return }
-        hasEvidence = true
+        noteEvidence()
         readLimit(headers)
         if let location = headers[.location] { take(location, from: requestURL) }
-        if let offset = offset(in: headers), offset <= total { confirmed = max(confirmed, offset) }
+        if let offset = offset(in: headers), offset <= total { position.confirmed = max(position.confirmed, offset) }
     }
 
     /// Takes the answer to the request that was sent last.
     mutating func next(after response: HTTPExchangeResponse) -> UploadStep {
-        if let contradiction { return .fail(.contradiction(contradiction)) }
         readLimit(response.headers)
-        let isCreation = state == .creating
-        if let target = UploadRedirect.target(of: response), !isCreation || response.status > 303 {
-            return follow(target)
-        }
-        if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) {
-            url = redirect.take() ?? url
-        }
-        return redirect.step(after(response), after: response)
+        if let target = UploadRedirect.target(of: response), let step = follow(target, response.status) { return step }
+        if Self.speaksOfUploads(response) { position.believeRedirect() }
+        return position.redirect.step(after(response), after: response)
     }
 
     private mutating func after(_ response: HTTPExchangeResponse) -> UploadStep {
         switch state {
-        case .creating: afterCreation(response)
+        case .creating(let creation):
+            creation.bringsAll ? afterWhole(response, creation) : afterCreation(response, creation)
         case .asking: afterOffset(response)
         case .appending(let offset, let count): afterAppend(response, from: offset, count: count)
         case .replaying: afterReplay(response)
+        case .contradicted: .fail(.contradiction("the service gives two addresses for one upload"))
         }
+    }
+
+    private static func speaksOfUploads(_ response: HTTPExchangeResponse) -> Bool {
+        response.headers.contains { $0.name.canonicalName.hasPrefix("upload-") }
+    }
+
+    private mutating func noteEvidence() {
+        guard case .creating(var creation) = state else { return }
+        creation.hasEvidence = true
+        state = .creating(creation)
     }
 
     /// The request that ends the upload without a result; nil when there is none.
     var cancellation: UploadRequest? {
-        url.map { version.request(.cancel, .delete, $0) }
+        position.url.map { version.request(.cancel, .delete, $0) }
     }
 
-    /// Takes back that the request sent last may have ended the upload: its last byte did not go out.
-    mutating func takeBack() { mayBeComplete = couldBeComplete }
+    func record(in checkpoint: inout UploadCheckpoint) {
+        // What is only offered has nothing to go on with before the service has taken it up.
+        if agreement == .offered {
+            guard position.url != nil else { return }
+            checkpoint.terms.chosen = .resumable
+        }
+        recordPosition(in: &checkpoint)
+        if agreement == .settled || position.url != nil { checkpoint.terms.version = version }
+        if refusesBytes { checkpoint.terms.refusesBytes = true }
+    }
 
     // MARK: Requests
 
-    private mutating func create() -> UploadStep {
-        state = .creating
-        couldBeComplete = mayBeComplete
-        // Its answer may be the one that ends the upload.
-        mayBeComplete = isOptimistic
-        return .send(version.creation(at: creationURL, of: total, bringsAll: isOptimistic))
+    private mutating func create(_ creation: Creation) -> UploadStep {
+        state = .creating(creation)
+        // Its response may be the one that ends the upload.
+        position.begin(bringsEnd: creation.bringsAll)
+        var request = version.creation(at: creation.url, of: total, bringsAll: creation.bringsAll)
+        if agreement == .offered { (request.purpose, request.note) = (.whole, .none) }
+        return .send(request)
     }
 
     private mutating func ask() -> UploadStep {
         state = .asking
-        return .send(version.request(.ask, .head, redirect.target ?? url))
+        return .send(version.request(.ask, .head, position.target))
     }
 
     /// The rest in one request, or as much of it as the service takes at a time.
@@ -139,80 +167,84 @@ struct ResumableSession: Sendable, Equatable {
         guard offset <= total else { return beyondEnd(offset) }
         if let maximum = limit?.maximumSize, total > maximum { return .fail(.tooLarge(maximum)) }
         if let minimum = limit?.minimumSize, total < minimum { return .fail(.tooSmall(minimum)) }
-        confirmed = offset
-        couldBeComplete = mayBeComplete
-        let most = max(chunk.size ?? .max, limit?.minimumAppend ?? 0)
+        position.confirmed = offset
+        let most = max(position.chunk.size ?? .max, limit?.minimumAppend ?? 0)
         let count = min(total - offset, most, limit?.maximumAppend ?? .max)
         let isLast = offset + count == total
-        if isLast { mayBeComplete = true }
+        position.begin(bringsEnd: isLast)
         state = .appending(from: offset, count: count)
-        return .send(version.append(offset..<offset + count, to: redirect.target ?? url, isLast: isLast))
+        return .send(version.append(offset..<offset + count, to: position.target, isLast: isLast))
     }
 
     /// An empty append to a complete upload: a service can give its last answer again (section 4.4.2).
     private mutating func replay() -> UploadStep {
         state = .replaying
-        mayBeComplete = true
-        confirmed = total
-        return .send(version.append(total..<total, to: redirect.target ?? url, isLast: true, .replay))
+        position.noteWhole()
+        return .send(version.append(total..<total, to: position.target, isLast: true, .replay))
     }
 
     // MARK: Answers
 
-    private mutating func afterCreation(_ response: HTTPExchangeResponse) -> UploadStep {
-        if isOptimistic { return afterWhole(response) }
-        if !isVersionSettled, Self.refusesVersion(response.status) { return tryOlderVersion(response) }
+    private mutating func afterCreation(_ response: HTTPExchangeResponse, _ creation: Creation) -> UploadStep {
+        if agreement == .proposed, Self.refusesVersion(response.status) { return tryOlderVersion(response, creation) }
         guard response.isSuccess else { return .fail(.refused) }
-        if let location = response.headers[.location] { take(location, from: response.url) }
-        if let contradiction { return .fail(.contradiction(contradiction)) }
-        guard url != nil else { return .fail(.unsupported) }
-        isVersionSettled = true
-        if response.headers.contains(where: { $0.name.canonicalName.hasPrefix("upload-") }) { hasEvidence = true }
+        if let failure = takeAddress(response) { return failure }
+        agreement = .settled
         let kept = offset(in: response.headers) ?? 0
         guard kept <= total else { return beyondEnd(kept) }
         // A Location alone can be that of something else: a service that knows nothing of this protocol answers so too.
         // And of nothing that was sent nothing can be there.
-        return hasEvidence && kept == 0 ? append(from: 0) : ask()
+        return kept == 0 && (creation.hasEvidence || Self.speaksOfUploads(response)) ? append(from: 0) : ask()
+    }
+
+    /// Takes the address out of a creation's response; a failure when there is none.
+    private mutating func takeAddress(_ response: HTTPExchangeResponse) -> UploadStep? {
+        if let location = response.headers[.location] { take(location, from: response.url) }
+        if state == .contradicted { return after(response) }
+        return position.url == nil ? .fail(.unsupported) : nil
     }
 
     private func beyondEnd(_ offset: Int64) -> UploadStep {
         .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
     }
 
-    /// The answer to all bytes at once: that of the upload's target, unless it says that something is missing.
-    private mutating func afterWhole(_ response: HTTPExchangeResponse) -> UploadStep {
+    /// The response to all bytes at once: that of the upload's target, unless it says that something is missing.
+    private mutating func afterWhole(_ response: HTTPExchangeResponse, _ creation: Creation) -> UploadStep {
         let isComplete = version.isComplete(in: response.headers)
         if isComplete == true || (response.isSuccess && isComplete == nil) { return .done }
+        // A service that shows nothing of this protocol was sent a plain request.
+        if agreement == .offered, isComplete == nil, position.url == nil { return .done }
         if response.isSuccess {
-            if let location = response.headers[.location] { take(location, from: response.url) }
-            if let contradiction { return .fail(.contradiction(contradiction)) }
-            guard url != nil else { return .fail(.unsupported) }
-            isVersionSettled = true
+            if let failure = takeAddress(response) { return failure }
+            agreement = .settled
             return ask()
         }
-        // What was refused is not there.
-        if response.status < 500 || response.status == 503 { mayBeComplete = false }
-        if !isVersionSettled, Self.refusesVersion(response.status) {
-            // A version that the service names is worth the bytes; others are tried without.
-            isOptimistic = response.headers[.uploadDraftInteropVersion] != nil
-            return tryOlderVersion(response)
+        // What was refused is not there, and the bytes are not risked again before a creation is accepted.
+        if response.status < 500 || response.status == 503 {
+            position.noteRefusal()
+            refusesBytes = true
+        }
+        if agreement == .proposed, Self.refusesVersion(response.status) {
+            var next = creation
+            next.bringsAll = false
+            return tryOlderVersion(response, next)
         }
         guard response.status == 413 else { return .fail(.refused) }
-        isOptimistic = false
-        return create()
+        if position.url != nil { return afterTooMuch(response, total) }
+        return create(Creation(url: creation.url, bringsAll: false))
     }
 
     /// 400 is what most say to a version they don't speak; tusd says 412 and gateways 501 or 505.
     private static func refusesVersion(_ status: Int) -> Bool { [400, 412, 422, 426, 501, 505].contains(status) }
 
-    private mutating func tryOlderVersion(_ response: HTTPExchangeResponse) -> UploadStep {
+    private mutating func tryOlderVersion(_ response: HTTPExchangeResponse, _ creation: Creation) -> UploadStep {
         let named = response.headers[.uploadDraftInteropVersion].flatMap { Int($0) }
         // It speaks this version and refuses all the same: that is about the request.
         if named == version.rawValue { return .fail(.refused) }
         let proposed = named.flatMap(InteropVersion.init).flatMap { $0 < version ? $0 : nil }
         guard let older = proposed ?? version.older else { return .fail(.refused) }
         version = older
-        return create()
+        return create(creation)
     }
 
     private mutating func afterOffset(_ response: HTTPExchangeResponse) -> UploadStep {
@@ -220,13 +252,13 @@ struct ResumableSession: Sendable, Equatable {
         if response.status == 409 || response.status == 423 { return .fail(.busy) }
         guard response.isSuccess else { return .fail(.refused) }
         guard let offset = offset(in: response.headers) else {
-            return .fail(confirmed > 0 || mayBeComplete ? .unclear : .unsupported)
+            return .fail(position.confirmed > 0 || position.mayBeComplete ? .unclear : .unsupported)
         }
         if let length = response.headers[.uploadLength].flatMap(StructuredField.integer), length != total {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
         guard offset <= total else { return beyondEnd(offset) }
-        chunk.noteKept(offset > confirmed)
+        position.chunk.noteKept(offset > position.confirmed)
         if version.isComplete(in: response.headers) == true { return offset < total ? cutShort(offset) : replay() }
         return append(from: offset)
     }
@@ -255,24 +287,25 @@ struct ResumableSession: Sendable, Equatable {
         let offset = offset(in: response.headers)
         if isComplete == nil, offset == nil, response.isPage { return .fail(.unclear) }
         guard isComplete ?? ((offset ?? total) >= total) == false else { return .done }
-        return detours.add("the service takes all bytes and says that the upload is not complete") ?? ask()
+        return position.detours.add("the service takes all bytes and says that the upload is not complete") ?? ask()
     }
 
     private mutating func afterPart(_ response: HTTPExchangeResponse, _ start: Int64, _ count: Int64) -> UploadStep {
         let offset = offset(in: response.headers) ?? start + count
         // More than it was sent: what it has is asked for before that is believed.
         if offset > start + count {
-            return detours.add("the service says it has more than it was sent") ?? ask()
+            return position.detours.add("the service says it has more than it was sent") ?? ask()
         }
         if offset > start {
-            detours.advance(to: offset)
+            position.detours.advance(to: offset)
+            position.chunk.noteSent(offset - start, in: response.timings)
             return append(from: offset)
         }
-        return detours.add("the service answers \(response.status) to bytes that it does not keep") ?? ask()
+        return position.detours.add("the service answers \(response.status) to bytes that it does not keep") ?? ask()
     }
 
     private mutating func afterConflict(_ response: HTTPExchangeResponse) -> UploadStep {
-        if let end = detours.add("the service keeps changing its mind about the offset") { return end }
+        if let end = position.detours.add("the service keeps changing its mind about the offset") { return end }
         guard let offset = offset(in: response.headers), offset <= total else { return ask() }
         guard version.isComplete(in: response.headers) == true else { return append(from: offset) }
         return offset < total ? cutShort(offset) : replay()
@@ -288,7 +321,7 @@ struct ResumableSession: Sendable, Equatable {
         let smaller = named.flatMap { $0 < count ? $0 : nil } ?? max(count / 2, least)
         // Below that it is not the part that is too large.
         guard smaller > 0, smaller < count else { return .fail(.refused) }
-        chunk.shrink(to: smaller)
+        position.chunk.shrink(to: smaller)
         return ask()
     }
 
@@ -301,31 +334,28 @@ struct ResumableSession: Sendable, Equatable {
         }
     }
 
-    private mutating func follow(_ target: String) -> UploadStep {
-        if let end = detours.add("the service redirects again and again") { return end }
+    /// Goes to where the upload is by now; nil for a response that redirects nothing.
+    private mutating func follow(_ target: String, _ status: Int) -> UploadStep? {
+        if case .contradicted = state { return nil }
+        if case .creating = state, status <= 303 || agreement == .offered { return nil }
+        if let end = position.detours.add("the service redirects again and again") { return end }
+        if case .creating(var creation) = state {
+            creation.url = target
+            return create(creation)
+        }
+        position.redirect.target = target
         switch state {
-        case .creating:
-            creationURL = target
-            return create()
-        case .asking:
-            redirect.target = target
-            return ask()
-        case .appending(let offset, _):
-            redirect.target = target
-            return append(from: offset)
-        case .replaying:
-            redirect.target = target
-            return replay()
+        case .appending(let offset, _): return append(from: offset)
+        case .replaying: return replay()
+        default: return ask()
         }
     }
 
     /// All Locations of a creation must be the same (section 4.2.2).
     private mutating func take(_ location: String, from base: String) {
         guard let found = URLReference.resolve(location, against: base) else { return }
-        if let url, url != found, state == .creating {
-            contradiction = "the service gives two addresses for one upload"
-        }
-        if url == nil { url = found }
+        if let url = position.url, url != found, case .creating = state { state = .contradicted }
+        if position.url == nil { position.url = found }
     }
 
     private func offset(in headers: HTTPFields) -> Int64? {
@@ -337,7 +367,7 @@ struct ResumableSession: Sendable, Equatable {
         // A limit that was found the hard way is not raised again.
         let known = limit?.maximumAppend
         limit = found
-        if let seconds = found.maximumAge { lifetime = .lasting(.seconds(seconds)) }
+        if let seconds = found.maximumAge { position.lifetime = .lasting(.seconds(seconds)) }
         if let known { limit?.maximumAppend = min(known, found.maximumAppend ?? known) }
     }
 }

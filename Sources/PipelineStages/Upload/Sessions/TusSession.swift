@@ -9,7 +9,7 @@ import PipelineHTTP
 /// Uploads are created empty, or with their first part, so that the URL is known, and can be kept, before more goes out. A
 /// try that begins with an upload that exists asks for its offset first: a service may still hold the connection that
 /// broke, and answers a PATCH meanwhile with 403, 409 or 423. An upload past its `Upload-Expires` is 404 or 410.
-struct TusSession: Sendable, Equatable {
+struct TusSession: UploadSession, Equatable {
     private enum State: Sendable, Equatable {
         case discovering
         case creating(count: Int64)
@@ -17,59 +17,47 @@ struct TusSession: Sendable, Equatable {
         case appending(from: Int64, count: Int64)
     }
 
-    /// The length of the file.
-    let total: Int64
-    /// Where the upload is; nil before the service has said so.
-    private(set) var url: String?
-    /// How many bytes the service is known to have.
-    private(set) var confirmed: Int64 = 0
-    /// True once a request was begun whose answer may be the one that ends the upload.
-    private(set) var mayBeComplete = false
-    /// The same before the request that was made last.
-    private var couldBeComplete = false
-    /// True when the answer that ends the upload is not the one to its last bytes: that was lost.
+    /// True when the author's request names an upload that exists: then no other can be made.
+    let isGiven: Bool
+    var position: UploadPosition
+    /// True when the response that ends the upload is not the one to its last bytes: that was lost.
     private(set) var isReplaying = false
-    /// The most bytes of one append; nil for the rest in one.
-    private(set) var chunk: UploadChunk
     /// What the service offers beyond the core; nil before it was asked.
     private(set) var offer: TusOffer?
-    /// Until when the service keeps the upload, as the last answer said it; nil when it did not.
-    var lifetime: UploadLifetime?
-    private var redirect = UploadRedirect()
-    private var state = State.discovering
-    private var detours = UploadDetours()
+    private var state: State
 
     /// How often the offset is asked for after a refusal of bytes without a pause.
     private static let quickQuestions = 2
 
-    /// A session for a new upload.
-    init(total: Int64, chunk: UploadChunk, offer: TusOffer? = nil) {
-        self.total = total
-        self.chunk = chunk
+    /// A session for a new upload, or for one that goes on.
+    init(
+        total: Int64, chunk: UploadChunk, isGiven: Bool = false, url: String? = nil, confirmed: Int64 = 0,
+        mayBeComplete: Bool = false, offer: TusOffer? = nil
+    ) {
+        self.isGiven = isGiven
         self.offer = offer
+        position = UploadPosition(
+            total: total, chunk: chunk, url: url, confirmed: confirmed, mayBeComplete: mayBeComplete)
+        state = isGiven || url != nil ? .asking : .discovering
     }
 
-    /// A session that goes on with an upload.
-    init(
-        total: Int64, chunk: UploadChunk, url: String, confirmed: Int64, mayBeComplete: Bool,
-        offer: TusOffer? = nil
-    ) {
-        self.init(total: total, chunk: chunk, offer: offer)
-        self.url = url
-        self.confirmed = confirmed
-        detours = UploadDetours(from: confirmed)
-        self.mayBeComplete = mayBeComplete
-        state = .asking
-    }
+    var language: String { "tus 1.0.0" }
+
+    var canBeMadeAnew: Bool { !isGiven }
+
+    private var total: Int64 { position.total }
 
     /// The first request.
-    mutating func begin() -> UploadStep { url != nil ? ask() : total == 0 || offer != nil ? create() : discover() }
+    mutating func begin() -> UploadStep {
+        if state == .asking { return ask() }
+        return total == 0 || offer != nil ? create() : discover()
+    }
 
     /// Takes the answer to the request that was sent last.
     mutating func next(after response: HTTPExchangeResponse) -> UploadStep {
         if let target = UploadRedirect.target(of: response), let step = follow(target) { return step }
-        if response.headers[.tusResumable] != nil { url = redirect.take() ?? url }
-        return redirect.step(after(response), after: response)
+        if response.headers[.tusResumable] != nil { position.believeRedirect() }
+        return position.redirect.step(after(response), after: response)
     }
 
     private mutating func after(_ response: HTTPExchangeResponse) -> UploadStep {
@@ -83,11 +71,14 @@ struct TusSession: Sendable, Equatable {
 
     /// The request that ends the upload without a result (extension termination); nil when there is none.
     var cancellation: UploadRequest? {
-        url.map { UploadRequest(purpose: .cancel, method: .delete, url: $0, headers: fields()) }
+        guard position.url != nil || isGiven else { return nil }
+        return UploadRequest(purpose: .cancel, method: .delete, url: position.url, headers: fields())
     }
 
-    /// Takes back that the request sent last may have ended the upload: its last byte did not go out.
-    mutating func takeBack() { mayBeComplete = couldBeComplete }
+    func record(in checkpoint: inout UploadCheckpoint) {
+        recordPosition(in: &checkpoint)
+        checkpoint.terms.offer = offer
+    }
 
     // MARK: Requests
 
@@ -104,11 +95,10 @@ struct TusSession: Sendable, Equatable {
     /// With the extension creation-with-upload the first part goes along. Never the last byte: an upload that is whole
     /// before its URL is known could not be found again when that answer is lost.
     private mutating func create() -> UploadStep {
-        let first = offer?.createsWithUpload == true && total > chunk.part ? chunk.part : 0
+        let first = offer?.createsWithUpload == true && total > position.chunk.part ? position.chunk.part : 0
         state = .creating(count: first)
-        couldBeComplete = mayBeComplete
         // An empty file is complete as soon as it is created.
-        if total == 0 { mayBeComplete = true }
+        position.begin(bringsEnd: total == 0)
         return .send(
             UploadRequest(
                 purpose: .create, headers: fields(HTTPField(name: .uploadLength, value: String(total))),
@@ -117,23 +107,23 @@ struct TusSession: Sendable, Equatable {
 
     private mutating func ask() -> UploadStep {
         state = .asking
-        return .send(UploadRequest(purpose: .ask, method: .head, url: redirect.target ?? url, headers: fields()))
+        return .send(UploadRequest(purpose: .ask, method: .head, url: position.target, headers: fields()))
     }
 
     private mutating func append(from offset: Int64) -> UploadStep {
-        confirmed = offset
-        couldBeComplete = mayBeComplete
+        position.confirmed = offset
         // What a service checks as a whole it drops as a whole: a part at a time.
+        let chunk = position.chunk
         let most = offer?.checksum == nil ? chunk.size ?? .max : min(chunk.size ?? .max, chunk.part)
         let count = min(total - offset, most)
-        if offset + count == total { mayBeComplete = true }
+        position.begin(bringsEnd: offset + count == total)
         state = .appending(from: offset, count: count)
         let headers = fields(
             HTTPField(name: .uploadOffset, value: String(offset)),
             HTTPField(name: .contentType, value: "application/offset+octet-stream"))
         return .send(
             UploadRequest(
-                purpose: .append, method: .patch, url: redirect.target ?? url, headers: headers,
+                purpose: .append, method: .patch, url: position.target, headers: headers,
                 body: .file(offset: offset, count: count), checksum: offer?.checksum))
     }
 
@@ -154,13 +144,13 @@ struct TusSession: Sendable, Equatable {
         // 412 is the answer to a version that the service does not speak.
         if response.status == 412, response.headers[.tusVersion] != nil { return .fail(.unsupported) }
         guard response.isSuccess else {
-            if response.status < 500 || response.status == 503 { mayBeComplete = false }
+            if response.status < 500 || response.status == 503 { position.noteRefusal() }
             return .fail(.refused)
         }
         guard let location = response.headers[.location],
             let found = URLReference.resolve(location, against: response.url)
         else { return .fail(.unsupported) }
-        url = found
+        position.url = found
         if total == 0 { return .done }
         // A Location alone can be that of something else: a service that knows nothing of this protocol answers so too.
         guard response.headers[.tusResumable] != nil else { return ask() }
@@ -181,7 +171,9 @@ struct TusSession: Sendable, Equatable {
 
     /// When the service drops the upload if nothing more comes (extension expiration).
     private mutating func noteExpiry(_ response: HTTPExchangeResponse) {
-        lifetime = UploadLifetime(date: response.headers[.uploadExpires], in: response.headers) ?? lifetime
+        if let end = UploadLifetime(date: response.headers[.uploadExpires], in: response.headers) {
+            position.lifetime = end
+        }
     }
 
     private mutating func afterOffset(_ response: HTTPExchangeResponse) -> UploadStep {
@@ -189,24 +181,24 @@ struct TusSession: Sendable, Equatable {
         switch response.status {
         case 404, 410, 403: return .fail(.gone)
         // Some services no longer show an upload that is complete.
-        case 405 where mayBeComplete: return .fail(.gone)
+        case 405 where position.mayBeComplete: return .fail(.gone)
         case 409, 423: return .fail(.busy)
         case 412 where response.headers[.tusVersion] != nil: return .fail(.unsupported)
         default: break
         }
         guard response.isSuccess else { return .fail(.refused) }
         guard let offset = offset(in: response.headers) else {
-            return .fail(confirmed > 0 || mayBeComplete ? .unclear : .unsupported)
+            return .fail(position.confirmed > 0 || position.mayBeComplete ? .unclear : .unsupported)
         }
-        url = redirect.take() ?? url
+        position.believeRedirect()
         if let length = response.headers[.uploadLength].flatMap({ Int64($0) }), length != total {
             return .fail(.wrong("the upload there is for \(length) bytes, and the file has \(total)"))
         }
         guard offset <= total else { return beyondEnd(offset) }
-        detours.advance(to: offset)
-        chunk.noteKept(offset > confirmed)
+        position.detours.advance(to: offset)
+        position.chunk.noteKept(offset > position.confirmed)
         guard offset < total else {
-            confirmed = total
+            position.confirmed = total
             isReplaying = true
             return .done
         }
@@ -219,13 +211,14 @@ struct TusSession: Sendable, Equatable {
             guard let offset = kept(response, start + count) else {
                 return askAgain("the service does not say how much it has")
             }
-            url = redirect.take() ?? url
+            position.believeRedirect()
             guard offset <= total else { return beyondEnd(offset) }
             // More than it was sent: what it has is asked for before that is believed.
             guard offset <= start + count else { return askAgain("the service says it has more than it was sent") }
             if offset > start {
-                detours.advance(to: offset)
-                confirmed = offset
+                position.detours.advance(to: offset)
+                position.confirmed = offset
+                position.chunk.noteSent(offset - start, in: response.timings)
                 return offset == total ? .done : append(from: offset)
             }
             return askAgain("the service answers \(response.status) to bytes that it does not keep")
@@ -234,10 +227,11 @@ struct TusSession: Sendable, Equatable {
         case 404, 410: return .fail(.gone)
         case 423: return .fail(.busy)
         // Also while the request before this one is still open, and that may be so for a minute.
-        case 403, 409: return detours.count < Self.quickQuestions ? askAgain("") : .fail(.refusing(response.status))
+        case 403, 409:
+            return position.detours.count < Self.quickQuestions ? askAgain("") : .fail(.refusing(response.status))
         // A wrong checksum.
         case 460: return askAgain("the service keeps refusing bytes with \(response.status)")
-        case 413: return chunk.shrink(below: count) ? ask() : .fail(.refused)
+        case 413: return position.chunk.shrink(below: count) ? ask() : .fail(.refused)
         default: return .fail(.refused)
         }
     }
@@ -258,17 +252,17 @@ struct TusSession: Sendable, Equatable {
         switch state {
         case .discovering, .creating: return nil
         case .asking:
-            redirect.target = target
+            position.redirect.target = target
             return askAgain("the service redirects again and again")
         case .appending(let offset, _):
-            redirect.target = target
-            return detours.add("the service redirects again and again") ?? append(from: offset)
+            position.redirect.target = target
+            return position.detours.add("the service redirects again and again") ?? append(from: offset)
         }
     }
 
     /// Asks for the offset after an answer that leads back to where it was; a failure once there were too many.
     private mutating func askAgain(_ complaint: String) -> UploadStep {
-        detours.add(complaint) ?? ask()
+        position.detours.add(complaint) ?? ask()
     }
 }
 

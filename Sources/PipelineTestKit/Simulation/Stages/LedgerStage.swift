@@ -71,7 +71,7 @@ public struct LedgerStage: Stage {
                 try stopIfCancelled()
                 return judged(result, context)
             },
-            settle: { record throws(StageFailure) in try await settled(record, context) })
+            reconcile: { record throws(StageFailure) in try await settled(record, context) })
     }
 
     private func judged(

@@ -2,14 +2,14 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// Finds out what became of a submit whose answer is lost, as its `once` says.
+/// Finds out what became of a submit whose response is lost, as its `once` says.
 struct SubmitReconciliation: Sendable {
     let requests: StageRequests
     @Indirect private(set) var definition: RequestDefinition
     /// Why it isn't known.
     var cause = "the answer is lost"
 
-    func settle<Checkpoint>(
+    func perform<Checkpoint>(
         _ record: SubmitRecord, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
     ) async throws(StageFailure) -> Reconciliation {
         guard let once = definition.once else {
@@ -87,7 +87,7 @@ struct SubmitReconciliation: Sendable {
             result = try await search.perform(in: context)
         } catch {
             guard case .failed(let failed) = error else { throw error }
-            return settlement(of: failed)
+            return reconciliation(of: failed)
         }
         guard let item = result.matches.first else {
             if result.isWhole { return look.nothing }
@@ -155,7 +155,7 @@ struct SubmitReconciliation: Sendable {
             return nil
         } catch {
             guard case .failed(let failed) = error else { throw error }
-            return settlement(of: failed)
+            return reconciliation(of: failed)
         }
     }
 
@@ -163,11 +163,11 @@ struct SubmitReconciliation: Sendable {
         _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> Reconciliation {
         guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
-        return settlement(of: failed)
+        return reconciliation(of: failed)
     }
 
     /// A look-up that can't work proves nothing about the submit: a person must tell.
-    private func settlement(of failed: AttemptFailure) -> Reconciliation {
+    private func reconciliation(of failed: AttemptFailure) -> Reconciliation {
         guard failed.kind == .definite else { return .failed(failed) }
         return .unsettled(reason: "\(cause), and the look-up failed: \(failed.failure.title)")
     }

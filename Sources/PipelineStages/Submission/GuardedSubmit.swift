@@ -1,0 +1,140 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// A request that must not be sent twice: goes through the submit ledger, and is reconciled as its `once` says when its
+/// response is lost.
+struct GuardedSubmit: Sendable {
+    let requests: StageRequests
+    @Indirect private(set) var definition: RequestDefinition
+    /// The statuses that accept, unless the request says otherwise.
+    var expected = StatusSet.success
+    var subject = Subject.submit
+
+    /// Takes the captures out of a response that accepts. It is called before they are durable, and again for a later
+    /// response when the process ends in between.
+    typealias Accept = (SubmitReceipt) async throws(StageFailure) -> Result<JSONObject, CaptureFailure>
+
+    /// One exchange of the submit.
+    struct Exchange {
+        let rendered: RenderedRequest
+        let result: Result<HTTPExchangeResponse, ExchangeFailure>
+        /// True when so little of a request that failed went out that no service can have accepted it.
+        let cannotHaveArrived: Bool
+    }
+
+    /// What is submitted, in the words of messages.
+    enum Subject: String {
+        case submit, upload
+    }
+
+    /// Sends it, or finds out what became of it.
+    func perform<Checkpoint>(
+        in context: StageContext<Checkpoint>, accept: Accept
+    ) async throws(StageFailure) -> SubmitOutcome {
+        try await perform(try await requests.render(definition, in: context), in: context, accept: accept)
+    }
+
+    /// Sends a request whose values need what only its stage knows.
+    func perform<Checkpoint>(
+        _ rendered: RenderedRequest, in context: StageContext<Checkpoint>, accept: Accept
+    ) async throws(StageFailure) -> SubmitOutcome {
+        let (body, line) = (rendered.digestInput, context.redact(rendered.line))
+        return try await perform(body: body, line: line, in: context, accept: accept) {
+            key async throws(StageFailure) in
+            var request = rendered
+            if let key { request.decorators.insert(key, at: 0) }
+            let result = await requests.send(request, in: context) { options in
+                // libcurl repeats a request by itself when a kept connection turns out to be gone.
+                options.freshConnection = true
+                options.onSent = { context.pass(.submitSent) }
+            }
+            var cannotHaveArrived = false
+            if case .failure(let failure) = result { cannotHaveArrived = !failure.connectionMade }
+            return Exchange(rendered: request, result: result, cannotHaveArrived: cannotHaveArrived)
+        }
+    }
+
+    /// Sends by an exchange of the caller's own, which is told the key's decorator.
+    /// - Parameters:
+    ///   - body: what is sent, for the digest that is kept.
+    ///   - line: the request in messages; nil for none.
+    func perform<Checkpoint>(
+        body: [UInt8], line: String? = nil, in context: StageContext<Checkpoint>, accept: Accept,
+        exchange: (IdempotencyKey?) async throws(StageFailure) -> Exchange
+    ) async throws(StageFailure) -> SubmitOutcome {
+        var cause: String?
+        let outcome = try await context.submit(
+            body: body,
+            send: { record async throws(StageFailure) in
+                let response = try await send(record, in: context, accept: accept, exchange: exchange)
+                if case .uncertain(let failure, _) = response { cause = failure.title }
+                return response
+            },
+            reconcile: { record async throws(StageFailure) in
+                var reconciliation = SubmitReconciliation(requests: requests, definition: definition)
+                if let cause { reconciliation.cause = cause }
+                return try await reconciliation.perform(record, in: context, accept: accept)
+            })
+        guard case .unknown(let submit) = outcome, definition.onUnknown == .fail else { return outcome }
+        var failure = Self.unknown(subject, submit.reason, requests, in: context)
+        failure.request = line
+        throw .definite(failure)
+    }
+
+    /// That nobody can know whether the service has taken it, and what to do about it.
+    static func unknown<Checkpoint>(
+        _ subject: Subject, _ reason: String, _ requests: StageRequests, in context: StageContext<Checkpoint>
+    ) -> StepFailure {
+        let again = subject == .upload ? "sends the file again" : "sends it again"
+        return StepFailure(
+            "it is unknown whether the \(subject.rawValue) was accepted: \(reason)",
+            hint: "look at the service; 'pipeline retry --from \(context.facts.step.stage)' \(again)",
+            service: requests.service?.name, place: context.facts.place)
+    }
+
+    private func send<Checkpoint>(
+        _ record: SubmitRecord, in context: StageContext<Checkpoint>, accept: Accept,
+        exchange: (IdempotencyKey?) async throws(StageFailure) -> Exchange
+    ) async throws(StageFailure) -> SubmitResponse {
+        if let deadline = context.facts.deadline, context.now >= deadline {
+            return .notSent(AttemptFailure(Self.tooLate(context), kind: .definite))
+        }
+        let sent = try await exchange(try await definition.once?.key?.decorator(for: record, in: context))
+        switch sent.result {
+        case .success(let response):
+            do throws(StageFailure) {
+                return try await requests.judge(
+                    response, toSubmit: sent.rendered, in: context, default: expected, accept: accept)
+            } catch {
+                // Whatever kept the response from being judged: it came, so the submit may have been accepted.
+                guard case .failed(let failed) = error, failed.kind != .secret else { throw error }
+                return .uncertain(failed.failure)
+            }
+        case .failure(let failure):
+            let failed = requests.tryFailure(failure, of: sent.rendered, in: context)
+            let isStopped = failure.reason == .cancelled || Task.isCancelled
+            if sent.cannotHaveArrived {
+                return .notSent(isStopped ? AttemptFailure(failed.failure, kind: .silent) : failed)
+            }
+            if isStopped { throw .stopped }
+            return .uncertain(failed.failure)
+        }
+    }
+
+    static func tooLate<Checkpoint>(_ context: StageContext<Checkpoint>) -> StepFailure {
+        let length = context.facts.deadline.map { DurationText.describe($0 - context.facts.started) } ?? ""
+        return StepFailure(
+            "the stage did not end before its deadline, \(length) after its start",
+            hint: "a longer \"deadline\" gives it more time", place: context.facts.place)
+    }
+}
+
+/// A response that shows a submit to have been accepted.
+struct SubmitReceipt: Sendable {
+    let answer: ServiceResponse
+    /// True when it is the submit's own; otherwise it came from looking for a lost one.
+    let isDirect: Bool
+    /// The wait that the service asks for.
+    let retryAfter: Duration?
+}

@@ -1,0 +1,47 @@
+import PipelineCore
+import PipelineHTTP
+
+extension StageRequests {
+    /// Judges a response to a request that must not be sent twice: the one table of what a status says of a submit, an
+    /// upload's end included.
+    ///
+    /// | response | the submit was |
+    /// |---|---|
+    /// | an expected status whose captures are there | accepted |
+    /// | an expected status without them | perhaps accepted |
+    /// | an entry of `fail` | refused, or with `retry` not accepted |
+    /// | 429, 503 | not accepted, and may be sent after the floor |
+    /// | 408, 409, 425 | perhaps accepted: another request with the same key may be under way |
+    /// | 401, 403 that new credentials or a new signature may mend | not accepted |
+    /// | other 4xx | refused |
+    /// | anything else | perhaps accepted |
+    func judge<Checkpoint>(
+        _ response: HTTPExchangeResponse, toSubmit rendered: RenderedRequest, in context: StageContext<Checkpoint>,
+        default expected: StatusSet = .success, accept: GuardedSubmit.Accept
+    ) async throws(StageFailure) -> SubmitResponse {
+        let answer = answer(of: response)
+        let retryAfter = response.retryAfter(now: context.now)
+        switch try await verdict(on: answer, of: rendered, in: context, default: expected) {
+        case .expected:
+            let receipt = SubmitReceipt(answer: answer, isDirect: true, retryAfter: retryAfter)
+            switch try await accept(receipt) {
+            case .success(let captures): return .accepted(captures)
+            case .failure(let missing): return .uncertain(failure(missing, answer, of: rendered, in: context))
+            }
+        case .ruledOut(let failure, allowsRetry: false): return .refused(failure)
+        case .ruledOut(let failure, allowsRetry: true):
+            return .notAccepted(AttemptFailure(failure, kind: .answered, retryAfter: retryAfter))
+        case .unexpected(let failure):
+            switch response.status {
+            case 429, 503: return .notAccepted(tryFailure(failure, of: response, in: context))
+            case 408, 409, 425: return .uncertain(failure, retryAfter: retryAfter)
+            case 400..<500:
+                let isNewer = await hasNewCredentials(for: response.status, of: rendered, in: context)
+                let isOutdated = await isOutdated(answer, rendered, in: context)
+                return isNewer || isOutdated
+                    ? .notAccepted(AttemptFailure(failure, kind: .answered)) : .refused(failure)
+            default: return .uncertain(failure, retryAfter: retryAfter)
+            }
+        }
+    }
+}

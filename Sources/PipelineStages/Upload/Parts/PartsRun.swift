@@ -1,0 +1,220 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// One attempt of an upload in parts: made, filled by as many requests at a time as the author allows, and ended.
+///
+/// What a service confirmed is kept with each commit and not sent again; S3 is asked for it after an interruption.
+struct PartsRun {
+    var attempt: UploadAttempt
+    let definition: PartsDefinition
+    var writer: CheckpointWriter
+    /// How far the upload is; it goes into the checkpoint with each commit.
+    var state: PartsCheckpoint
+    /// How long a response takes to begin, as far as a connection that was made has shown it.
+    var roundTrip = Duration.zero
+    /// True when the upload was at the service before this attempt.
+    private let isResumed: Bool
+
+    /// A response that may be the one that ended the upload, and its request.
+    typealias Ended = (response: HTTPExchangeResponse, rendered: RenderedRequest)
+
+    init(_ attempt: UploadAttempt, _ definition: PartsDefinition, _ writer: CheckpointWriter) {
+        self.attempt = attempt
+        self.definition = definition
+        self.writer = writer
+        if case .parts(let known) = writer.checkpoint.phase {
+            (state, isResumed) = (known, true)
+        } else {
+            (state, isResumed) = (PartsCheckpoint(partSize: attempt.partSize), false)
+        }
+    }
+
+    var parts: PartsRequests { PartsRequests(attempt: attempt, definition: definition) }
+    var requests: StageRequests { attempt.requests }
+    var context: StageContext<UploadCheckpoint> { attempt.context }
+    var table: PartTable { PartTable(total: attempt.source.size, size: state.partSize) }
+
+    mutating func perform() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        do throws(StageFailure) {
+            return try await advance()
+        } catch {
+            guard case .failed(let failed) = error, failed.kind == .definite, definition.cancel != nil,
+                // An end whose response was lost may have been taken: what is there now is no half of an upload.
+                case .parts(let known) = writer.checkpoint.phase, !known.isCompleting
+            else { throw error }
+            await attempt.remove(writer.checkpoint)
+            writer.checkpoint.forgetUpload()
+            try await writer.keep()
+            throw error
+        }
+    }
+
+    private mutating func advance() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        if !isResumed {
+            try await create()
+        } else if parts.isStorage, let outcome = try await takeUpListed() {
+            return outcome
+        }
+        attempt.partSize = state.partSize
+        if let ask = definition.ask {
+            return try await fill(asking: ask, isResumed: isResumed)
+        }
+        if isResumed, !parts.isStorage { takeBackLast() }
+        return try await complete(after: try await sendMissing())
+    }
+
+    // MARK: Commits
+
+    /// Puts how far it is into the checkpoint.
+    mutating func record() { writer.checkpoint.phase = .parts(state) }
+
+    mutating func keep() async throws(StageFailure) {
+        record()
+        try await writer.keep()
+    }
+
+    // MARK: Making
+
+    private mutating func create() async throws(StageFailure) {
+        writer.checkpoint.progress.confirmed = 0
+        try await writer.keep()
+        guard definition.creates else {
+            state.partSize = try await partSize(after: [:])
+            return try await keep()
+        }
+        let rendered = try await parts.creation()
+        if parts.isStorage {
+            state.partSize = PartTable.storagePartSize(for: attempt.source.size, wanted: attempt.partSize)
+            state.checksum = try StorageChecksum.wanted(in: rendered.description.headers, context.facts.place)
+        }
+        let response = try await send(rendered)
+        let answer = try await requests.judge(response, of: rendered, in: context)
+        let captures = try requests.captures(definition.creation, from: answer, of: rendered, in: context)
+        if parts.isStorage {
+            guard let id = answer.xmlText("/InitiateMultipartUploadResult/UploadId"), !id.isEmpty else {
+                throw .definite(
+                    requests.failure("the answer to the creation names no UploadId", answer, of: rendered, in: context))
+            }
+            state.uploadID = id
+            state.begun = response.headers[.date].flatMap { Timestamp.httpDate($0) }
+        } else {
+            state.partSize = try await partSize(after: captures)
+        }
+        record()
+        try await writer.commit(countsBytes: false, captures: captures)
+        context.pass(.uploadCreated)
+    }
+
+    /// The size of a part, which may be what the creation's response said.
+    private func partSize(after captures: JSONObject) async throws(StageFailure) -> Int64 {
+        let setting = attempt.stage.partSize
+        let size = try await context.evaluate(with: { scope in
+            for member in captures { scope.own[member.name] = member.value }
+        }) { scope throws(EvaluationFailure) in
+            try setting.value(in: scope)
+        }
+        return max(1, size)
+    }
+
+    // MARK: Going on
+
+    /// The response to the last part was that to the upload, and what it gave was not kept: it is asked for again.
+    private mutating func takeBackLast() {
+        let isWhole = state.receipts.count == table.count && definition.complete == nil
+        guard isWhole, !attempt.definition.capture.entries.isEmpty else { return }
+        state.receipts[table.count] = nil
+        writer.checkpoint.progress.confirmed -= table.length(of: table.count)
+    }
+
+    // MARK: Ending
+
+    mutating func complete(after last: Ended?) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        guard let rendered = try await parts.completion(state) else {
+            guard let last else { return .finished([:]) }
+            return try await conclude(requests.answer(of: last.response), last.rendered)
+        }
+        if let complete = definition.complete, attempt.definition.once != nil {
+            context.pass(.uploadSent)
+            return try await submit(complete, rendered)
+        }
+        let isAgain = state.isCompleting
+        state.isCompleting = true
+        try await keep()
+        context.pass(.uploadSent)
+        let response = try await send(rendered)
+        // A condition on the object also fails for the one that a lost response had been about.
+        let isLost = response.status == 404 || (response.status == 412 && isAgain)
+        if isLost, parts.isStorage, let outcome = try await afterLoss(response, rendered) { return outcome }
+        if parts.isStorage, response.isSuccess, let failure = try await hiddenFailure(response, rendered) {
+            throw failure
+        }
+        try await judgeEnd(response, rendered, isAgain: isAgain || parts.isStorage)
+        return try await conclude(requests.answer(of: response), rendered)
+    }
+
+    /// Judges the response to the request that ends the upload. A refusal takes nothing from the parts: they are there,
+    /// and only the end is tried again.
+    /// - Parameter isAgain: whether an end before this one may have been taken, whose response was lost.
+    private mutating func judgeEnd(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, isAgain: Bool
+    ) async throws(StageFailure) {
+        let failed: AttemptFailure
+        var wasRefused = true
+        switch try await requests.judge(response, toSubmit: rendered, in: context, accept: { _ in .success([:]) }) {
+        case .accepted: return
+        case .refused(let failure): failed = AttemptFailure(failure, kind: .definite)
+        case .notSent(let failure), .notAccepted(let failure): failed = failure
+        case .uncertain(let failure, _):
+            failed = requests.tryFailure(failure, of: response, in: context)
+            wasRefused = false
+        }
+        if wasRefused, !isAgain {
+            state.isCompleting = false
+            try await keep()
+        }
+        throw .failed(failed)
+    }
+
+    private mutating func submit(
+        _ complete: RequestDefinition, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        let wasOpen = await context.hasOpenSubmit
+        let end = UploadEnding(attempt: attempt)
+        let outcome: SubmitOutcome
+        do throws(StageFailure) {
+            outcome = try await end.submit(complete, rendered)
+        } catch {
+            // Of an end that may have been taken nothing is to be removed.
+            let isOpen = await context.hasOpenSubmit
+            state.isCompleting = wasOpen || isOpen
+            record()
+            throw error
+        }
+        return try await end.outcome(of: outcome, &writer)
+    }
+
+    mutating func conclude(
+        _ answer: ServiceResponse, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        // What the service was asked for need not be the response that was lost.
+        try await UploadEnding(attempt: attempt, isReplayed: definition.ask != nil).conclude(answer, rendered, &writer)
+    }
+
+    // MARK: Exchanges
+
+    /// Sends a request whose bytes are not of the file.
+    mutating func send(_ rendered: RenderedRequest) async throws(StageFailure) -> HTTPExchangeResponse {
+        let response = try await attempt.send(rendered, &writer)
+        roundTrip = max(roundTrip, response.timings.roundTrip)
+        return response
+    }
+
+    /// The service no longer has the upload.
+    mutating func gone(
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
+    ) async throws(StageFailure) -> StageFailure {
+        try await UploadLoss(attempt: attempt).end(response, rendered, canBeMadeAnew: definition.creates, &writer)
+    }
+}

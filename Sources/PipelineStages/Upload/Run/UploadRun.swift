@@ -1,0 +1,79 @@
+import PipelineCore
+import PipelineHTTP
+
+/// One attempt of an upload: looks whether the file is still the one that was begun, and goes on by the way that the
+/// checkpoint and the protocol ask for.
+struct UploadRun {
+    let attempt: UploadAttempt
+    private var writer: CheckpointWriter
+    private let digest: UploadDigest?
+    /// The file as it was when the upload began; nil when it begins now.
+    private let begun: SourceFingerprint?
+
+    /// - Parameter saved: what the journal has; nil for nothing.
+    init(_ attempt: UploadAttempt, _ checkpoint: UploadCheckpoint, saved: UploadCheckpoint?) {
+        self.attempt = attempt
+        begun = checkpoint.source
+        var checkpoint = checkpoint
+        checkpoint.source = attempt.source.fingerprint
+        let mode = attempt.stage.mode
+        if mode.goesOnAtOffset || attempt.stage.offersResumption {
+            var known: UploadDigest.Checkpoint?
+            if case .open(let upload) = checkpoint.phase { known = upload.digest }
+            digest = UploadDigest(attempt.source, known)
+        } else {
+            digest = nil
+        }
+        writer = CheckpointWriter(
+            checkpoint, committed: saved == checkpoint ? saved : nil,
+            isSparing: mode.startsAgain && attempt.source.size <= attempt.partSize, in: attempt.context)
+    }
+
+    mutating func perform() async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
+        if let begun, begun != attempt.source.fingerprint { throw await attempt.endAsChanged(&writer) }
+        if case .overtaken = writer.checkpoint.phase {
+            if await attempt.context.hasOpenSubmit { throw attempt.changed(isOpen: true) }
+            writer.checkpoint.phase = .pending
+        }
+        guard try agreesWithDigest() else { throw await attempt.endAsChanged(&writer) }
+        let stage = attempt.stage
+        if let complete = stage.complete, case .filled = writer.checkpoint.phase {
+            return try await UploadEnding(attempt: attempt).complete(with: complete, &writer)
+        }
+        if stage.mode.startsAgain, attempt.definition.once != nil, stage.complete == nil {
+            var guarded = GuardedUpload(attempt: attempt, writer: writer)
+            return try await guarded.perform()
+        }
+        if let parts = stage.parts, try await goesInParts() {
+            var run = PartsRun(attempt, parts, writer)
+            return try await run.perform()
+        }
+        var run = SessionRun(attempt, writer, digest)
+        return try await run.perform()
+    }
+
+    /// Returns whether the bytes that were sent are still those of the file, as far as its digest tells.
+    private func agreesWithDigest() throws(StageFailure) -> Bool {
+        guard let digest, case .open(let upload) = writer.checkpoint.phase else { return true }
+        do throws(FileFailure) {
+            return try digest.agrees(with: upload.digest)
+        } catch {
+            throw .definite(error.stepFailure(place: attempt.context.facts.place))
+        }
+    }
+
+    /// A file of one part needs no parts at S3; one that was begun in parts goes on in them.
+    private func goesInParts() async throws(StageFailure) -> Bool {
+        if attempt.stage.mode == .parts { return true }
+        if case .parts = writer.checkpoint.phase { return true }
+        let size = attempt.source.size
+        if size <= PartTable.storagePartSize(for: size, wanted: attempt.partSize) { return false }
+        // A URL that was signed beforehand (AWS Signature 4 in the query) is for one PUT, and for nothing else.
+        let whole = UploadRequest(purpose: .whole, body: .file(offset: 0, count: size))
+        let request = try await attempt.stage.requests.render(whole, of: attempt.source, in: attempt.context)
+            .description
+        let isSigned =
+            request.query.contains { $0.name == "X-Amz-Signature" } || request.url.contains("X-Amz-Signature=")
+        return !isSigned
+    }
+}
