@@ -152,6 +152,10 @@ struct JournalConformanceTests {
             [.submit(.model, submit), .event(job.event(1))],
             [.submit(.model, SubmitRecord(key: "key-2", generation: 2, digest: "", phase: .submitted))],
             [.fact(.size("/a"), 5), .fact(.now(place: "1:2"), "2026"), .fact(.jsonLines("/l"), [1, ["a": .null]])],
+            [
+                .fact(.digest("/a", .sha256), "h"), .fact(.digest("/a", .md5), "m"), .fact(.text("/a"), "t"),
+                .fact(.base64("/a"), "b"),
+            ],
             [.fact(.size("/a"), 6), .step(StepKey(stage: "model", item: 0), empty)],
             [
                 .file(WrittenFile(path: "/x", bytes: 1, sha256: "1")),

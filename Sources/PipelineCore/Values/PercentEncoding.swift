@@ -11,6 +11,13 @@ enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Encodes as ``encode(_:)`` does, and the dots of a text that is nothing else: as a segment of a path `.` and `..`
+    /// would lead out of the place that the author wrote (RFC 3986, section 5.2.4).
+    static func encodeSegment(_ text: String) -> String {
+        let isDots = !text.isEmpty && text.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
+        return isDots ? String(repeating: "%2E", count: text.utf8.count) : encode(text)
+    }
+
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true

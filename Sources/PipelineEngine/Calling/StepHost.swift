@@ -35,7 +35,7 @@ final class StepHost: StageHost {
         switch fact {
         case .now: return .string(ports.clock.now.description)
         case .uuid: return .string(RandomUUID.text(from: ports.randomness))
-        case .size, .digest, .text, .jsonLines: return try await read(fact, at: fact.path ?? "").json
+        case .size, .digest, .text, .base64, .jsonLines: return try await read(fact, at: fact.path ?? "").json
         }
     }
 

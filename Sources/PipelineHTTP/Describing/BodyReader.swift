@@ -16,6 +16,7 @@ final class BodyReader {
     private var descriptor: Int32 = -1
     private var gzip: GzipStream?
     private var lines: JoinedLines?
+    private var base64: Base64File?
     /// Set when reading had to stop.
     private(set) var failure: ExchangeFailure.Reason?
 
@@ -56,12 +57,18 @@ final class BodyReader {
         for case .gzip(let content) in segments {
             if let reason = BodyReader(content.source).check() { return reason }
         }
-        for case .file(let path, let offset, let length) in segments {
+        for segment in segments {
+            let (path, end): (String, Int64)
+            switch segment {
+            case .file(let file, let offset, let length): (path, end) = (file, offset + length)
+            case .base64(let file, let fileSize): (path, end) = (file, fileSize)
+            default: continue
+            }
             guard access(path, R_OK) == 0 else { return .localRead(errno: errno, path: path) }
             var status = stat()
             guard stat(path, &status) == 0 else { return .localRead(errno: errno, path: path) }
             let isRegular = status.st_mode & S_IFMT == S_IFREG
-            guard !isRegular || Int64(status.st_size) >= offset + length else { return .sourceChanged(path: path) }
+            guard !isRegular || Int64(status.st_size) >= end else { return .sourceChanged(path: path) }
         }
         for case .lines(let path, _) in segments where access(path, R_OK) != 0 {
             return .localRead(errno: errno, path: path)
@@ -119,6 +126,15 @@ final class BodyReader {
             failure = done == 0 ? .sourceChanged(path: path) : .localRead(errno: errno, path: path)
             return nil
         case .lines(let path, _): return readLines(of: path, count: count, into: buffer)
+        case .base64(let path, let fileSize):
+            guard openFile(path) else { return nil }
+            let encoder = base64 ?? Base64File(fileSize: fileSize)
+            base64 = encoder
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+            let done = encoder.read(descriptor, from: position, into: rest)
+            if let done, done > 0 { return done }
+            failure = done == nil ? .localRead(errno: errno, path: path) : .sourceChanged(path: path)
+            return nil
         }
     }
 
@@ -192,5 +208,6 @@ final class BodyReader {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
         lines = nil
+        base64 = nil
     }
 }

@@ -54,6 +54,9 @@ public enum BodySegment: Sendable, Equatable {
     /// The lines of a file that ``LineReader`` gives, with commas between them, of this length in all: the inside of a
     /// JSON array. A file that gives another length fails the exchange as `sourceChanged`.
     case lines(path: String, length: Int64)
+    /// A whole file in base64 with padding (RFC 4648, section 4), encoded while it is sent. A file that ends before
+    /// `fileSize` bytes fails the exchange as `sourceChanged`.
+    case base64(path: String, fileSize: Int64)
 
     /// Length in bytes.
     public var length: Int64 {
@@ -61,6 +64,7 @@ public enum BodySegment: Sendable, Equatable {
         case .bytes(let bytes): Int64(bytes.count)
         case .file(_, _, let length), .lines(_, let length): length
         case .gzip(let content): content.length
+        case .base64(_, let fileSize): Base64File.length(of: fileSize)
         }
     }
 }

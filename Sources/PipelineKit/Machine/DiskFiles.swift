@@ -1,4 +1,3 @@
-import Crypto
 import Glibc
 public import JSONPath
 public import PipelineCore
@@ -16,10 +15,11 @@ public struct DiskFiles: FileFacts {
     public func value(of fact: Fact) async throws(StepFailure) -> JSON {
         switch fact {
         case .size(let path): return .number(JSONNumber(try Self.size(path)))
-        case .digest(let path):
-            if let known = digests.sha256(ofFileAt: path) { return .string(known.hex) }
-            return .string(try await Self.digest(path))
+        case .digest(let path, let algorithm):
+            if algorithm == .sha256, let known = digests.sha256(ofFileAt: path) { return .string(known.hex) }
+            return .string(try await Self.digest(path, algorithm))
         case .text(let path): return .string(try Self.text(path))
+        case .base64(let path): return .string(try Self.base64(path))
         case .jsonLines(let path): return try Self.lines(path)
         case .now, .uuid: return .null
         }
@@ -38,21 +38,10 @@ public struct DiskFiles: FileFacts {
         return Int(status.st_size)
     }
 
-    /// SHA-256 in hex, read in blocks.
-    @concurrent private static func digest(_ path: String) async throws(StepFailure) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw unreadable(path) }
-        defer { close(descriptor) }
-        var hash = SHA256()
-        var buffer = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw unreadable(path) }
-            if count == 0 { break }
-            buffer.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[0..<count])) }
-        }
-        return hash.finalize().hex
+    @concurrent private static func digest(
+        _ path: String, _ algorithm: DigestAlgorithm
+    ) async throws(StepFailure) -> String {
+        try FileDigest.hex(algorithm, of: path)
     }
 
     private static func text(_ path: String) throws(StepFailure) -> String {
@@ -63,6 +52,19 @@ public struct DiskFiles: FileFacts {
             throw unreadable(path)
         }
         return text
+    }
+
+    private static func base64(_ path: String) throws(StepFailure) -> String {
+        guard let bytes = FileContent.bytes(path, limit: 1 << 20) else {
+            if errno == EFBIG {
+                throw StepFailure(
+                    "\(path) is larger than 1 MiB",
+                    hint: "fileBase64() streams a file of any size where it stands alone in its ${{ }}, in \"json\" or "
+                        + "\"text\": \"data:image/png;base64,${{ fileBase64(…) }}\"")
+            }
+            throw unreadable(path)
+        }
+        return Base64Bytes.encode(bytes)
     }
 
     private static func lines(_ path: String) throws(StepFailure) -> JSON {

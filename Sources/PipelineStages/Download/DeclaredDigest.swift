@@ -3,35 +3,7 @@ import PipelineCore
 
 /// A digest that a whole file is said to have, by the author or by the service.
 struct DeclaredDigest: Codable, Sendable, Hashable {
-    enum Algorithm: String, Codable, Sendable, CaseIterable {
-        case md5, sha1, sha256, sha512, crc32, crc32c
-
-        /// The length of a digest in bytes.
-        var length: Int {
-            switch self {
-            case .crc32, .crc32c: 4
-            case .md5: 16
-            case .sha1: 20
-            case .sha256: 32
-            case .sha512: 64
-            }
-        }
-
-        /// For people.
-        var title: String {
-            switch self {
-            case .crc32: "CRC-32"
-            case .crc32c: "CRC-32C"
-            case .md5: "MD5"
-            case .sha1: "SHA-1"
-            case .sha256: "SHA-256"
-            case .sha512: "SHA-512"
-            }
-        }
-
-        /// Those that a length of digits stands for.
-        static let named: [Algorithm] = [.md5, .sha1, .sha256, .sha512]
-    }
+    typealias Algorithm = DigestAlgorithm
 
     var algorithm: Algorithm
     /// Lower-case hex.
@@ -135,6 +107,11 @@ struct DeclaredDigest: Codable, Sendable, Hashable {
     func actual(of path: String) throws(FileFailure) -> String? {
         try FileDigest.digests(of: path, for: [self]).hex(algorithm)
     }
+}
+
+extension DigestAlgorithm {
+    /// Those that a length of digits stands for.
+    static let named: [DigestAlgorithm] = [.md5, .sha1, .sha256, .sha512]
 }
 
 extension HTTPField.Name {

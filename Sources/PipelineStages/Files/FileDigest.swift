@@ -1,3 +1,5 @@
+package import PipelineCore
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -7,7 +9,7 @@
 #endif
 
 /// Digests of files on the disk, read in pieces.
-enum FileDigest {
+package enum FileDigest {
     /// The digests of a file that are stated, and its SHA-256, in one read.
     static func digests(
         of path: String, for stated: [DeclaredDigest] = []
@@ -23,6 +25,34 @@ enum FileDigest {
 
     /// The SHA-256 of a file in hex.
     static func sha256(of path: String) throws(FileFailure) -> String { try digests(of: path).sha256 }
+
+    /// The digest of a stretch of a file in lower-case hex, read in blocks.
+    ///
+    /// - Throws: one sentence and a hint, when the file can't be read or is shorter.
+    package static func hex(
+        _ algorithm: DigestAlgorithm, of path: String, in stretch: Range<Int64>? = nil
+    ) throws(StepFailure) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreadable(path) }
+        defer { close(descriptor) }
+        var digest = algorithm.begin()
+        let count: Int64
+        do throws(FileFailure) {
+            count = try read(descriptor, path, stretch ?? 0..<Int64.max) { digest.update(bufferPointer: $0) }
+        } catch {
+            throw unreadable(path)
+        }
+        if let stretch, count < Int64(stretch.count) {
+            throw StepFailure("\(path) has become shorter since the job read it", hint: "start a new job")
+        }
+        return digest.value.hex
+    }
+
+    private static func unreadable(_ path: String) -> StepFailure {
+        StepFailure(
+            "cannot read \(path): \(String(cString: strerror(errno)).lowercased())",
+            hint: "check the path and its permissions")
+    }
 
     /// Reads a stretch of a file piece by piece, as far as the file reaches; returns how much there was.
     static func read(

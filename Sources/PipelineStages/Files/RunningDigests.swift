@@ -45,7 +45,7 @@ struct RunningDigests: Sendable {
     var sha256: String { hex(.sha256) ?? "" }
 }
 
-extension DeclaredDigest.Algorithm {
+extension DigestAlgorithm {
     /// A digest that has seen nothing yet.
     func begin() -> any ByteDigest {
         switch self {

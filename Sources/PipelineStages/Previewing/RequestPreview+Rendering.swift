@@ -108,7 +108,8 @@ extension StageRequests {
         for part in form.parts {
             switch part.content {
             case .bytes(let bytes): parts[part.name] = .string(String(decoding: bytes, as: UTF8.self))
-            case .file(let path, _, _), .lines(let path, _): parts[part.name] = .string("‹file \(path)›")
+            case .file(let path, _, _), .lines(let path, _), .base64(let path, _):
+                parts[part.name] = .string("‹file \(path)›")
             case .gzip(let content): parts[part.name] = .string("‹\(content.length) bytes of gzip›")
             }
         }

@@ -101,7 +101,24 @@ import Testing
             Case("007", "007", "\"007\" is no number", "write it without the leading zero"),
             Case("inputs.0", ".", "a name must follow \".\"", "elements of an array stand in brackets: [0]"),
             Case("inputs.", ".", "a name must follow \".\"", "other names stand in brackets: ['a name']"),
-            Case("[1, 2]", "[", "arrays cannot be written in an expression", "split('a,b', ',') makes one"),
+            Case("[1, 2", "", "\"]\" must follow here, to close \"[\", and not the end"),
+            Case("[1,]", "]", "a value must follow the \",\", and not \"]\""),
+            Case("[1 2]", "2", "\"]\" must follow here, to close \"[\", and not \"2\""),
+            Case("{ 'a': 1", "", "\"}\" must follow here, to close \"{\", and not the end"),
+            Case("{ 'a': 1, }", "}", "a value must follow the \",\", and not \"}\""),
+            Case(
+                "{ a: 1 }", "a", "the name of a member must stand here in quotes, and not \"a\"", "write 'a': …"),
+            Case(
+                "{ 'a' 1 }", "1", "\":\" must follow the name of a member, and not \"1\"", "{ 'name': value }"),
+            Case("{ 'a': 1, 'a': 2 }", "'a'", "the member \"a\" is given twice"),
+            Case("1 }", "}", "\"}\" is not expected here", "\"${{\" and \"}}\" stand around the whole expression"),
+            Case(
+                "digest(inputs.video, 'sha-1')", "'sha-1'", "there is no algorithm \"sha-1\"", "did you mean \"sha1\"?"),
+            Case("digest(inputs.video, 'md5', 'b64')", "'b64'", "there is no encoding \"b64\"", "one of hex, base64"),
+            Case("part.digest", "part.digest", "\"part.digest\" is a function", "write part.digest('sha256', 'hex')"),
+            Case(
+                "digest()", "digest()", "digest takes 1 to 3 arguments, and here are 0",
+                "write digest(path, algorithm, encoding)"),
             Case("undefined", "undefined", "\"undefined\" is no known name", "did you mean \"null\"?"),
             Case("inputs.a @ 1", "@", "\"@\" is no part of an expression"),
             Case("é", "é", "\"é\" is no part of an expression"),
@@ -120,7 +137,9 @@ import Testing
         }
     }
 
-    @Test("nesting has a limit, length has none", arguments: ["(", "!", "-", "[x", "len(", "true ? 1 : ", "inputs.a["])
+    @Test(
+        "nesting has a limit, length has none",
+        arguments: ["(", "!", "-", "[x", "[", "{ 'a': ", "len(", "true ? 1 : ", "inputs.a["])
     func depth(opener: String) {
         let text = String(repeating: opener, count: 100_000)
         #expect(throws: ExpressionError.self) {

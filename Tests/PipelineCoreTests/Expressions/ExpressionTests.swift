@@ -106,6 +106,10 @@ import Testing
             ("base64('f')", "Zg=="),
             ("base64('fo')", "Zm8="), ("base64('foo')", "Zm9v"), ("base64('foob')", "Zm9vYg=="),
             ("hex('Aé')", "41c3a9"),
+            ("urlencode('.')", "%2E"), ("urlencode('..')", "%2E%2E"), ("urlencode('...')", "%2E%2E%2E"),
+            ("urlencode('a..b')", "a..b"), ("urlencode('../x')", "..%2Fx"),
+            ("flatten([inputs.list, 1, null, [null, [2]]])", ["a", "b", "c", 1, [2]]), ("flatten([])", []),
+            ("slug('Batch 7.é--Über_3 ')", "batch-7-ber-3"), ("slug(42)", "42"),
             ("sha256('')", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("sha256('abc')", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
             (
@@ -127,6 +131,60 @@ import Testing
         ] as [(String, JSON)])
     func functions(text: String, value: JSON) throws {
         #expect(try Self.evaluate(text) == value)
+    }
+
+    @Test(
+        "arrays and objects are written as they are in JSON, with values in them",
+        arguments: [
+            ("[]", []), ("{}", [:]), ("[1, 'a', null, inputs.count]", [1, "a", nil, 3]),
+            ("[[1], [2]][1][0]", 2), ("{ 'a': inputs.count, 'b': [true] }", ["a": 3, "b": [true]]),
+            ("{ 'a': { 'b': 1 } }.a.b", 1), ("{ 'x y': null }", ["x y": nil]),
+            ("contains(['a', 'b'], 'b')", true), ("len({ 'a': 1 })", 1), ("json({'a':[1]})", "{\"a\":[1]}"),
+            ("[1] == [1.0]", true), ("null ?? []", []),
+        ] as [(String, JSON)])
+    func literals(text: String, value: JSON) throws {
+        #expect(try Self.evaluate(text) == value)
+    }
+
+    @Test("a digest is of a file, by an algorithm, in an encoding; a part's is of the bytes that are sent")
+    func fileDigests() throws {
+        var scope = Self.scope
+        scope.facts = [
+            .digest("/in/selfie.clip.y4m", .sha256): "abcd", .digest("/in/selfie.clip.y4m", .md5): "00ff10",
+            .base64("/in/selfie.clip.y4m"): "QQ==",
+        ]
+        #expect(try Self.evaluate("digest(inputs.video)", in: scope) == "abcd")
+        #expect(try Self.evaluate("digest(inputs.video, 'md5')", in: scope) == "00ff10")
+        #expect(try Self.evaluate("digest(inputs.video, 'md5', 'base64')", in: scope) == "AP8Q")
+        #expect(try Self.evaluate("fileBase64(inputs.video)", in: scope) == "QQ==")
+        #expect(throws: EvaluationFailure.missing(.digest("/in/selfie.clip.y4m", .crc32c))) {
+            try Self.evaluate("digest(inputs.video, 'crc32c')", in: scope)
+        }
+        #expect(throws: EvaluationFailure.self) { try Self.evaluate("part.digest()") }
+        scope.partDigest = { $0 == .sha1 ? "01" : "02" }
+        #expect(try Self.evaluate("part.digest('sha1', 'base64')", in: scope) == "AQ==")
+        #expect(try Self.evaluate("part.digest()", in: scope) == "02")
+    }
+
+    @Test(
+        "what an expression builds has a bound, and the place is told",
+        arguments: [
+            "replace(inputs.long, 'a', inputs.long)", "join(split(inputs.long, 'a'), inputs.long)",
+            "urlencode(inputs.wide)", "inputs.wide + inputs.wide", "split(inputs.wide, '/')",
+        ])
+    func bounds(text: String) throws {
+        var scope = Self.scope
+        scope.inputs["long"] = .string(String(repeating: "a", count: 50_000))
+        scope.inputs["wide"] = .string(String(repeating: "/", count: 40 << 20))
+        let expression = try Expression.parse(text, in: SourceRange(start: 7, end: 7 + text.utf8.count))
+        do throws(EvaluationFailure) {
+            _ = try expression.evaluate(in: scope)
+            Issue.record("a text of any size was built")
+        } catch {
+            guard case .wrong(let message, _, let range) = error else { throw error }
+            #expect(message.contains("more than"))
+            #expect(range.start >= 7)
+        }
     }
 
     @Test("sha256 agrees with itself over every length around a block")

@@ -76,12 +76,28 @@ import Testing
         )
         var scope = ExpressionTests.scope
         scope.baseFolder = "/base/"
+        let fragments = try template.fragments(in: scope)
         #expect(
-            try template.fragments(in: scope) == [
-                .text(#"{"requests":"#), .jsonLines("/base/in.jsonl"), .text(#","x":[1,"#),
-                .jsonLines("/in/selfie.clip.y4m"), .text("]}"),
+            fragments.map(\.shown) == [
+                #"{"requests":"#, "lines of /base/in.jsonl", #","x":[1,"#, "lines of /in/selfie.clip.y4m", "]}",
             ])
         #expect(throws: EvaluationFailure.missing(.jsonLines("/base/in.jsonl"))) { try template.evaluate(in: scope) }
+    }
+
+    @Test("a file in base64 is left to be streamed, also in the middle of a text and behind a condition")
+    func streamsBase64() throws {
+        let (template, _, _) = try Self.parse(
+            #"{"url": "data:\"x\";base64,${{ fileBase64('a.png') }}!", "b?": "${{ inputs.flag ? fileBase64('b') : null }}"}"#
+        )
+        var scope = ExpressionTests.scope
+        scope.baseFolder = "/base"
+        #expect(
+            try template.fragments(in: scope).map(\.shown) == [
+                #"{"url":"data:\"x\";base64,"#, "base64 of /base/a.png", #"!","b":""#, "base64 of /base/b", "\"}",
+            ])
+        #expect(throws: EvaluationFailure.missing(.base64("/base/a.png"))) { try template.evaluate(in: scope) }
+        let text = try TemplateTests.template("<${{ fileBase64('a.png') }}>")
+        #expect(try text.fragments(in: scope).map(\.shown) == ["<", "base64 of /base/a.png", ">"])
     }
 
     @Test("512 levels are no danger")
@@ -89,5 +105,15 @@ import Testing
         let text = String(repeating: "[", count: 500) + "\"${{ inputs.count }}\"" + String(repeating: "]", count: 500)
         let value = try Self.parse(text).0.evaluate(in: ExpressionTests.scope)
         #expect(value.text == String(repeating: "[", count: 500) + "3" + String(repeating: "]", count: 500))
+    }
+}
+
+extension BodyFragment {
+    fileprivate var shown: String {
+        switch self {
+        case .text(let text): text
+        case .jsonLines(let path, _): "lines of \(path)"
+        case .base64(let path, _): "base64 of \(path)"
+        }
     }
 }

@@ -18,7 +18,7 @@ import Testing
             ("self.callbackURL", .callbackURL), ("self.parts.etag", .ownParts("etag")), ("self.parts", .ownParts(nil)),
             ("item.a", .item),
             ("index", .index), ("job.key", .job("key")), ("response.body.x", .response("body")),
-            ("part.size", .part("size")),
+            ("part.size", .part("size")), ("part.digest('md5')", .part("digest")),
         ] as [(String, Reference.Root)])
     func roots(text: String, root: Reference.Root) throws {
         let references = try Self.references(text)

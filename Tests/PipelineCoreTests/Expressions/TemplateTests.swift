@@ -19,6 +19,7 @@ import Testing
             ("${{ '}}' }}!", "}}!"), ("${{ 'it''s }}' }}!", "it's }}!"), (#"${{ '\'}}' }}!"#, "'}}!"),
             ("${{ inputs.big }}.", "12345678901234567890."),
             ("a$${{b${{ 'c' }}", "a${{bc"), ("${{ stem(inputs.video) }}.obj", "selfie.clip.obj"),
+            ("${{ {'a': {'b': 1}} }}", ["a": ["b": 1]]), ("${{{'a':1}}}", ["a": 1]), ("${{ '{' }}}", "{}"),
             ("${{\n  inputs.count\n}}", 3),
         ] as [(String, JSON)])
     func values(text: String, value: JSON) throws {

@@ -82,6 +82,7 @@ extension RequestDescription {
             case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
             case .file(let path, let offset, let length): "<\(path) \(offset)+\(length)>"
             case .gzip(let content): "<gzip \(content.length)>"
+            case .base64(let path, let fileSize): "<base64 of \(path), \(fileSize)>"
             case .lines(let path, let length): "<lines of \(path), \(length)>"
             }
         }.joined()

@@ -16,8 +16,10 @@ final class TemporaryFolder {
     /// The names of what is in it.
     var names: [String] { folder.names }
 
-    func write(_ name: String, _ text: String) throws {
-        let path = folder.write(name, Array(text.utf8))
+    func write(_ name: String, _ text: String) throws { try write(name, Array(text.utf8)) }
+
+    func write(_ name: String, _ bytes: [UInt8]) throws {
+        let path = folder.write(name, bytes)
         guard access(path, F_OK) == 0 else { throw Failure(code: errno) }
     }
 

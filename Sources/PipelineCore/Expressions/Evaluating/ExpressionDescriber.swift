@@ -12,6 +12,14 @@ struct ExpressionDescriber {
         case value(JSON)
         case open(String)
 
+        /// The value, or the text that stands for it.
+        var json: JSON {
+            switch self {
+            case .value(let value): value
+            case .open(let text): .string(text)
+            }
+        }
+
         var text: String {
             switch self {
             case .value(let value): value.scalarText ?? value.text
@@ -34,6 +42,9 @@ struct ExpressionDescriber {
             if links.allSatisfy({ $0.operation == .add }), let text = joined(operands) { return .open(text) }
         case .conditional(let condition, let first, let second):
             if case .value(.bool(let flag)) = describe(condition) { return describe(flag ? first : second) }
+        case .array(let elements): return .value(.array(elements.map { describe($0).json }))
+        case .object(let members):
+            return .value(.object(JSONObject(members.map { ($0.name, describe($0.value).json) })))
         default: break
         }
         return .open("‹\(expression.text(of: node.range))›")
@@ -64,7 +75,10 @@ struct ExpressionDescriber {
         case .not(let operand), .negative(let operand): isOpen(operand)
         case .chain(let first, let links): isOpen(first) || links.contains { isOpen($0.operand) }
         case .conditional(let test, let first, let second): isOpen(test) || isOpen(first) || isOpen(second)
-        case .call(_, let arguments): arguments.contains { isOpen($0) }
+        case .call(let function, let arguments):
+            function == .partDigest && scope.partDigest == nil || arguments.contains { isOpen($0) }
+        case .array(let elements): elements.contains { isOpen($0) }
+        case .object(let members): members.contains { isOpen($0.value) }
         }
     }
 
@@ -98,10 +112,7 @@ extension Expression {
 
     /// The value as a plan shows it, with its JSON type where it is known.
     func description(in scope: Scope) -> JSON {
-        switch ExpressionDescriber(expression: self, scope: scope).description() {
-        case .value(let value): value
-        case .open(let text): .string(text)
-        }
+        ExpressionDescriber(expression: self, scope: scope).description().json
     }
 }
 

@@ -5,7 +5,13 @@ extension ExpressionEvaluator {
         _ function: ExpressionFunction, _ arguments: [ExpressionNode], at range: SourceRange
     ) throws(EvaluationFailure) -> JSON {
         let call = FunctionCall(evaluator: self, function: function, nodes: arguments)
-        switch function {
+        let value = try result(of: call, at: range)
+        if case .string(let text) = value { try check(size: text.utf8.count, at: range) }
+        return value
+    }
+
+    private func result(of call: FunctionCall, at range: SourceRange) throws(EvaluationFailure) -> JSON {
+        switch call.function {
         case .len: return .number(JSONNumber(try call.length()))
         case .lower: return .string(try call.text(0).lowercased())
         case .upper: return .string(try call.text(0).uppercased())
@@ -16,13 +22,15 @@ extension ExpressionEvaluator {
         case .contains: return .bool(try call.contains())
         case .startsWith: return .bool(Array(try call.text(0).utf8).starts(with: Array(try call.text(1).utf8)))
         case .endsWith: return .bool(try call.text(0).utf8.reversed().starts(with: try call.text(1).utf8.reversed()))
-        case .urlencode: return .string(PercentEncoding.encode(try call.textOrNumber(0)))
+        case .urlencode: return .string(PercentEncoding.encodeSegment(try call.textOrNumber(0)))
         case .base64: return .string(Base64Bytes.encode(Array(try call.text(0).utf8)))
         case .hex:
             return .string(String(decoding: try call.text(0).utf8.flatMap { PercentEncoding.hex($0) }, as: UTF8.self))
         case .sha256: return .string(SHA256Text.hex(of: try call.text(0)))
         case .json: return .string(try call.value(0).text)
         case .parse: return try call.parsed()
+        case .flatten: return try call.flattened()
+        case .slug: return .string(try call.slug())
         case .number: return try call.number()
         case .string: return .string(try call.anyText())
         case .basename: return .string(PathText.basename(try call.text(0)))
@@ -30,12 +38,41 @@ extension ExpressionEvaluator {
         case .stem: return .string(PathText.stem(try call.text(0)))
         case .extension: return .string(PathText.fileExtension(try call.text(0)))
         case .size: return try fact(.size(try call.path()))
-        case .digest: return try fact(.digest(try call.path()))
+        case .digest:
+            return try call.digest(from: 1) { algorithm throws(EvaluationFailure) in
+                try fact(.digest(try call.path(), algorithm)).string ?? ""
+            }
+        case .partDigest:
+            return try call.digest(from: 0) { algorithm throws(EvaluationFailure) in
+                guard let digest = scope.partDigest else {
+                    throw wrong("\"part.digest\" is only known in the request for a part of an upload", at: range)
+                }
+                do throws(StepFailure) {
+                    return try digest(algorithm)
+                } catch {
+                    throw wrong(error.title, hint: error.hint, at: range)
+                }
+            }
         case .text: return try fact(.text(try call.path()))
+        case .fileBase64: return try fact(.base64(try call.path()))
         case .jsonLines: return try fact(.jsonLines(try call.path()))
         case .now: return try fact(.now(place: place(range)))
         case .uuid: return try fact(.uuid(place: place(range)))
         }
+    }
+
+    /// The longest text that an expression may build, in bytes.
+    static let longestText = 64 << 20
+    /// The most elements that `split` may give.
+    static let mostElements = 1_000_000
+
+    /// Fails before a text is built that no request would carry and that memory may not hold.
+    func check(size: Int, at range: SourceRange) throws(EvaluationFailure) {
+        guard size > Self.longestText else { return }
+        throw wrong(
+            "\(expression.text(of: range)) gives a text of more than 64 MiB",
+            hint: "an expression is for small values; a file is sent with \"file\", fileBase64(…) or jsonLines(…)",
+            at: range)
     }
 
     private func fact(_ fact: Fact) throws(EvaluationFailure) -> JSON {

@@ -126,6 +126,7 @@ extension ExpressionEvaluator {
                     link.operand, value, needed: "a text", fallback: "''",
                     hint: value.isNull ? nil : "string(\(shown)) makes it a text")
             }
+            try check(size: text.utf8.count + part.utf8.count, at: link.operatorRange)
             text += part
         }
         return .string(text)

@@ -17,8 +17,18 @@ struct ExpressionEvaluator {
         case .chain(let first, let links): return try chain(first, links, tolerant: tolerant)
         case .conditional(let test, let first, let second):
             return try value(of: try condition(test) ? first : second, tolerant: tolerant)
+        case .array(let elements): return .array(try values(of: elements))
+        case .object(let members):
+            let values = try values(of: members.map(\.value))
+            return .object(JSONObject(zip(members, values).map { ($0.name, $1) }))
         case .call(let function, let arguments): return try call(function, arguments, at: node.range)
         }
+    }
+
+    private func values(of nodes: [ExpressionNode]) throws(EvaluationFailure) -> [JSON] {
+        var values: [JSON] = []
+        for node in nodes { values.append(try value(of: node)) }
+        return values
     }
 
     /// The value of a node that must be a boolean.

@@ -2,17 +2,23 @@
 enum ExpressionFunction: String, Sendable, CaseIterable {
     case len, lower, upper, trim, replace, split, join, contains, startsWith, endsWith
     case urlencode, base64, hex, sha256
-    case json, parse, number, string
+    case json, parse, flatten, slug, number, string
     case basename, dirname, stem, `extension`
-    case size, digest, text, jsonLines
+    case size, digest, text, fileBase64, jsonLines
     case now, uuid
+    /// Of the part that an upload is sending; the only one whose name is a path.
+    case partDigest = "part.digest"
 
-    /// The names of the arguments as messages show them; their number is the arity.
+    /// Those that stand by themselves, in the order in which messages list them.
+    static var listed: [ExpressionFunction] { allCases.filter { $0 != .partDigest } }
+
+    /// The names of the arguments as messages show them; their number is the most that can be given.
     var parameters: [String] {
         switch self {
         case .len: ["text, array or object"]
         case .lower, .upper, .trim, .base64, .hex, .sha256, .parse: ["text"]
-        case .urlencode: ["text or number"]
+        case .urlencode, .slug: ["text or number"]
+        case .flatten: ["array"]
         case .number: ["text"]
         case .json, .string: ["value"]
         case .replace: ["text", "old", "new"]
@@ -20,15 +26,35 @@ enum ExpressionFunction: String, Sendable, CaseIterable {
         case .join: ["array", "separator"]
         case .contains: ["text or array", "value"]
         case .startsWith, .endsWith: ["text", "part"]
-        case .basename, .dirname, .stem, .extension, .size, .digest, .text, .jsonLines: ["path"]
+        case .basename, .dirname, .stem, .extension, .size, .text, .fileBase64, .jsonLines: ["path"]
+        case .digest: ["path", "algorithm", "encoding"]
+        case .partDigest: ["algorithm", "encoding"]
         case .now, .uuid: []
+        }
+    }
+
+    /// How many arguments must be given; those after them have defaults.
+    var requiredCount: Int {
+        switch self {
+        case .digest: 1
+        case .partDigest: 0
+        default: parameters.count
+        }
+    }
+
+    /// The words that an argument may be, where it is one of a few.
+    func words(ofArgument index: Int) -> [String]? {
+        switch (self, index) {
+        case (.digest, 1), (.partDigest, 0): DigestAlgorithm.allCases.map(\.rawValue)
+        case (.digest, 2), (.partDigest, 1): DigestEncoding.allCases.map(\.rawValue)
+        default: nil
         }
     }
 
     /// Whether its value comes from outside of the values that an expression sees.
     var asksOutside: Bool {
         switch self {
-        case .size, .digest, .text, .jsonLines, .now, .uuid: true
+        case .size, .digest, .text, .fileBase64, .jsonLines, .now, .uuid: true
         default: false
         }
     }
@@ -43,8 +69,15 @@ enum ExpressionFunction: String, Sendable, CaseIterable {
         "encodeURIComponent": .urlencode, "urlEncode": .urlencode, "encode": .urlencode, "btoa": .base64,
         "base64encode": .base64, "toJSON": .json, "toJson": .json, "stringify": .json, "fromJSON": .parse,
         "fromJson": .parse, "int": .number, "float": .number, "str": .string, "filename": .basename,
-        "folder": .dirname, "ext": .extension, "filesize": .size, "fileSize": .size, "readFile": .text,
+        "folder": .dirname, "flat": .flatten, "fileToBase64": .fileBase64, "readBase64": .fileBase64, "slugify": .slug,
+        "fileDigest": .digest, "checksum": .digest, "md5": .digest, "ext": .extension, "filesize": .size,
+        "fileSize": .size, "readFile": .text,
         "read": .text, "lines": .jsonLines, "jsonl": .jsonLines, "guid": .uuid, "sha": .sha256,
         "starts_with": .startsWith, "ends_with": .endsWith, "hasPrefix": .startsWith, "hasSuffix": .endsWith,
     ]
+}
+
+/// How a digest is written.
+enum DigestEncoding: String, CaseIterable {
+    case hex, base64
 }

@@ -6,10 +6,12 @@
 public enum Fact: Hashable, Sendable, Codable {
     /// The size of a file in bytes, a number. Paths are absolute.
     case size(String)
-    /// The SHA-256 of a file in lower-case hex, a string.
-    case digest(String)
+    /// A digest of a file in lower-case hex, a string.
+    case digest(String, DigestAlgorithm)
     /// The text of a file of at most 1 MiB, a string.
     case text(String)
+    /// The bytes of a file of at most 1 MiB in base64, a string.
+    case base64(String)
     /// The values of a file of JSON Lines, an array.
     case jsonLines(String)
     /// The time of the first evaluation at that place of the document, RFC 3339 in UTC, a string.
@@ -20,7 +22,7 @@ public enum Fact: Hashable, Sendable, Codable {
     /// The file that this fact is about, whose fingerprint is kept with it; nil for `now` and `uuid`.
     public var path: String? {
         switch self {
-        case .size(let path), .digest(let path), .text(let path), .jsonLines(let path): path
+        case .size(let path), .digest(let path, _), .text(let path), .base64(let path), .jsonLines(let path): path
         case .now, .uuid: nil
         }
     }
@@ -37,14 +39,15 @@ extension Fact {
         for byte in parts.text.utf8 { hasher.combine(byte) }
     }
 
-    private var parts: (kind: Int, text: String) {
+    private var parts: (kind: String, text: String) {
         switch self {
-        case .size(let path): (0, path)
-        case .digest(let path): (1, path)
-        case .text(let path): (2, path)
-        case .jsonLines(let path): (3, path)
-        case .now(let place): (4, place)
-        case .uuid(let place): (5, place)
+        case .size(let path): ("size", path)
+        case .digest(let path, let algorithm): (algorithm.rawValue, path)
+        case .text(let path): ("text", path)
+        case .base64(let path): ("base64", path)
+        case .jsonLines(let path): ("jsonLines", path)
+        case .now(let place): ("now", place)
+        case .uuid(let place): ("uuid", place)
         }
     }
 }
@@ -54,8 +57,10 @@ extension Fact: CustomStringConvertible {
     public var description: String {
         switch self {
         case .size(let path): "size('\(path)')"
-        case .digest(let path): "digest('\(path)')"
+        case .digest(let path, .sha256): "digest('\(path)')"
+        case .digest(let path, let algorithm): "digest('\(path)', '\(algorithm.rawValue)')"
         case .text(let path): "text('\(path)')"
+        case .base64(let path): "fileBase64('\(path)')"
         case .jsonLines(let path): "jsonLines('\(path)')"
         case .now: "now()"
         case .uuid: "uuid()"

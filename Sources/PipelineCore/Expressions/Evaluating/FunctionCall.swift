@@ -61,13 +61,19 @@ extension FunctionCall {
     func replaced() throws(EvaluationFailure) -> String {
         let (text, old, new) = (try self.text(0), try self.text(1), try self.text(2))
         guard !old.isEmpty else { throw failure("\(shown(1)) is empty: there is nothing to replace", 1) }
-        return ByteSearch.split(text, by: old).joined(separator: new)
+        let parts = ByteSearch.split(text, by: old)
+        try check(parts, separator: new)
+        return parts.joined(separator: new)
     }
 
     func split() throws(EvaluationFailure) -> JSON {
         let (text, separator) = (try self.text(0), try self.text(1))
         guard !separator.isEmpty else { throw failure("\(shown(1)) is empty: there is nothing to split at", 1) }
-        return .array(ByteSearch.split(text, by: separator).map(JSON.string))
+        let parts = ByteSearch.split(text, by: separator)
+        guard parts.count <= ExpressionEvaluator.mostElements else {
+            throw failure("\(shown(0)) has more than \(ExpressionEvaluator.mostElements) parts", 0)
+        }
+        return .array(parts.map(JSON.string))
     }
 
     func joined() throws(EvaluationFailure) -> String {
@@ -81,7 +87,54 @@ extension FunctionCall {
             }
             texts.append(text)
         }
+        try check(texts, separator: separator)
         return texts.joined(separator: separator)
+    }
+
+    /// Fails before texts are joined to one that is too long.
+    private func check(_ texts: [String], separator: String) throws(EvaluationFailure) {
+        let size = texts.reduce(0) { $0 + $1.utf8.count }
+        let range = SourceRange(start: nodes[0].range.start, end: nodes[nodes.count - 1].range.end)
+        try evaluator.check(size: size + separator.utf8.count * max(0, texts.count - 1), at: range)
+    }
+
+    /// The elements of an array, those of arrays in it in their places, without nulls.
+    func flattened() throws(EvaluationFailure) -> JSON {
+        let value = try self.value(0)
+        guard case .array(let elements) = value else { throw mismatch(0, value, needed: "an array", fallback: "[]") }
+        return .array(elements.flatMap { $0.array ?? [$0] }.filter { !$0.isNull })
+    }
+
+    /// Small letters, digits and single hyphens between them, as names at strict services are.
+    func slug() throws(EvaluationFailure) -> String {
+        let words = try textOrNumber(0).lowercased().utf8.split { byte in
+            !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) && !(48...57).contains(byte)
+        }
+        guard !words.isEmpty else { throw failure("\(shown(0)) has no letter or digit that a slug could keep", 0) }
+        return words.map { String(decoding: Array($0), as: UTF8.self) }.joined(separator: "-")
+    }
+
+    /// A digest whose algorithm and encoding are the arguments from an index on.
+    func digest(
+        from index: Int, hex: (DigestAlgorithm) throws(EvaluationFailure) -> String
+    ) throws(EvaluationFailure) -> JSON {
+        let algorithm = try word(index).flatMap { DigestAlgorithm(rawValue: $0) } ?? .sha256
+        let encoding = try word(index + 1).flatMap { DigestEncoding(rawValue: $0) } ?? .hex
+        let digits = try hex(algorithm)
+        guard encoding == .base64 else { return .string(digits) }
+        let values = digits.utf8.compactMap { PercentEncoding.hexValue($0) }
+        let bytes = stride(from: 0, to: values.count - 1, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+        return .string(Base64Bytes.encode(bytes))
+    }
+
+    /// An argument that is one of a few words; nil when it is not given.
+    private func word(_ index: Int) throws(EvaluationFailure) -> String? {
+        guard index < nodes.count else { return nil }
+        let text = try self.text(index)
+        guard let known = function.words(ofArgument: index), !known.contains(text) else { return text }
+        throw failure(
+            "there is no \(function.parameters[index]) \"\(text)\"",
+            hint: Suggestion.hint(for: text, among: known) ?? "one of \(known.joined(separator: ", "))", index)
     }
 
     func contains() throws(EvaluationFailure) -> Bool {

@@ -42,6 +42,8 @@ public struct Scope: Sendable {
     public var response: JSON?
     /// `part`: an object of `number` from 1, `offset` and `size`
     public var part: JSON?
+    /// The digest of the part's bytes in lower-case hex, for `part.digest(…)`; nil outside of the request for a part.
+    public var partDigest: (@Sendable (DigestAlgorithm) throws(StepFailure) -> String)?
     /// What was obtained so far.
     public var facts: [Fact: JSON]
     /// The folder that relative paths in file functions belong to, absolute.

@@ -175,6 +175,7 @@ extension ExpressionLexer {
         ("-", .operation(.subtract)), ("*", .operation(.multiply)), ("/", .operation(.divide)), ("!", .not),
         ("?", .question), (":", .colon), (",", .comma), (".", .dot), ("(", .openParenthesis),
         (")", .closeParenthesis), ("[", .openBracket), ("]", .closeBracket),
+        ("{", .openBrace), ("}", .closeBrace),
     ]
 
     /// What people write from habit, and what to write here.
@@ -187,8 +188,6 @@ extension ExpressionLexer {
             "an expression starts with a name such as inputs, stages or response; $ starts selectors, and in an answer "
                 + "$.x is response.body.x"
         ),
-        ("{", "objects and functions cannot be written in an expression"),
-        ("}", "\"${{\" and \"}}\" stand around the whole expression"),
     ]
 
     private mutating func sign() throws(ExpressionError) -> ExpressionToken.Kind {

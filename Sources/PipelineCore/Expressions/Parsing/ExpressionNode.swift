@@ -17,6 +17,15 @@ struct ExpressionNode: Sendable {
         case chain(ExpressionNode, [Link])
         case conditional(ExpressionNode, ExpressionNode, ExpressionNode)
         case call(ExpressionFunction, [ExpressionNode])
+        /// `[a, b]`
+        case array([ExpressionNode])
+        /// `{ 'name': a }`
+        case object([Member])
+    }
+
+    struct Member: Sendable {
+        let name: String
+        let value: ExpressionNode
     }
 
     struct Link: Sendable {
@@ -67,6 +76,8 @@ struct ExpressionNode: Sendable {
             condition.asksOutside || first.asksOutside || second.asksOutside
         case .call(let function, let arguments):
             function.asksOutside || arguments.contains(where: \.asksOutside)
+        case .array(let elements): elements.contains(where: \.asksOutside)
+        case .object(let members): members.contains { $0.value.asksOutside }
         }
     }
 

@@ -5,7 +5,7 @@ extension ExpressionParser {
     static let roots = ["inputs", "env", "secrets", "stages", "self", "item", "index", "job", "response", "part"]
     static let fields = [
         "job": ["id", "key", "started"], "response": ["status", "headers", "body"],
-        "part": ["number", "offset", "size"],
+        "part": ["number", "offset", "size", "digest"],
     ]
 
     mutating func path(_ name: String, at start: SourceRange) throws(ExpressionError) -> ExpressionNode {
@@ -16,7 +16,17 @@ extension ExpressionParser {
         case "secrets": root = .secret(try written(after: name, at: start, example: "secrets.NAME"))
         case "job": root = .job(try field(of: name, at: start))
         case "response": root = .response(try field(of: name, at: start))
-        case "part": root = .part(try field(of: name, at: start))
+        case "part":
+            let field = try field(of: name, at: start)
+            guard field == "digest" else {
+                root = .part(field)
+                break
+            }
+            guard current.kind == .openParenthesis else {
+                throw error(
+                    "\"part.digest\" is a function", hint: "write part.digest('sha256', 'hex')", at: range(from: start))
+            }
+            return try call(.partDigest, at: start)
         case "item": root = .item
         case "index": root = .index
         case "stages":

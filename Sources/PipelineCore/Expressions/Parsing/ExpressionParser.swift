@@ -57,6 +57,7 @@ struct ExpressionParser {
                 "operators are written && || ! == and the function contains(…)"
             case .colon: "a \":\" belongs after a \"?\": condition ? value : value"
             case .closeParenthesis, .closeBracket: "it closes nothing"
+            case .closeBrace: "\"${{\" and \"}}\" stand around the whole expression"
             default: "an operator such as + or == stands between two values"
             }
         return error("\(shown(current)) is not expected here", hint: hint, at: current.range)
@@ -165,9 +166,8 @@ extension ExpressionParser {
             let end = current.range.end
             try expect(.closeParenthesis, ")", closing: token.range)
             return ExpressionNode(range: SourceRange(start: token.range.start, end: end), kind: inner.kind)
-        case .openBracket:
-            throw error(
-                "arrays cannot be written in an expression", hint: "split('a,b', ',') makes one", at: token.range)
+        case .openBracket: return try array(opener: token.range)
+        case .openBrace: return try object(opener: token.range)
         default:
             throw error("a value must stand here, and not \(shown(token))", at: token.range)
         }
@@ -187,28 +187,99 @@ extension ExpressionParser {
 extension ExpressionParser {
     private mutating func call(_ name: String, at range: SourceRange) throws(ExpressionError) -> ExpressionNode {
         guard let function = ExpressionFunction(rawValue: name) else { throw unknownFunction(name, at: range) }
+        return try call(function, at: range)
+    }
+
+    /// The arguments of a call, from its parenthesis on.
+    mutating func call(_ function: ExpressionFunction, at range: SourceRange) throws(ExpressionError) -> ExpressionNode
+    {
         let opener = SourceRange(start: range.start, end: current.range.end)
         try advance()
-        var arguments: [ExpressionNode] = []
-        while current.kind != .closeParenthesis {
-            arguments.append(try conditional())
-            guard current.kind == .comma else { break }
-            try advance()
-            if current.kind == .closeParenthesis {
-                throw error("a value must follow the \",\", and not \")\"", at: current.range)
-            }
-        }
-        let end = current.range.end
-        try expect(.closeParenthesis, ")", closing: opener)
+        let (arguments, end) = try elements(until: .closeParenthesis, ")", opener: opener)
         let whole = SourceRange(start: range.start, end: end)
-        guard arguments.count == function.parameters.count else {
+        guard (function.requiredCount...function.parameters.count).contains(arguments.count) else {
             throw wrongArity(function, arguments.count, at: whole)
+        }
+        for (index, argument) in arguments.enumerated() {
+            guard case .literal(.string(let word)) = argument.kind, let known = function.words(ofArgument: index),
+                !known.contains(word)
+            else { continue }
+            throw error(
+                "there is no \(function.parameters[index]) \"\(word)\"",
+                hint: Suggestion.hint(for: word, among: known) ?? "one of \(known.joined(separator: ", "))",
+                at: argument.range)
         }
         return ExpressionNode(range: whole, kind: .call(function, arguments))
     }
 
+    /// Values with commas between them, and where the sign that ends them stands.
+    private mutating func elements(
+        until kind: ExpressionToken.Kind, _ sign: String, opener: SourceRange
+    ) throws(ExpressionError) -> (nodes: [ExpressionNode], end: Int) {
+        var nodes: [ExpressionNode] = []
+        while current.kind != kind {
+            nodes.append(try conditional())
+            guard try comma(before: kind, sign) else { break }
+        }
+        let end = current.range.end
+        try expect(kind, sign, closing: opener)
+        return (nodes, end)
+    }
+
+    /// Passes over a comma, after which another value must stand; false when there is none.
+    private mutating func comma(before kind: ExpressionToken.Kind, _ sign: String) throws(ExpressionError) -> Bool {
+        guard current.kind == .comma else { return false }
+        try advance()
+        if current.kind == kind { throw error("a value must follow the \",\", and not \"\(sign)\"", at: current.range) }
+        return true
+    }
+
+    private mutating func array(opener: SourceRange) throws(ExpressionError) -> ExpressionNode {
+        try advance()
+        let (nodes, end) = try elements(until: .closeBracket, "]", opener: opener)
+        return ExpressionNode(range: SourceRange(start: opener.start, end: end), kind: .array(nodes))
+    }
+
+    private mutating func object(opener: SourceRange) throws(ExpressionError) -> ExpressionNode {
+        try advance()
+        var members: [ExpressionNode.Member] = []
+        // By bytes: JSON tells names apart that Swift takes for equal (RFC 8259, section 8.3).
+        var names: Set<[UInt8]> = []
+        while current.kind != .closeBrace {
+            let place = current
+            let name = try memberName()
+            guard names.insert(Array(name.utf8)).inserted else {
+                throw error("the member \"\(name)\" is given twice", at: place.range)
+            }
+            members.append(ExpressionNode.Member(name: name, value: try conditional()))
+            guard try comma(before: .closeBrace, "}") else { break }
+        }
+        let end = current.range.end
+        try expect(.closeBrace, "}", closing: opener)
+        return ExpressionNode(range: SourceRange(start: opener.start, end: end), kind: .object(members))
+    }
+
+    /// The name of a member and the colon after it.
+    private mutating func memberName() throws(ExpressionError) -> String {
+        guard case .text(let name) = current.kind else {
+            var hint = "{ 'name': value }"
+            if case .name(let bare) = current.kind { hint = "write '\(bare)': …" }
+            throw error(
+                "the name of a member must stand here in quotes, and not \(shown(current))", hint: hint,
+                at: current.range)
+        }
+        try advance()
+        guard current.kind == .colon else {
+            throw error(
+                "\":\" must follow the name of a member, and not \(shown(current))", hint: "{ 'name': value }",
+                at: current.range)
+        }
+        try advance()
+        return name
+    }
+
     private func unknownFunction(_ name: String, at range: SourceRange) -> ExpressionError {
-        let names = ExpressionFunction.allCases.map(\.rawValue)
+        let names = ExpressionFunction.listed.map(\.rawValue)
         let other = ExpressionFunction.otherNames[name]?.rawValue
         let hint = other.map { "did you mean \"\($0)\"?" } ?? Suggestion.hint(for: name, among: names)
         return error(
@@ -217,8 +288,11 @@ extension ExpressionParser {
     }
 
     private func wrongArity(_ function: ExpressionFunction, _ count: Int, at range: SourceRange) -> ExpressionError {
-        let expected = function.parameters.count
-        let wanted = expected == 0 ? "no arguments" : expected == 1 ? "one argument" : "\(expected) arguments"
+        let (least, most) = (function.requiredCount, function.parameters.count)
+        let wanted =
+            least < most
+            ? "\(least) to \(most) arguments"
+            : most == 0 ? "no arguments" : most == 1 ? "one argument" : "\(most) arguments"
         return error(
             "\(function.rawValue) takes \(wanted), and here are \(count)", hint: "write \(function.signature)",
             at: range)

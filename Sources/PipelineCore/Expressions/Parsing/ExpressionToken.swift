@@ -8,7 +8,7 @@ struct ExpressionToken: Sendable {
         case number(JSONNumber)
         case operation(ExpressionOperator)
         case not, question, colon, comma, dot
-        case openParenthesis, closeParenthesis, openBracket, closeBracket
+        case openParenthesis, closeParenthesis, openBracket, closeBracket, openBrace, closeBrace
         case end
     }
 

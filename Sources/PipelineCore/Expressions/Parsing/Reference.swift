@@ -28,7 +28,7 @@ public struct Reference: Sendable, Hashable {
         case job(String)
         /// `response.status`, `response.headers` or `response.body`; its field
         case response(String)
-        /// `part.number`, `part.offset` or `part.size`; its field
+        /// `part.number`, `part.offset`, `part.size` or `part.digest(…)`; its field
         case part(String)
     }
 

@@ -22,7 +22,13 @@ struct ReferenceCollector {
             visit(condition, tolerant: false)
             visit(first, tolerant: tolerant)
             visit(second, tolerant: tolerant)
-        case .call(_, let arguments):
+        case .array(let elements): for element in elements { visit(element, tolerant: false) }
+        case .object(let members): for member in members { visit(member.value, tolerant: false) }
+        case .call(let function, let arguments):
+            if function == .partDigest {
+                references.append(
+                    Reference(root: .part("digest"), range: origin.source(of: node.range), toleratesNull: false))
+            }
             for argument in arguments { visit(argument, tolerant: false) }
         }
     }

@@ -59,14 +59,17 @@ struct TemplateReader {
         position = end + 2
     }
 
-    /// Where `}}` stands outside of texts in quotes; nil when there is none.
+    /// Where `}}` stands outside of texts in quotes and of objects; nil when there is none.
     private func end(from start: Int) -> Int? {
         var index = start
         var isInText = false
+        var depth = 0
         while index < bytes.count {
             switch bytes[index] {
             case UInt8(ascii: "'"): isInText.toggle()
             case UInt8(ascii: "\\") where isInText: index += 1
+            case UInt8(ascii: "{") where !isInText: depth += 1
+            case UInt8(ascii: "}") where !isInText && depth > 0: depth -= 1
             case UInt8(ascii: "}") where !isInText && index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "}"):
                 return index
             default: break

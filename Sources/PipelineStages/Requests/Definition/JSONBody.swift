@@ -2,22 +2,31 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// Makes the body of a `json` key: in memory, but for a `jsonLines(…)` that is the whole of a value, whose file is read
-/// while it is sent, whatever its size.
+/// Makes the body of a `json` or `text` key: in memory, but for a `jsonLines(…)` or `fileBase64(…)` that stands alone in
+/// its `${{ }}`, whose file is read while it is sent, whatever its size.
 enum JSONBody {
-    static func make(
-        _ template: JSONTemplate, in scope: Scope, at range: SourceRange
-    ) throws(EvaluationFailure) -> RequestBody {
+    static func make(_ template: JSONTemplate, in scope: Scope) throws(EvaluationFailure) -> RequestBody {
+        try body(of: try template.fragments(in: scope))
+    }
+
+    static func make(_ template: Template, in scope: Scope) throws(EvaluationFailure) -> RequestBody {
+        try body(of: try template.fragments(in: scope))
+    }
+
+    private static func body(of fragments: [BodyFragment]) throws(EvaluationFailure) -> RequestBody {
         var segments: [BodySegment] = []
-        for fragment in try template.fragments(in: scope) {
+        for fragment in fragments {
             switch fragment {
             case .text(let text): segments.append(.bytes(Array(text.utf8)))
-            case .jsonLines(let path):
-                let length = try length(of: path, at: range)
+            case .base64(let path, let place):
+                segments.append(.base64(path: path, fileSize: try LocalSource(path: path, at: place).size))
+            case .jsonLines(let path, let place):
+                let length = try length(of: path, at: place)
                 segments += [.bytes([UInt8(ascii: "[")]), .lines(path: path, length: length)]
                 segments.append(.bytes([UInt8(ascii: "]")]))
             }
         }
+        if segments.isEmpty { return .bytes([]) }
         if case .bytes(let bytes)? = segments.first, segments.count == 1 { return .bytes(bytes) }
         return .pieces(segments)
     }

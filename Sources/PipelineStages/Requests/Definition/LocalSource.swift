@@ -21,7 +21,12 @@ struct LocalSource: Sendable {
         guard !text.isEmpty, !text.utf8.contains(0) else {
             throw .wrong(message: "the path of the file to send is empty", hint: nil, range: range)
         }
-        path = Self.absolute(text, in: scope.baseFolder)
+        try self.init(path: Self.absolute(text, in: scope.baseFolder), at: range)
+    }
+
+    /// The file at an absolute path.
+    init(path: String, at range: SourceRange) throws(EvaluationFailure) {
+        self.path = path
         var facts = stat()
         guard stat(path, &facts) == 0 else { throw Self.failure(path, errno, range) }
         guard facts.st_mode & S_IFMT == S_IFREG else {

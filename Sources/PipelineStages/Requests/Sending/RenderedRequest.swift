@@ -49,6 +49,7 @@ struct RenderedRequest: Sendable {
             case .bytes(let content): bytes += content
             case .file(let path, let offset, let length): bytes += Array("\(path) \(offset) \(length)\n".utf8)
             case .gzip(let content): bytes += Array("\(content.source) \(content.length)\n".utf8)
+            case .base64(let path, let fileSize): bytes += Array("\(path) base64 \(fileSize)\n".utf8)
             case .lines(let path, let length): bytes += Array("\(path) lines \(length)\n".utf8)
             }
         }

@@ -89,13 +89,13 @@ struct RequestRendering {
         switch definition.body {
         case .none: return nil
         case .json(let template):
-            description.body = try JSONBody.make(template, in: scope, at: definition.url.range)
+            description.body = try JSONBody.make(template, in: scope)
             return "application/json"
         case .form(let table):
             description.body = .text(PipelineHTTP.PercentEncoding.query(try table.pairs(in: scope)))
             return "application/x-www-form-urlencoded"
         case .text(let template):
-            description.body = .text(try template.evaluateText(in: scope))
+            description.body = try JSONBody.make(template, in: scope)
             return "text/plain; charset=utf-8"
         case .file(let template, let range):
             let source = try LocalSource(template, at: range, in: scope)
@@ -112,7 +112,8 @@ struct RequestRendering {
         case .bytes(let bytes): return .bytes(bytes)
         case .file(let path, let offset, let length): return .file(path: path, offset: offset, length: length)
         case .gzip(let content): return .gzip(content)
-        case .lines, nil: throw .wrong(message: "there is no part to send here", hint: nil, range: definition.url.range)
+        case .lines, .base64, nil:
+            throw .wrong(message: "there is no part to send here", hint: nil, range: definition.url.range)
         }
     }
 

@@ -13,7 +13,10 @@ extension StageRequests {
         part: BodySegment? = nil, adjust: (inout Scope) -> Void = { _ in }
     ) async throws(StageFailure) -> RenderedRequest {
         var rendered = try await context.evaluate(with: adjust) { scope throws(EvaluationFailure) in
-            try RequestRendering(definition: definition, requests: self, scope: scope, part: part).rendered(role: role)
+            var scope = scope
+            scope.partDigest = part?.digester
+            return try RequestRendering(definition: definition, requests: self, scope: scope, part: part)
+                .rendered(role: role)
         }
         // What became of something is asked of the service: what it said before that was sent knows nothing of it.
         if role == Self.look { rendered.decorators.removeAll { $0 is Cache } }

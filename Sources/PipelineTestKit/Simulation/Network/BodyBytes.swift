@@ -16,6 +16,7 @@ enum BodyBytes {
             case .bytes(let bytes): bytes
             case .file(let path, let offset, let length): file(path, offset, length)
             case .gzip(let content): (try? content.bytes()) ?? []
+            case .base64(let path, let fileSize): Array("<base64 of \(path), \(fileSize)>".utf8)
             case .lines(let path, let length): Array("<lines of \(path), \(length)>".utf8)
             }
         }

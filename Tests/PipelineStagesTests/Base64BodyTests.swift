@@ -1,0 +1,77 @@
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+import PipelineTestKit
+import Testing
+
+@Suite("A file in base64 in a request")
+struct Base64BodyTests {
+    private let folder = TemporaryFolder()
+
+    private func bench(_ network: Network, url: String, body: String) throws -> StageBench {
+        try StageBench(
+            #"{ "id": "a", "kind": "request", "service": "api", "request": { "POST": "/x", \#(body) } }"#,
+            network: network, url: url, folders: JobFolders(document: folder.path, output: folder.path))
+    }
+
+    @Test(
+        "is sent as it is read, exactly as long as was said, whatever the length",
+        arguments: [0, 1, 2, 3, 4, 5, 6, 191 << 10, (192 << 10) + 1, 1_000_001])
+    func sent(size: Int) async throws {
+        let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+        try folder.write("a.bin", bytes)
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let bench = try bench(
+            Network(transport: CurlTransport()), url: server.url,
+            body: #""json": { "image": "data:image/png;base64,${{ fileBase64('a.bin') }}", "n": 1 }"#)
+        #expect(await bench.resume().isFinished)
+        let request = try #require(server.requests.first)
+        #expect(request.contentLength == Int64(request.body.count))
+        #expect(request.text == "{\"image\":\"data:image/png;base64,\(Base64Bytes.encode(bytes))\",\"n\":1}")
+    }
+
+    @Test("in a body of text")
+    func text() async throws {
+        try folder.write("a.bin", "foob")
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let bench = try bench(
+            Network(transport: CurlTransport()), url: server.url, body: #""text": "<${{ fileBase64('a.bin') }}>""#)
+        #expect(await bench.resume().isFinished)
+        #expect(server.requests.first?.text == "<Zm9vYg==>")
+    }
+
+    @Test("any stretch of it is what the whole holds there")
+    func stretches() throws {
+        let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        try folder.write("a.bin", bytes)
+        let body = RequestBody.pieces([.bytes([60]), .base64(path: folder.path + "/a.bin", fileSize: 1000)])
+        let whole = [60] + Array(Base64Bytes.encode(bytes).utf8)
+        #expect(body.length == Int64(whole.count))
+        for count in [1, 2, 3, 4, 5, 6, 7, 997, 1336, 1337] {
+            #expect(try body.prefix(count) == Array(whole.prefix(count)))
+        }
+    }
+
+    @Test("a file that became shorter ends the request, and nothing wrong is accepted")
+    func changed() async throws {
+        try folder.write("a.bin", "abc")
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer { server.stop() }
+        let body = RequestBody.pieces([.base64(path: folder.path + "/a.bin", fileSize: 30)])
+        let failure = await #expect(throws: ExchangeFailure.self) {
+            try await Network(transport: CurlTransport()).exchange(
+                RequestDescription(method: .post, url: server.url, body: body))
+        }
+        #expect(failure?.reason == .sourceChanged(path: folder.path + "/a.bin"))
+    }
+
+    @Test("a file that is not there is told before anything is sent")
+    func missing() async throws {
+        let service = ScriptedService()
+        let bench = try bench(service.network, url: "http://api.test", body: #""json": "${{ fileBase64('a.bin') }}""#)
+        #expect(await bench.resume().definite?.contains("\(folder.path)/a.bin can't be read") == true)
+        #expect(service.requests.isEmpty)
+    }
+}
