@@ -20,6 +20,7 @@ let commit: [CSetting] =
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let structuredFields = Target.Dependency.product(
     name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
@@ -63,7 +64,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "PipelineHTTP", dependencies: ["CCurl", "CZlib", "NetworkTasks", crypto, httpTypes],
+            name: "PipelineHTTP", dependencies: ["CCurl", "CZlib", "NetworkTasks", crypto, cryptoExtras, httpTypes],
             swiftSettings: settings),
         .target(name: "NetworkTasks", swiftSettings: settings),
         .target(
@@ -195,7 +196,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "PipelineHTTPTests",
-            dependencies: ["CCurl", "NetworkTasks", "PipelineHTTP", "PipelineTestKit", httpTypes],
+            dependencies: [
+                "CCurl", "NetworkTasks", "PipelineHTTP", "PipelineTestKit", crypto, cryptoExtras, httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "PipelineStagesTests",

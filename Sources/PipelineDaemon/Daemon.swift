@@ -98,7 +98,8 @@ final class Daemon: Sendable {
             }
             return nil
         }
-        let receiver = try await ReceiverServer.start(at: address) { await desk.answer($0) }
+        let receiver = try await ReceiverServer.start(
+            at: address, isKnown: { await desk.isKnown($0) }, answer: { await desk.answer($0) })
         log.note("pushes are taken on \(address.host):\(receiver.port)")
         return receiver
     }

@@ -64,6 +64,13 @@ import Testing
             Witness("one way for small files and one for large", in: "openai-batch", "size(inputs.requests) <", ">="),
             Witness("a local file made into a body", in: "anthropic-batch", "${{ jsonLines(inputs.requests) }}"),
             Witness("clean-up whatever became of the job", in: "ray-jobs", #""finally": ["#, #""DELETE""#),
+            Witness("tokens signed with a key of one's own", in: "apple-notary", #""jwt""#, "ES256"),
+            Witness("a service account that signs assertions", in: "google-document-ai", #""assertion""#, "RS256"),
+            Witness("a person's refresh token", in: "youtube", #""refreshToken""#),
+            Witness(
+                "a job that only a list of jobs shows", in: "github-actions", #""find""#,
+                "item.display_title == job.key"),
+            Witness("a file inside of a JSON body", in: "meshy", ";base64,${{ fileBase64(inputs.image) }}"),
             Witness("pages of a list", in: "github-release", #""paginate""#, #""link": "next""#),
         ]
     }

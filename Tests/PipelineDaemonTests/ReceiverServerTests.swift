@@ -9,30 +9,53 @@ import Testing
 #endif
 
 /// The receiver over real connections.
-@Suite("The receiver's connections", .timeLimit(.minutes(1)))
+@Suite("The receiver's connections", .serialized, .timeLimit(.minutes(1)))
 struct ReceiverServerTests {
     private static let request = "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
-    @Test("one too many is answered 503 and closed; another one finds room once one of the others is closed")
-    func limit() async throws {
-        let server = try await ReceiverServer.start(at: ListenAddress(parsing: "127.0.0.1:0")) { _ in .taken }
-        var held = try (0..<ReceiverServer.connectionLimit).map { _ in try RawConnection(port: server.port) }
-        let refused = try RawConnection(port: server.port)
-        let answer = refused.rest()
-        #expect(answer.hasPrefix("HTTP/1.1 503"), "\(answer)")
-        #expect(answer.contains("Retry-After: 10\r\n") && answer.contains("Connection: close\r\n"))
-        #expect(answer.hasSuffix("too many connections\n"))
-        // Those that were first are served all the while.
-        held[0].send(Self.request)
-        #expect(held[0].rest().hasPrefix("HTTP/1.1 204"))
-        held.removeFirst()
-        // The server hears of the end in its own time: the suite's limit is this loop's.
-        while true {
+    private static func server() async throws -> ReceiverServer {
+        try await ReceiverServer.start(
+            at: ListenAddress(parsing: "127.0.0.1:0"), isKnown: { $0 == "/known" }, answer: { _ in .taken })
+    }
+
+    @Test("connections that are held open keep no callback out: the oldest goes")
+    func idle() async throws {
+        let server = try await Self.server()
+        let held = try (0..<ReceiverServer.connectionLimit).map { _ in try RawConnection(port: server.port) }
+        for _ in 0..<3 {
             let next = try RawConnection(port: server.port)
             next.send(Self.request)
-            if next.rest().hasPrefix("HTTP/1.1 204") { break }
+            #expect(next.rest().hasPrefix("HTTP/1.1 204"))
         }
-        held = []
+        // The first one was let go without a word; the last one is still served.
+        #expect(held[0].rest().isEmpty)
+        held[held.count - 1].send(Self.request)
+        #expect(held[held.count - 1].rest().hasPrefix("HTTP/1.1 204"))
+        await server.stop()
+    }
+
+    @Test("those that bring the address of a callback stay; one more than they is answered 503 and closed")
+    func known() async throws {
+        let server = try await Self.server()
+        let begun = "POST /known HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{"
+        var held: [RawConnection] = []
+        // The server looks at what they bring in its own time, and until then lets one go: the suite's limit is this loop's.
+        while true {
+            let connection = try RawConnection(port: server.port)
+            connection.send(begun)
+            held.append(connection)
+            guard held.count >= ReceiverServer.connectionLimit else { continue }
+            let refused = try RawConnection(port: server.port)
+            refused.send(Self.request)
+            let answer = refused.rest()
+            guard answer.hasPrefix("HTTP/1.1 503") else { continue }
+            #expect(answer.contains("Retry-After: 10\r\n") && answer.contains("Connection: close\r\n"))
+            #expect(answer.hasSuffix("too many connections\n"))
+            break
+        }
+        let last = held[held.count - 1]
+        last.send("}")
+        #expect(last.rest().hasPrefix("HTTP/1.1 204"))
         await server.stop()
     }
 }

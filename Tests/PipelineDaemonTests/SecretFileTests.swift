@@ -1,4 +1,5 @@
 import Foundation
+import PipelineCore
 import Testing
 
 @testable import PipelineKit
@@ -23,6 +24,47 @@ struct SecretFileTests {
         let lines = ["# mine", "A=1", "", "B=x=y ", "\u{301}C=3", "D=\u{301}4"]
         let secrets = try SecretSources.read(try write("s", lines.joined(separator: end) + end))
         #expect(secrets == ["A": "1", "B": "x=y ", "\u{301}C": "3", "D": "\u{301}4"])
+    }
+
+    @Test("a value in quotes goes over several lines", arguments: ["\n", "\r\n"])
+    func quotes(end: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let lines = [
+            "KEY=\"-----BEGIN", "a=b", "", "# c", "-----END\"", #"ESCAPED="one\ntwo \"x\" \\n \d""#, "PLAIN=a\"b",
+            "EMPTY=\"\"  ",
+        ]
+        let secrets = try SecretSources.read(try write("s", lines.joined(separator: end) + end))
+        #expect(
+            secrets == [
+                "KEY": "-----BEGIN\na=b\n\n# c\n-----END", "ESCAPED": "one\ntwo \"x\" \\n \\d", "PLAIN": "a\"b",
+                "EMPTY": "",
+            ])
+    }
+
+    @Test(
+        "mistakes of quotes are told by their line",
+        arguments: [("A=1\nB=\"x\n\ny", ":2: the value in quotes"), ("A=\"x\"y", ":1: something follows the quote")])
+    func openQuotes(text: String, message: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = try write("s", text)
+        let failure = #expect(throws: StepFailure.self) { try SecretSources.read(path) }
+        #expect(failure?.title.contains(message) == true)
+    }
+
+    @Test("a refresh token that took another's place is found again, and nowhere in the clear")
+    func refreshTokens() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let store = RefreshTokenFiles(folder: folder)
+        #expect(store.latest(of: "first", for: "me") == nil)
+        store.keep("second", of: "first", for: "me")
+        store.keep("third", of: "first", for: "me")
+        #expect(RefreshTokenFiles(folder: folder).latest(of: "first", for: "me") == "third")
+        #expect(store.latest(of: "first", for: "you") == nil)
+        #expect(store.latest(of: "other", for: "me") == nil)
+        let names = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/tokens")
+        #expect(names.count == 1)
+        let bytes = try Data(contentsOf: URL(filePath: "\(folder)/tokens/\(names[0])"))
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("third"))
     }
 
     @Test("the line end after a secret does not belong to it", arguments: ["\n", "\r\n", ""])

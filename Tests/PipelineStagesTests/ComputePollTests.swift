@@ -82,7 +82,7 @@ struct ComputePollTests {
         #expect(try await firstOutcome(rules, 200, #"{"n": 5}"#).definite != nil)
         let fail = #""fail": [{ "when": "response.body.n == 5", "message": "five" }], \#(rules)"#
         #expect(try await firstOutcome(fail, 200, #"{"n": 5}"#).definite == "five")
-        let missing = #""missing": "response.body.n == 5", \#(fail)"#
+        let missing = #""missing": "response.body.n == 5", "settle": "0s", \#(fail)"#
         #expect(
             try await firstOutcome(missing, 200, #"{"n": 5}"#).definite
                 == "service 'api' does not know the job (status 200)")
@@ -100,11 +100,111 @@ struct ComputePollTests {
         #expect(try await firstOutcome(byStatus, 200, "{}").isWaiting)
     }
 
-    @Test("a job that is missing fails the stage", arguments: [404, 410])
+    @Test("a job that is missing fails the stage once that is believed", arguments: [404, 410])
     func missing(status: Int) async throws {
+        #expect(try await firstOutcome(states, status, "").isWaiting)
         #expect(
-            try await firstOutcome(states, status, "").definite
+            try await firstOutcome(states + #", "settle": "0s""#, status, "").definite
                 == "service 'api' does not know the job (status \(status))")
+    }
+
+    @Test("a service that does not know the job right after the submit is asked again")
+    func settle() async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": 7}"#)
+        for _ in 0..<3 { service.on("GET /v1/jobs/7", 404) }
+        service.on("GET /v1/jobs/7", 200, #"{"state": "done"}"#)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", \(states) } }
+            """, network: service.network)
+        #expect(await bench.run().isFinished)
+        #expect(service.lines.count == 5)
+    }
+
+    @Test("a job that is still missing after that has failed")
+    func settled() async throws {
+        let service = ScriptedService()
+        for _ in 0..<50 { service.on("GET /v1/jobs/7", 404) }
+        let bench = try watch(service, states)
+        #expect(await bench.run().definite == "service 'api' does not know the job (status 404)")
+        #expect((bench.host.now - bench.host.started).seconds >= 10)
+        #expect(service.lines.count > 3)
+    }
+
+    @Test("a job is found in a list: its entry is the answer, none is running")
+    func find() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"runs": []}"#)
+        service.on(
+            "GET /v1/jobs/7", 200, #"{"runs": [{"name": "x", "state": "done"}, {"name": "key1", "state": "busy"}]}"#)
+        service.on(
+            "GET /v1/jobs/7", 200,
+            #"{"runs": [{"name": "key1", "state": "done", "url": "http://u"}, {"name": "x", "state": "error"}]}"#)
+        let bench = try watch(
+            service,
+            states
+                + #", "find": { "items": "$.runs[*]", "where": "item.name == job.key" }, "capture": { "url": "$.url" }"#
+        )
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.reason?.detail == "the job is not in the list yet")
+        #expect(await bench.resume().isWaiting)
+        #expect(await bench.resume().isFinished)
+        #expect(bench.captures["url"] == "http://u")
+        #expect(bench.host.read(\.warnings).isEmpty)
+    }
+
+    @Test("a list that has no such entry for a minute is warned of, once, and looked at on")
+    func absent() async throws {
+        let service = ScriptedService()
+        for _ in 0..<60 { service.on("GET /v1/jobs/7", 200, #"{"runs": [{"name": "x"}]}"#) }
+        let bench = try watch(
+            service, states + #", "every": "5s", "find": { "items": "$.runs[*]", "where": "item.name == 'y'" }"#)
+        for _ in 0..<40 { #expect(await bench.resume().isWaiting) }
+        let warnings = bench.host.read(\.warnings)
+        #expect(warnings.count == 1 && warnings[0].contains("item.name == 'y'"), "\(warnings)")
+    }
+
+    @Test(
+        "what is likely a mistake is told at the first poll, once, and the polls go on",
+        arguments: [
+            (
+                #""status": "$.state", "running": ["busy"], "succeeded": ["done"]"#, #"{"state": "odd"}"#,
+                #"the state "odd" is in none of the lists"#
+            ),
+            (#""status": "$.state", "succeeded": ["done"]"#, #"{"state": "Done"}"#, #"did you mean "done""#),
+            (
+                #""status": "$.state", "succeeded": ["done"]"#, #"{"status": "done"}"#,
+                #"$.state finds nothing in the answer to the poll, which counts as running; it begins: {"status": "done"}"#
+            ),
+            (
+                #""status": "$.state", "succeeded": ["done"]"#, "<html><body>Sign in",
+                "is not JSON; it begins: <html><body>Sign in"
+            ),
+            (#""status": "$.state", "succeeded": ["done"]"#, "", "it is empty"),
+            (
+                #""status": "$.state", "succeeded": ["done"], "progress": "$.p""#, #"{"state": "x", "p": 0.37}"#,
+                #""progress": { "fraction": "$.p" }"#
+            ),
+        ])
+    func doubts(poll: String, body: String, message: String) async throws {
+        let service = ScriptedService()
+        for _ in 0..<3 { service.on("GET /v1/jobs/7", 200, body) }
+        let bench = try watch(service, poll)
+        for _ in 0..<3 { #expect(await bench.resume().isWaiting) }
+        let warnings = bench.host.read(\.warnings)
+        #expect(warnings.count == 1 && warnings[0].contains(message), "\(warnings)")
+    }
+
+    @Test("a document that lists no running states is not warned of each")
+    func quiet() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/jobs/7", 200, #"{"state": "processing"}"#)
+        let bench = try watch(service, states)
+        #expect(await bench.resume().isWaiting)
+        #expect(bench.host.read(\.warnings).isEmpty)
     }
 
     @Test("of a list of polls the first that finds the job decides")

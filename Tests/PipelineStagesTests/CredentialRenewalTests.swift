@@ -83,6 +83,30 @@ struct CredentialRenewalTests {
         #expect(bench.host.read(\.authentications) == 2)
     }
 
+    @Test("a token of jwt is signed with a key of a file, and its claims are values")
+    func signed() async throws {
+        let folder = TemporaryFolder()
+        try folder.write("key.txt", "sesame")
+        let service = ScriptedService()
+        service.on("GET /v1/a", 200, "{}")
+        let network = Network(transport: AuthorizingTransport(service.network.transport))
+        let bench = try StageBench(
+            #"{ "id": "a", "kind": "request", "service": "api", "request": { "GET": "/a" } }"#, network: network,
+            secrets: ["T": "sesame"],
+            with: """
+                [ { "jwt": { "algorithm": "HS256", "key": "@key.txt", "header": { "v": 1 },
+                    "claims": { "iss": "${{ job.key }}", "n": [1], "iat": 1, "exp": 2 } } } ]
+                """, folders: JobFolders(document: folder.path, output: folder.path))
+        #expect(await bench.resume().isFinished)
+        let field = try #require(service.requests.first?.header("Authorization"))
+        // printf '%s.%s' HEADER CLAIMS | openssl dgst -sha256 -hmac sesame -binary | basenc --base64url
+        #expect(
+            field.hasPrefix(
+                "Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsInYiOjF9.eyJpc3MiOiJrZXkxIiwibiI6WzFdLCJpYXQiOjEsImV4cCI6Mn0."
+            ))
+        #expect(bench.host.read(\.authentications) == 0)
+    }
+
     @Test("a client whose secret was renewed meanwhile is worth another try")
     func clientSecret() async throws {
         let service = ScriptedService()

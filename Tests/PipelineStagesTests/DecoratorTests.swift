@@ -103,6 +103,26 @@ struct DecoratorTests {
         #expect(body.parts[4].filename == "t.txt")
     }
 
+    @Test("one part of a form for each element of an array")
+    func each() async throws {
+        let folder = TemporaryFolder()
+        for name in ["a.txt", "b.txt"] { try folder.write(name, name) }
+        let request = try await sent(
+            own: """
+                [ { "multipart": { "files": [
+                      { "name": "f", "file": "${{ item.path }}", "filename": "x-${{ item.path }}",
+                        "each": "[{ 'path': 'a.txt' }, { 'path': 'b.txt' }]" },
+                      { "name": "last", "text": "t" } ] } } ]
+                """, request: #""expect": ["2xx"]"#, folder: folder.path)
+        guard case .multipart(let body) = request.body else {
+            Issue.record("no form")
+            return
+        }
+        #expect(body.parts.map(\.name) == ["f", "f", "last"])
+        #expect(body.parts.map(\.filename) == ["x-a.txt", "x-b.txt", "last"])
+        #expect(body.parts[1].content == .file(path: "\(folder.path)/b.txt", offset: 0, length: 5))
+    }
+
     @Test(
         "mistakes in a configuration are told where they stand",
         arguments: [
@@ -113,6 +133,19 @@ struct DecoratorTests {
             (#"{ "bearer": 5 }"#, "this must be a string, not a number"),
             (#"{ "bearer": "${{ nope }}" }"#, "nope"),
             (#"{ "multipart": { "files": [ { "name": "f" } ] } }"#, #"either "file" or "text""#),
+            (#"{ "multipart": { "files": [ { "name": "f", "file": "${{ item }}" } ] } }"#, "'item' has no value here"),
+            (#"{ "jwt": { "algorithm": "ES257", "key": "k" } }"#, "ES257"),
+            (#"{ "jwt": { "algorithm": "ES256" } }"#, "'key' is missing"),
+            (
+                #"{ "jwt": { "algorithm": "ES256", "key": "@k.pem", "claims": "iss" } }"#,
+                "an object of names and values"
+            ),
+            (#"{ "oauth2": { "tokenURL": "http://h/t" } }"#, "'clientID' is missing"),
+            (#"{ "oauth2": { "tokenURL": "http://h/t", "refreshToken": "r" } }"#, "'clientID' is missing"),
+            (
+                #"{ "oauth2": { "tokenURL": "http://h/t", "clientID": "c", "refreshToken": "r", "assertion": { "algorithm": "HS256", "key": "k" } } }"#,
+                "not by both"
+            ),
             (#"{ "bearer": "x", "basic": {} }"#, "exactly one key"),
         ])
     func mistakes(decorator: String, message: String) {

@@ -210,7 +210,8 @@ struct TemplateFieldTests {
         poll("poll.cancelled[]", #""cancelled": [@]"#, 1, any: true),
         poll("poll.succeeded[]", #""succeeded": [@]"#, true, any: true),
         poll("poll.ignoreCase", #""ignoreCase": @"#, true), poll("poll.every", #""every": @"#, "5s"),
-        poll("poll.first", #""first": @"#, "5s"), poll("poll.max", #""max": @"#, "5s"),
+        poll("poll.settle", #""settle": @"#, "5s"), poll("poll.first", #""first": @"#, "5s"),
+        poll("poll.max", #""max": @"#, "5s"),
         poll("poll.factor", #""factor": @"#, 1.25),
     ]
 
@@ -227,6 +228,11 @@ struct TemplateFieldTests {
         decorated("decorator.multipart.fields[]", #""multipart": { "fields": { "a": @ } }"#, 1, any: true),
         decorated("decorator.gzip.minimumSize", #""gzip": { "minimumSize": @ }"#, "1KiB"),
         decorated("decorator.idempotencyKey.quoted", #""idempotencyKey": { "quoted": @ }"#, true),
+        decorated(
+            "assertion.lifetime",
+            #""oauth2": { "tokenURL": "http://h/t", "assertion": { "algorithm": "HS256", "key": "k", "lifetime": @ } }"#,
+            "5m"),
+        decorated("decorator.jwt.lifetime", #""jwt": { "algorithm": "HS256", "key": "k", "lifetime": @ }"#, "5m"),
         cached("decorator.cache.maxAge", #""maxAge": @"#),
         cached("decorator.cache.staleIfOffline", #""staleIfOffline": @"#),
         cached("decorator.cache.timeout", #""mode": "networkFirst", "timeout": @"#),

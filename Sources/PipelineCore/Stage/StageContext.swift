@@ -98,6 +98,10 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// From now on the text is a secret too: a token that a service gave.
     public func conceal(_ secret: String, as name: String) { host.conceal(secret, as: name) }
 
+    /// Warns of something that is likely a mistake, as `stage.warned`; the step goes on. The caller sees to it that
+    /// nothing is told twice.
+    public func warn(_ message: String) async throws(StageFailure) { try await host.warn(message) }
+
     /// An exchange of the stage needs a round trip of its own for credentials: one more resume in the background.
     public func authenticates() { host.authenticates() }
 

@@ -24,6 +24,8 @@ public protocol StageHost: Sendable {
     func commit(file: WrittenFile) async throws(StageFailure)
     /// The same of many, together.
     func commit(files: [WrittenFile]) async throws(StageFailure)
+    /// Warns of something that is likely a mistake, as `stage.warned`; the step goes on.
+    func warn(_ message: String) async throws(StageFailure)
     /// How many pushes came for the step since it was begun.
     func pushes() async -> Int
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
@@ -54,6 +56,8 @@ public protocol StageHost: Sendable {
 
 extension StageHost {
     public func pushes() async -> Int { 0 }
+    /// Warns nobody.
+    public func warn(_ message: String) async throws(StageFailure) {}
     /// Counts nothing.
     public func count(_ moved: BytesMoved) {}
     /// Keeps nothing.

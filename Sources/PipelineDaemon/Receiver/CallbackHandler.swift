@@ -34,12 +34,24 @@ struct CallbackHandler: Sendable {
         }
     }
 
+    /// Returns whether a path is the address of a step's callback, made here.
+    func isKnown(_ path: String) async -> Bool {
+        guard let address = CallbackAddresses.parse(path: path), let job = try? await journal.snapshot(of: address.job),
+            job.steps[address.step] != nil
+        else { return false }
+        return isGenuine(address.token, for: address.step, of: job)
+    }
+
+    private func isGenuine(_ token: String, for step: StepKey, of job: JobSnapshot) -> Bool {
+        let own = job.submits[step]?.key ?? SubmitKey.text(jobKey: job.record.key, step: step, generation: 1)
+        return addresses.isGenuine(token, job: job.record.id, step: step, own: own)
+    }
+
     private func answer(
         _ push: CallbackRequest, for step: StepKey, token: String, of job: JobSnapshot, at now: Timestamp
     ) async throws(JournalFailure) -> CallbackResponse {
         let id = job.record.id
-        let own = job.submits[step]?.key ?? SubmitKey.text(jobKey: job.record.key, step: step, generation: 1)
-        guard addresses.isGenuine(token, job: id, step: step, own: own) else { return .nowhere }
+        guard isGenuine(token, for: step, of: job) else { return .nowhere }
         guard rate.takesPush(of: id, step, at: now) else { return .tooMany }
         let plan = try await plans.plan(of: job.record)
         guard let callback = plan.stage(step.stage)?.stage.callback else { return .nowhere }

@@ -2,7 +2,6 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import PipelineCore
-import Synchronization
 
 /// The receiver's HTTP server: one thread, which only takes bytes; what they mean is the desk's affair.
 struct ReceiverServer: Sendable {
@@ -13,11 +12,17 @@ struct ReceiverServer: Sendable {
     static let connectionLimit = 64
 
     /// Listens; throws when the address can't be had.
+    ///
+    /// - Parameters:
+    ///   - isKnown: tells whether a path is the address of a callback that somebody waits for: who brings one is not let
+    ///     go for others.
+    ///   - answer: answers a whole request.
     static func start(
-        at address: ListenAddress, answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
+        at address: ListenAddress, isKnown: @escaping @Sendable (String) async -> Bool,
+        answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
     ) async throws -> ReceiverServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let connections = ConnectionCount()
+        let connections = ReceiverConnections(limit: connectionLimit)
         do {
             let channel = try await ServerBootstrap(group: group)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -26,14 +31,15 @@ struct ReceiverServer: Sendable {
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
-                        guard connections.takes(channel, atMost: connectionLimit) else {
+                        guard connections.admit(channel) else {
                             return try pipeline.addHandlers(HTTPResponseEncoder(), CrowdedHandler())
                         }
                         // One that says nothing for so long is let go: connections are not for holding.
                         try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(15)))
                         try pipeline.configureHTTPServerPipeline(
                             withPipeliningAssistance: true, withErrorHandling: true)
-                        try pipeline.addHandler(ReceiverHandler(answer: answer))
+                        try pipeline.addHandler(
+                            ReceiverHandler(connections: connections, isKnown: isKnown, answer: answer))
                     }
                 }
                 .bind(host: address.host, port: address.port).get()
@@ -52,22 +58,6 @@ struct ReceiverServer: Sendable {
     func stop() async {
         try? await channel.close().get()
         try? await group.shutdownGracefully()
-    }
-}
-
-/// How many connections there are.
-private final class ConnectionCount: Sendable {
-    private let count = Mutex(0)
-
-    /// Counts a connection until it is closed; false when there are as many as there may be.
-    func takes(_ channel: any Channel, atMost limit: Int) -> Bool {
-        let isTaken = count.withLock { count in
-            guard count < limit else { return false }
-            count += 1
-            return true
-        }
-        if isTaken { channel.closeFuture.whenComplete { _ in self.count.withLock { $0 -= 1 } } }
-        return isTaken
     }
 }
 
@@ -94,6 +84,8 @@ private final class ReceiverHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
+    private let connections: ReceiverConnections
+    private let isKnown: @Sendable (String) async -> Bool
     private let answer: @Sendable (CallbackRequest) async -> CallbackResponse
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
@@ -102,7 +94,14 @@ private final class ReceiverHandler: ChannelInboundHandler {
     /// How long a request may take to come, from the answer before it: trickling holds no connection.
     private static let patience = TimeAmount.seconds(30)
 
-    init(answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse) { self.answer = answer }
+    init(
+        connections: ReceiverConnections, isKnown: @escaping @Sendable (String) async -> Bool,
+        answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
+    ) {
+        self.connections = connections
+        self.isKnown = isKnown
+        self.answer = answer
+    }
 
     func channelActive(context: ChannelHandlerContext) {
         awaitRequest(context)
@@ -127,11 +126,20 @@ private final class ReceiverHandler: ChannelInboundHandler {
             isRefused = false
             let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
             if length > CallbackHandler.bodyLimit { refuse(context) }
+            recognize(head, context.channel)
         case .body(var buffer):
             guard !isRefused, let bytes = buffer.readBytes(length: buffer.readableBytes) else { return }
             body += bytes
             if body.count > CallbackHandler.bodyLimit { refuse(context) }
         case .end: if !isRefused, let head { take(head, context) }
+        }
+    }
+
+    /// Who brings the address of a callback is not let go while the rest of it comes.
+    private func recognize(_ head: HTTPRequestHead, _ channel: any Channel) {
+        let path = String(head.uri.prefix { $0 != "?" })
+        channel.eventLoop.makeFutureWithTask { [isKnown] in await isKnown(path) }.whenSuccess { [connections] isKnown in
+            if isKnown { connections.keep(channel) }
         }
     }
 

@@ -86,6 +86,12 @@ final class StepHost: StageHost {
         }
     }
 
+    func warn(_ message: String) async throws(StageFailure) {
+        try await journaled { () async throws(JournalFailure) in
+            try await self.driver.warn(self.facts.step, message, attempt: self.facts.attempt)
+        }
+    }
+
     func pushes() async -> Int { await driver.snapshot.pushes[facts.step]?.all ?? 0 }
 
     func commit(file: WrittenFile) async throws(StageFailure) {

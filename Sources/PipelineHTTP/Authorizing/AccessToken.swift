@@ -10,6 +10,14 @@ struct AccessToken: Sendable {
     /// The refresh token that takes the place of the one that was sent.
     let rotated: String?
 
+    /// A token that was signed here.
+    init(signed text: String, obtained: Duration, lifetime: Duration) {
+        self.text = text
+        rotated = nil
+        expiry = obtained + lifetime
+        renewal = obtained + lifetime - min(lifetime / 5, .seconds(60))
+    }
+
     /// The token of an answer. The last fifth of its life, at most a minute, is left unused: clocks differ, and the
     /// requests that it is put into take their time.
     init(_ answer: TokenAnswer, obtained: Duration) {

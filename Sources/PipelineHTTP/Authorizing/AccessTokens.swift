@@ -17,36 +17,40 @@ public final class AccessTokens: Sendable {
     }
 
     private struct State {
-        var entries: [TokenGrant: Entry] = [:]
+        var entries: [TokenSource: Entry] = [:]
         var lastWaiter: UInt64 = 0
     }
 
     private let transport: any Transport
     private let time: @Sendable () -> Duration
+    private let refreshTokens: (any RefreshTokenStore)?
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - transport: sends the requests for tokens.
     ///   - time: the time since 1 January 1970 UTC.
+    ///   - refreshTokens: keeps refresh tokens over the end of the process; without it they are in memory alone.
     public init(
-        transport: any Transport, time: @escaping @Sendable () -> Duration = DecorationContext.systemTime
+        transport: any Transport, time: @escaping @Sendable () -> Duration = DecorationContext.systemTime,
+        refreshTokens: (any RefreshTokenStore)? = nil
     ) {
         self.transport = transport
         self.time = time
+        self.refreshTokens = refreshTokens
     }
 
-    /// A token for the grant. Cancelling the Swift task that awaits gives up only this wait.
+    /// A token of the source. Cancelling the Swift task that awaits gives up only this wait.
     ///
     /// - Parameters:
     ///   - refused: a token that a service did not take: it is not given again.
     ///   - options: of the request that the token is for; its proxy and authorities hold for the endpoint too.
     public func token(
-        for grant: TokenGrant, insteadOf refused: String? = nil, options: ExchangeOptions = ExchangeOptions()
+        from source: TokenSource, insteadOf refused: String? = nil, options: ExchangeOptions = ExchangeOptions()
     ) async throws(ExchangeFailure) -> String {
-        let known = state.withLock { $0.entries[grant]?.token }
+        let known = state.withLock { $0.entries[source]?.token }
         if let known, known.text != refused, known.renewal.map({ time() < $0 }) ?? true { return known.text }
-        options.onAuthentication?()
-        switch await fetched(grant, options) {
+        if case .endpoint = source { options.onAuthentication?() }
+        switch await fetched(source, options) {
         case .success(let token): return token.text
         case .failure(let failure):
             // A renewal ahead of time that fails costs nothing while the old token is good.
@@ -55,68 +59,91 @@ public final class AccessTokens: Sendable {
         }
     }
 
-    private func fetched(_ grant: TokenGrant, _ options: ExchangeOptions) async -> ServiceResponse {
+    private func fetched(_ source: TokenSource, _ options: ExchangeOptions) async -> ServiceResponse {
         let number = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                wait(continuation, number, for: grant, options)
+                wait(continuation, number, for: source, options)
             }
         } onCancel: {
-            giveUp(number, grant)
+            giveUp(number, source)
         }
     }
 
     /// The one task of its own: it outlives the waiter that began it when others have joined, and ends with the last.
     private func wait(
-        _ continuation: CheckedContinuation<ServiceResponse, Never>, _ number: UInt64, for grant: TokenGrant,
+        _ continuation: CheckedContinuation<ServiceResponse, Never>, _ number: UInt64, for source: TokenSource,
         _ options: ExchangeOptions
     ) {
         if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled())) }
         state.withLock { state in
-            state.entries[grant, default: Entry()].waiters[number] = continuation
-            if state.entries[grant]?.fetch == nil {
-                state.entries[grant]?.fetch = Task { await self.fetch(grant, options) }
+            state.entries[source, default: Entry()].waiters[number] = continuation
+            if state.entries[source]?.fetch == nil {
+                state.entries[source]?.fetch = Task { await self.fetch(source, options) }
             }
         }
     }
 
-    private func giveUp(_ number: UInt64, _ grant: TokenGrant) {
+    private func giveUp(_ number: UInt64, _ source: TokenSource) {
         let (waiter, fetch) = state.withLock { state in
-            let waiter = state.entries[grant]?.waiters.removeValue(forKey: number)
-            let isLast = waiter != nil && state.entries[grant]?.waiters.isEmpty == true
-            let fetch = isLast ? state.entries[grant]?.fetch : nil
-            if isLast { state.entries[grant]?.fetch = nil }
+            let waiter = state.entries[source]?.waiters.removeValue(forKey: number)
+            let isLast = waiter != nil && state.entries[source]?.waiters.isEmpty == true
+            let fetch = isLast ? state.entries[source]?.fetch : nil
+            if isLast { state.entries[source]?.fetch = nil }
             return (waiter, fetch)
         }
         fetch?.cancel()
         waiter?.resume(returning: .failure(.cancelled()))
     }
 
-    private func fetch(_ grant: TokenGrant, _ options: ExchangeOptions) async {
-        let answer = await ask(grant, options)
+    private func fetch(_ source: TokenSource, _ options: ExchangeOptions) async {
+        let answer = await answer(from: source, options)
         let waiters = state.withLock { state -> [CheckedContinuation<ServiceResponse, Never>] in
             guard !Task.isCancelled else { return [] }
-            if case .success(let token) = answer { state.entries[grant]?.token = token }
-            state.entries[grant]?.fetch = nil
-            defer { state.entries[grant]?.waiters = [:] }
-            return state.entries[grant].map { Array($0.waiters.values) } ?? []
+            if case .success(let token) = answer { state.entries[source]?.token = token }
+            state.entries[source]?.fetch = nil
+            defer { state.entries[source]?.waiters = [:] }
+            return state.entries[source].map { Array($0.waiters.values) } ?? []
         }
         for waiter in waiters { waiter.resume(returning: answer) }
     }
 
+    private func answer(from source: TokenSource, _ options: ExchangeOptions) async -> ServiceResponse {
+        switch source {
+        case .endpoint(let grant): return await ask(grant, options)
+        case .signed(let token):
+            do throws(RequestFailure) {
+                let now = time()
+                let text = try token.text(now: now, identifier: Self.identifier)
+                return .success(AccessToken(signed: text, obtained: now, lifetime: token.lifetime))
+            } catch {
+                return .failure(ExchangeFailure(error))
+            }
+        }
+    }
+
+    /// A name that no other assertion has.
+    private static var identifier: String { DecorationContext().randomHex(bytes: 16) }
+
     /// Asks once; while it is not known how the client may say who it is, once in each way.
     private func ask(_ grant: TokenGrant, _ options: ExchangeOptions) async -> ServiceResponse {
-        let entry = state.withLock { $0.entries[grant] }
-        let rotated = entry?.token?.rotated
+        let entry = state.withLock { $0.entries[.endpoint(grant)] }
+        // Another process may have got a newer one.
+        let kept = grant.refreshToken.flatMap { refreshTokens?.latest(of: $0, for: grant.account) }
+        let rotated = kept ?? entry?.token?.rotated
         var answer: ServiceResponse = .failure(.cancelled())
-        for authentication in entry?.authentication.map({ [$0] }) ?? [.header, .form] {
+        for authentication in entry?.authentication.map({ [$0] }) ?? grant.authentications {
             answer = await sent(grant, authentication, rotated, options)
             switch answer {
-            case .success:
-                state.withLock { $0.entries[grant]?.authentication = authentication }
+            case .success(let token):
+                state.withLock { $0.entries[.endpoint(grant)]?.authentication = authentication }
+                if let rotated = token.rotated, let original = grant.refreshToken {
+                    options.onToken?(rotated)
+                    refreshTokens?.keep(rotated, of: original, for: grant.account)
+                }
                 return answer
             case .failure(let failure):
                 guard case .tokenRefused = failure.reason else { return answer }
@@ -130,7 +157,8 @@ public final class AccessTokens: Sendable {
         _ options: ExchangeOptions
     ) async -> ServiceResponse {
         do {
-            let request = try grant.request(authentication, rotated: rotated)
+            let request = try grant.request(
+                authentication, rotated: rotated, now: time(), identifier: Self.identifier)
             let response = try await transport.start(request, options: options.forToken(at: grant.tokenURL)).value
             return judged(response, grant)
         } catch let failure as RequestFailure {

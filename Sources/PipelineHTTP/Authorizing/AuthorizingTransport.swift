@@ -3,7 +3,7 @@ public import NetworkTasks
 /// Puts access tokens into the requests that want one, and once a new one when a service answers 401; all other
 /// requests pass through as they are.
 ///
-/// This is what a decorator can't do, since it never sends: ``OAuth2`` only says which grant a request needs.
+/// This is what a decorator can't do, since it never sends: ``OAuth2`` and ``SignedBearer`` only say which token a request needs.
 public struct AuthorizingTransport: Transport {
     private let inner: any Transport
     private let tokens: AccessTokens
@@ -15,23 +15,23 @@ public struct AuthorizingTransport: Transport {
     }
 
     public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
-        guard let grant = request.tokenGrant else { return inner.start(request, options: options) }
+        guard let source = request.tokenSource else { return inner.start(request, options: options) }
         var options = options
         options.requestOrigin = URLParts(request.url)?.origin
         return ExchangeTask.of(ids.next(), options: options) { reporting async throws(ExchangeFailure) in
-            try await exchange(request, grant, reporting)
+            try await exchange(request, source, reporting)
         }
     }
 
     private func exchange(
-        _ request: RequestDescription, _ grant: TokenGrant, _ options: ExchangeOptions
+        _ request: RequestDescription, _ source: TokenSource, _ options: ExchangeOptions
     ) async throws(ExchangeFailure) -> HTTPExchangeResponse {
-        let token = try await tokens.token(for: grant, options: options)
+        let token = try await tokens.token(from: source, options: options)
         let answer = try await send(request, token, options)
         // A refusal for the lack of a good token is definite (RFC 6750, section 3.1): nothing was done.
         guard answer.status == 401 else { return answer }
         do throws(ExchangeFailure) {
-            let fresh = try await tokens.token(for: grant, insteadOf: token, options: options)
+            let fresh = try await tokens.token(from: source, insteadOf: token, options: options)
             return fresh == token ? answer : try await send(request, fresh, options)
         } catch {
             guard case .tokenRefused = error.reason else { throw error }
@@ -43,7 +43,7 @@ public struct AuthorizingTransport: Transport {
         _ request: RequestDescription, _ token: String, _ options: ExchangeOptions
     ) async throws(ExchangeFailure) -> HTTPExchangeResponse {
         var request = request
-        request.tokenGrant = nil
+        request.tokenSource = nil
         options.onToken?(token)
         do throws(RequestFailure) {
             try request.setCredentialHeader("Authorization", to: "Bearer \(token)")

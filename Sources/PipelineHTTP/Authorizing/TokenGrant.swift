@@ -1,22 +1,26 @@
 import HTTPTypes
 
-/// How an access token is asked for: the client-credentials grant of OAuth 2.0 (RFC 6749, section 4.4), or with a
-/// refresh token its section 6. Equal grants share one token.
+/// How an access token is asked for: the client-credentials grant of OAuth 2.0 (RFC 6749, section 4.4), with a refresh
+/// token its section 6, or with an assertion that is signed here (RFC 7523, section 2.1).
 public struct TokenGrant: Sendable, Hashable {
     /// Absolute.
     public var tokenURL: String
-    public var clientID: String
-    public var clientSecret: String
+    /// Nil where the assertion says who asks.
+    public var clientID: String?
+    /// Nil for clients that have none: those who act for a person, or sign an assertion.
+    public var clientSecret: String?
     /// Scopes separated by spaces; nil for the client's own.
     public var scope: String?
     /// The API that the token is for, where the service wants it named.
     public var audience: String?
     /// A person's refresh token; then that person's access is asked for and not the client's.
     public var refreshToken: String?
+    /// What says who asks; its `aud` is the endpoint unless the claims say another.
+    public var assertion: SignedToken?
 
     public init(
-        tokenURL: String, clientID: String, clientSecret: String, scope: String? = nil, audience: String? = nil,
-        refreshToken: String? = nil
+        tokenURL: String, clientID: String? = nil, clientSecret: String? = nil, scope: String? = nil,
+        audience: String? = nil, refreshToken: String? = nil, assertion: SignedToken? = nil
     ) {
         self.tokenURL = tokenURL
         self.clientID = clientID
@@ -24,6 +28,7 @@ public struct TokenGrant: Sendable, Hashable {
         self.scope = scope
         self.audience = audience
         self.refreshToken = refreshToken
+        self.assertion = assertion
     }
 }
 
@@ -36,26 +41,54 @@ extension TokenGrant {
         case form
     }
 
+    /// The ways that a client may have to be tried in until one has worked.
+    var authentications: [Authentication] { clientSecret == nil ? [.form] : [.header, .form] }
+
+    /// The client and the endpoint, by which a refresh token is kept.
+    var account: String { "\(tokenURL)\n\(clientID ?? "")" }
+
     /// The request for a token.
     ///
-    /// - Parameter rotated: the refresh token that the last answer put in the place of the first one.
-    func request(_ authentication: Authentication, rotated: String?) throws(RequestFailure) -> RequestDescription {
+    /// - Parameters:
+    ///   - rotated: the refresh token that the last answer put in the place of the first one.
+    ///   - now: the time since 1 January 1970 UTC.
+    ///   - identifier: names this assertion and no other.
+    func request(
+        _ authentication: Authentication, rotated: String?, now: Duration, identifier: String
+    ) throws(RequestFailure) -> RequestDescription {
         var form: [(name: String, value: String)] = []
         if let refreshToken {
             form = [("grant_type", "refresh_token"), ("refresh_token", rotated ?? refreshToken)]
+        } else if let assertion = addressed {
+            form = [("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer")]
+            form.append(("assertion", try assertion.text(now: now, identifier: identifier)))
         } else {
             form = [("grant_type", "client_credentials")]
         }
         if let scope { form.append(("scope", scope)) }
         if let audience { form.append(("audience", audience)) }
-        if authentication == .form { form += [("client_id", clientID), ("client_secret", clientSecret)] }
+        if authentication == .form {
+            if let clientID { form.append(("client_id", clientID)) }
+            if let clientSecret { form.append(("client_secret", clientSecret)) }
+        }
         var request = RequestDescription(method: .post, url: tokenURL, body: .text(PercentEncoding.query(form)))
         request.headers = [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"]
-        if authentication == .header {
+        if authentication == .header, let clientID, let clientSecret {
             // Both are form-encoded first (RFC 6749, section 2.3.1).
             let (user, password) = (PercentEncoding.component(clientID), PercentEncoding.component(clientSecret))
             try request.setCredentialHeader("Authorization", to: Basic.value(user: user, password: password))
         }
         return try RequestBuilder().finished(request)
+    }
+
+    /// The assertion with the endpoint as its audience (RFC 7523, section 3), unless the claims name one.
+    private var addressed: SignedToken? {
+        guard var assertion else { return nil }
+        if !assertion.claims.contains(where: { $0.name == "aud" }) {
+            let escaped = tokenURL.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            assertion.claims.append(SignedToken.Member(name: "aud", json: "\"\(escaped)\""))
+        }
+        assertion.isUnique = true
+        return assertion
     }
 }

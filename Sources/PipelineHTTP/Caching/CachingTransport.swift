@@ -125,10 +125,7 @@ public struct CachingTransport: Transport {
         for field in request.headers where request.isCredential(field.name) {
             text += "\(field.name.canonicalName): \(field.value)\n"
         }
-        if let grant = request.tokenGrant {
-            let facts = [grant.tokenURL, grant.clientID, grant.clientSecret, grant.scope, grant.audience]
-            text += (facts + [grant.refreshToken]).map { $0 ?? "" }.joined(separator: "\n")
-        }
+        if let source = request.tokenSource { text += source.identity.joined(separator: "\n") }
         if tls != TLSOptions() {
             let facts = [tls.ca, tls.certificate, tls.key, tls.minimumVersion?.rawValue].map { $0 ?? "" }
             text += (["tls"] + facts + tls.pinnedPublicKeys).joined(separator: "\n")

@@ -1,6 +1,7 @@
 import HTTPTypes
 
-/// An access token of OAuth 2.0 by the client-credentials grant or a refresh token (RFC 6749). It says which grant the
+/// An access token of OAuth 2.0 by the client-credentials grant, a refresh token
+/// (RFC 6749) or an assertion (RFC 7523). It says which grant the
 /// request needs; ``AuthorizingTransport`` gets the token and puts it in.
 public struct OAuth2: RequestDecorator {
     private let grant: TokenGrant
@@ -16,7 +17,7 @@ public struct OAuth2: RequestDecorator {
         guard let parts = URLParts(grant.tokenURL), !parts.authority.isEmpty else {
             throw RequestFailure("the tokenURL \"\(grant.tokenURL.forDisplay)\" is no absolute http or https URL")
         }
-        request.tokenGrant = grant
+        request.tokenSource = .endpoint(grant)
         request.credentialFields.insert(.authorization)
     }
 }

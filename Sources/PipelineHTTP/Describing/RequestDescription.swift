@@ -17,8 +17,8 @@ public struct RequestDescription: Sendable {
     ///
     /// `Authorization`, `Cookie`, `Proxy-Authorization` and the usual API key fields count without standing here.
     public var credentialFields: Set<HTTPField.Name>
-    /// What an access token is to be asked for, before the request is sent; nil for requests that need none.
-    public var tokenGrant: TokenGrant?
+    /// Where the bearer token comes from that is put in before the request is sent; nil for requests that need none.
+    public var tokenSource: TokenSource?
     /// When a kept answer may stand for a new one; nil for never.
     public var cachePolicy: CachePolicy?
     /// True once a decorator has put credentials in: of several only the innermost applies.

@@ -40,25 +40,15 @@ public struct SecretSources: SecretSource {
     }
 
     /// Reads a secrets file: `NAME=value` lines, blank lines and lines that start with `#` are passed over. A value is
-    /// taken as it stands after the first `=`.
+    /// taken as it stands after the first `=`; one in double quotes may go over several lines, and in it `\\n`, `\\"` and
+    /// `\\\\` stand for a line break, a quote and a backslash.
     public static func read(_ path: String) throws(StepFailure) -> [String: String] {
         guard let text = FileContent.text(path) else {
             throw StepFailure(
                 "cannot read the secrets file \(path): \(FileContent.reason)",
                 hint: "it has lines such as API_TOKEN=value")
         }
-        var secrets: [String: String] = [:]
-        // By scalars: CR and LF are one Character, and so are an equals sign and a mark behind it.
-        for (index, line) in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let line = line.last == "\r" ? line.dropLast() : line
-            if line.allSatisfy(\.properties.isWhitespace) || line.first == "#" { continue }
-            guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
-                throw StepFailure(
-                    "\(path):\(index + 1): this line has no NAME= before its value",
-                    hint: "write it as API_TOKEN=value")
-            }
-            secrets[String(line[..<equals])] = String(line[line.index(after: equals)...])
-        }
-        return secrets
+        var reader = SecretLines(path: path, text: text)
+        return try reader.secrets()
     }
 }

@@ -26,7 +26,10 @@ public final class Workspace: Sendable {
         self.settings = settings
         exchanges = ExchangeFiles(stateFolder: settings.stateFolder)
         let cache = SQLiteResponseCache(stateFolder: settings.stateFolder)
-        let transport = CachingTransport(AuthorizingTransport(CurlTransport()), cache: cache)
+        let curl = CurlTransport()
+        let tokens = AccessTokens(
+            transport: curl, refreshTokens: RefreshTokenFiles(folder: settings.stateFolder))
+        let transport = CachingTransport(AuthorizingTransport(curl, tokens: tokens), cache: cache)
         var extensions = Extensions(network: Network(transport: transport), digests: digests)
         extend(&extensions)
         self.extensions = extensions

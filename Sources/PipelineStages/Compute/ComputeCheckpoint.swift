@@ -1,3 +1,5 @@
+import PipelineCore
+
 /// Where the watching of a remote job stands. What the submit gave is in the ledger and the step's captures.
 struct ComputeCheckpoint: Codable, Sendable {
     /// Whether the submit is known to be accepted.
@@ -6,6 +8,10 @@ struct ComputeCheckpoint: Codable, Sendable {
     var polls = 0
     /// Polls in a row that were not.
     var failures = 0
+    /// When the submit was known to be accepted; nil in checkpoints of older versions.
+    var submitted: Timestamp?
+    /// The doubts about answers that have been told.
+    var told: [String]?
     /// Without `poll`: the URL that a 202 named.
     var monitor: String?
     /// Without `poll`: whether the answer to the submit was the result.

@@ -7,10 +7,16 @@ extension ComputeStage {
     func judge(
         _ response: HTTPExchangeResponse, _ poll: PollDefinition, _ rendered: RenderedRequest, in context: Context
     ) async throws(StageFailure) -> PollFinding {
-        let answer = requests.answer(of: response)
+        var answer = requests.answer(of: response)
         let floor = response.retryAfter(now: context.now)
         if try await isMissing(poll, answer, in: context) {
             return .missing(missingFailure(answer, rendered, in: context))
+        }
+        if let find = poll.find, (200...299).contains(answer.status) {
+            guard let entry = try await find.entry(of: answer, in: context) else {
+                return .running(absent(poll, answer, floor, in: context))
+            }
+            answer = entry
         }
         switch try await requests.verdict(on: answer, of: rendered, in: context) {
         case .ruledOut(let failure, let allowsRetry):
@@ -73,6 +79,7 @@ extension ComputeStage {
     ) -> PollFinding {
         var report = PollReport(poll, answer)
         report.floor = floor
+        report.doubts = PollDoubt.doubts(about: poll, answer) { ShownText.excerpt($0, limit: 120, in: context) }
         guard let selector = poll.status else { return .running(report) }
         let status = selector.lenientValue(in: answer)
         switch poll.lists.meaning(of: status) {
@@ -88,6 +95,27 @@ extension ComputeStage {
                         + "which is in none of the lists", answer, of: rendered,
                     hint: "add it to \"running\", \"succeeded\", \"failed\" or \"cancelled\"", in: context))
         }
+    }
+
+    /// The report of a list that has no entry of the job: it may come, or the condition is wrong.
+    private func absent(
+        _ poll: PollDefinition, _ answer: ServiceResponse, _ floor: Duration?, in context: Context
+    ) -> PollReport {
+        var report = PollReport()
+        report.floor = floor
+        report.message = "the job is not in the list yet"
+        let start = ShownText.excerpt(answer.text, limit: 120, in: context)
+        if (try? answer.json()) == nil {
+            report.doubts = [PollDoubt(key: "no JSON", message: "the list is not JSON; it begins: \(start)")]
+        } else if context.now >= context.facts.started + .seconds(60), let find = poll.find {
+            report.doubts = [
+                PollDoubt(
+                    key: "absent",
+                    message: "the list has no entry for which \(find.condition.text) holds; it is looked for on. "
+                        + "The list begins: \(start)")
+            ]
+        }
+        return report
     }
 
     /// The failure of the remote job itself.

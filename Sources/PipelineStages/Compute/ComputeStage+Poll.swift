@@ -11,10 +11,38 @@ extension ComputeStage {
             let finding = try await ask(rendered, in: context) { response async throws(StageFailure) in
                 try await judge(response, poll, rendered, in: context)
             }
-            if case .missing = finding, position + 1 < polls.count { continue }
+            if case .missing(let failure) = finding {
+                if position + 1 < polls.count { continue }
+                if try await isSettling(poll, checkpoint, in: context) {
+                    var report = PollReport()
+                    report.message = "\(failure.title): it may not know it yet"
+                    return try await outcome(
+                        of: .running(report), taking: CaptureSet(), rendered, checkpoint, in: context)
+                }
+            }
             return try await outcome(of: finding, taking: captures(of: poll), rendered, checkpoint, in: context)
         }
         throw .definite(StepFailure("there is no poll", place: context.facts.place))
+    }
+
+    /// Whether a service that is eventually consistent may not know the job yet.
+    private func isSettling(
+        _ poll: PollDefinition, _ checkpoint: ComputeCheckpoint, in context: Context
+    ) async throws(StageFailure) -> Bool {
+        let start = checkpoint.submitted ?? context.facts.started
+        return context.now < start + (try await context.value(of: poll.settle))
+    }
+
+    /// Tells each doubt once.
+    private func tell(
+        _ doubts: [PollDoubt], _ checkpoint: inout ComputeCheckpoint, in context: Context
+    ) async throws(StageFailure) {
+        for doubt in doubts {
+            let told = checkpoint.told ?? []
+            guard told.count < PollDoubt.limit, !told.contains(doubt.key) else { continue }
+            checkpoint.told = told + [doubt.key]
+            try await context.warn(doubt.message)
+        }
     }
 
     /// What a poll's finding makes of the stage; `captures` are taken from an answer that ends it.
@@ -30,6 +58,7 @@ extension ComputeStage {
             return .finished(try requests.captures(captures, from: answer, of: rendered, in: context))
         case .running(let report):
             if isOverdue { try await overdue(in: context) }
+            try await tell(report.doubts, &checkpoint, in: context)
             checkpoint.polls += 1
             checkpoint.failures = 0
             checkpoint.monitor = report.monitor ?? checkpoint.monitor
@@ -77,7 +106,7 @@ extension ComputeStage {
     func firstPoll(_ receipt: SubmitReceipt, in context: Context) async throws(StageFailure) -> JSONObject? {
         guard let submit else { return nil }
         let rendered = RenderedRequest(sent: submit, to: receipt.answer.url)
-        for definition in polls {
+        for definition in polls where definition.find == nil {
             let poll = try await definition.settled(in: context)
             if let until = poll.until, (try? await requests.holds(until, receipt.answer, in: context)) == true {
                 return try captures(of: poll, receipt.answer, rendered, in: context)

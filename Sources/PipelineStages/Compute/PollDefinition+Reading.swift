@@ -40,6 +40,12 @@ private struct PollFields: Sendable {
     let missing = Field(
         "missing", FieldType<Expression>.expression(.judgement),
         default: "response.status == 404 || response.status == 410", "Holds when there is no such job.")
+    let settle = Field(
+        "settle", FieldType<Setting<Duration>>.duration(), default: "10s",
+        "How long \"missing\" is not believed after the submit, or without one after the stage's start.")
+    let find = Field(
+        "find", PollFind.type, examples: [["items": "$.runs[*]", "where": "item.name == job.key"]],
+        "The poll is a list, of which one entry is the answer; none is running.")
     let progress = Field("progress", FieldType<PollDefinition.Progress>.progress, "How far the job is.")
     let remaining = Field("remaining", FieldType<Selector>.selector, "Seconds that the job still takes.")
     let message = Field("message", FieldType<Selector>.selector, "What the service says about the job.")
@@ -51,7 +57,7 @@ private struct PollFields: Sendable {
 
     var all: [any AnyField] {
         let states: [any AnyField] = [status] + lists.map(\.field) + [ignoreCase, unknownStatus]
-        let rules: [any AnyField] = [until, failWhen, missing, progress, remaining, message]
+        let rules: [any AnyField] = [until, failWhen, missing, settle, find, progress, remaining, message]
         return request.all + states + rules + pace.all
     }
 
@@ -68,6 +74,8 @@ private struct PollFields: Sendable {
         poll.until = reader.optional(until)
         poll.failWhen = reader.optional(failWhen)
         poll.missing = reader.optional(missing)
+        poll.settle = reader.value(settle, default: .constant(.seconds(10)))
+        poll.find = reader.optional(find)
         poll.progress = reader.optional(progress)
         poll.remaining = reader.optional(remaining)
         poll.message = reader.optional(message)
@@ -106,7 +114,7 @@ extension FieldType where Value == [Setting<JSON>] {
 }
 
 extension FieldType where Value == PollDefinition.Progress {
-    /// A selector of a percentage, or `{ "done": S, "total": S }`.
+    /// A selector of a percentage, `{ "fraction": S }`, or `{ "done": S, "total": S }`.
     fileprivate static var progress: FieldType {
         let done = Field("done", FieldType<Selector>.selector, required: true, "How much is done.")
         let total = Field("total", FieldType<Selector>.selector, required: true, "How much there is.")
@@ -116,10 +124,16 @@ extension FieldType where Value == PollDefinition.Progress {
             guard let done, let total else { return nil }
             return .ratio(done: done, total: total)
         }
+        let share = Field("fraction", FieldType<Selector>.selector, required: true, "A share from 0 to 1.")
+        let fraction = FieldType.object([share]) { reader in
+            reader.required(share).map { PollDefinition.Progress.fraction($0) }
+        }
         let percentage = FieldType<Selector>.selector.map { PollDefinition.Progress.percentage($0) }
-        return FieldType(schema: ["anyOf": [percentage.schema, ratio.schema]]) { place, findings in
-            let members = place.node.content.isObject && place.node["select"] == nil
-            return members ? ratio.read(place, findings) : percentage.read(place, findings)
+        return FieldType(schema: ["anyOf": [percentage.schema, fraction.schema, ratio.schema]]) { place, findings in
+            guard place.node.content.isObject, place.node["select"] == nil else {
+                return percentage.read(place, findings)
+            }
+            return place.node["fraction"] == nil ? ratio.read(place, findings) : fraction.read(place, findings)
         }
     }
 }

@@ -10,6 +10,8 @@ struct PollDefinition: Sendable {
     enum Progress: Sendable {
         /// A percentage from 0 to 100.
         case percentage(Selector)
+        /// A share from 0 to 1.
+        case fraction(Selector)
         case ratio(done: Selector, total: Selector)
     }
 
@@ -25,6 +27,10 @@ struct PollDefinition: Sendable {
     var failWhen: Expression?
     /// Whether the answer says that there is no such job; nil for status 404 and 410.
     var missing: Expression?
+    /// How long `missing` is not believed after the submit, or without one after the stage's start.
+    var settle = Setting.constant(Duration.seconds(10))
+    /// Finds the job in a list; nil when the answer is about it alone.
+    var find: PollFind?
     var progress: Progress?
     /// Seconds left.
     var remaining: Selector?

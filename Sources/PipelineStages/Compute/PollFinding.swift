@@ -30,6 +30,8 @@ struct PollReport: Sendable {
     var message: String?
     /// Where the next poll goes, when the answer names another place.
     var monitor: String?
+    /// What is likely a mistake.
+    var doubts: [PollDoubt] = []
 
     init() {}
 
@@ -39,6 +41,7 @@ struct PollReport: Sendable {
     init(_ poll: PollDefinition, _ answer: ServiceResponse) {
         switch poll.progress {
         case .percentage(let selector): share = Self.number(selector.lenientValue(in: answer)).map { $0 / 100 }
+        case .fraction(let selector): share = Self.number(selector.lenientValue(in: answer))
         case .ratio(let done, let total):
             let whole = Self.number(total.lenientValue(in: answer)) ?? 0
             if whole > 0 { share = Self.number(done.lenientValue(in: answer)).map { $0 / whole } }

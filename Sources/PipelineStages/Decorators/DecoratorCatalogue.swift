@@ -10,11 +10,11 @@ public struct DecoratorCatalogue: Sendable {
         for kind in kinds { register(kind) }
     }
 
-    /// `headers`, `query`, `prefer`, `multipart`, `idempotencyKey`, `bearer`, `basic`, `apiKey`, `oauth2`, `sigv4`,
+    /// `headers`, `query`, `prefer`, `multipart`, `idempotencyKey`, `bearer`, `basic`, `apiKey`, `oauth2`, `jwt`, `sigv4`,
     /// `digest`, `gzip` and `cache`.
     public static let standard = DecoratorCatalogue([
-        .headers, .query, .prefer, .multipart, .idempotencyKey, .bearer, .basic, .apiKey, .oauth2, .sigv4, .digest,
-        .gzip, .cache,
+        .headers, .query, .prefer, .multipart, .idempotencyKey, .bearer, .basic, .apiKey, .oauth2, .jwt, .sigv4,
+        .digest, .gzip, .cache,
     ])
 
     /// Adds a kind; one of the same name is replaced.

@@ -55,7 +55,7 @@ extension DecoratorKind {
             let files = reader.value(files, default: [])
             return DecoratorTemplate { context throws(EvaluationFailure) in
                 var parts = try table.pairs(in: context.scope).map { MultipartBody.Part.field($0.name, $0.value) }
-                for file in files { parts.append(try file.part(in: context)) }
+                for file in files { parts += try file.parts(in: context) }
                 return Multipart(parts)
             }
         }

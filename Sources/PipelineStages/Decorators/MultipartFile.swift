@@ -2,7 +2,7 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// One entry of `multipart.files`: a part with a file name.
+/// One entry of `multipart.files`: a part with a file name, or with `each` one for each element of an array.
 struct MultipartFile: Sendable {
     private enum Content: Sendable {
         case file(Template, range: SourceRange)
@@ -15,8 +15,19 @@ struct MultipartFile: Sendable {
     private let content: Content
     private let filename: Template?
     private let contentType: Template?
+    /// Gives the array whose elements are `item` in the templates.
+    private let each: Expression?
+    private let range: SourceRange
 
     static func type(_ roots: AllowedRoots) -> FieldType<MultipartFile> {
+        FieldType(schema: type(roots, outer: roots).schema) { place, findings in
+            let inner = place.node["each"] == nil ? roots : roots.union(.item)
+            return type(inner, outer: roots).read(place, findings)
+        }
+    }
+
+    /// - Parameter outer: what `each` itself may read.
+    private static func type(_ roots: AllowedRoots, outer: AllowedRoots) -> FieldType<MultipartFile> {
         let name = Field("name", FieldType<Template>.template(roots), required: true, "The part's name in the form.")
         let file = Field("file", FieldType<Template>.template(roots), "The local file.")
         let text = Field("text", FieldType<Template>.template(roots), "The content itself.")
@@ -24,14 +35,20 @@ struct MultipartFile: Sendable {
         let filename = Field("filename", FieldType<Template>.template(roots), "The file name that is sent.")
         let contentType = Field("contentType", FieldType<Template>.template(roots), "Its media type.")
         let hasParts = roots.contains(.part)
-        let fields: [any AnyField] = [name, file, text] + (hasParts ? [part] : []) + [filename, contentType]
+        let each = Field(
+            "each", FieldType<Expression>.expression(outer), examples: ["inputs.photos"],
+            "An array: one part for each element, which is item in the other keys.")
+        let fields: [any AnyField] = [name, file, text] + (hasParts ? [part] : []) + [filename, contentType, each]
         return .object(fields) { reader in
             let label = reader.required(name)
             let content = Self.content(reader, file: file, text: text, hasPart: hasParts)
             let title = reader.optional(filename)
             let type = reader.optional(contentType)
+            let array = reader.optional(each)
             guard let label, let content else { return nil }
-            return MultipartFile(name: label, content: content, filename: title, contentType: type)
+            return MultipartFile(
+                name: label, content: content, filename: title, contentType: type, each: array,
+                range: reader.place.node.range)
         }
     }
 
@@ -50,7 +67,25 @@ struct MultipartFile: Sendable {
         }
     }
 
-    func part(in context: DecorationScope) throws(EvaluationFailure) -> MultipartBody.Part {
+    /// The part, or one for each element of the array.
+    func parts(in context: DecorationScope) throws(EvaluationFailure) -> [MultipartBody.Part] {
+        guard let each else { return [try part(in: context)] }
+        let value = try each.evaluate(in: context.scope)
+        guard case .array(let elements) = value else {
+            throw .wrong(
+                message: "'each' of a form's files is \(value.kindName), and an array is needed",
+                hint: value.isNull ? "give a default: \(each.text) ?? []" : nil, range: range)
+        }
+        var parts: [MultipartBody.Part] = []
+        for element in elements {
+            var context = context
+            context.scope.item = element
+            parts.append(try part(in: context))
+        }
+        return parts
+    }
+
+    private func part(in context: DecorationScope) throws(EvaluationFailure) -> MultipartBody.Part {
         let name = try name.evaluateText(in: context.scope)
         let filename = try filename.map { template throws(EvaluationFailure) in
             try template.evaluateText(in: context.scope)

@@ -93,8 +93,8 @@ extension StageRequests {
             }
             try? await decorator.decorate(&description, in: decoration)
         }
-        if let grant = description.tokenGrant {
-            set("Authorization", "Bearer ‹token from \(grant.tokenURL)›", &description)
+        if let source = description.tokenSource {
+            set("Authorization", "Bearer ‹\(source.title)›", &description)
         }
         return description
     }
@@ -106,11 +106,17 @@ extension StageRequests {
     private static func description(of form: MultipartBody) -> JSON {
         var parts = JSONObject()
         for part in form.parts {
-            switch part.content {
-            case .bytes(let bytes): parts[part.name] = .string(String(decoding: bytes, as: UTF8.self))
-            case .file(let path, _, _), .lines(let path, _), .base64(let path, _):
-                parts[part.name] = .string("‹file \(path)›")
-            case .gzip(let content): parts[part.name] = .string("‹\(content.length) bytes of gzip›")
+            let value: JSON =
+                switch part.content {
+                case .bytes(let bytes): .string(String(decoding: bytes, as: UTF8.self))
+                case .file(let path, _, _), .lines(let path, _), .base64(let path, _): .string("‹file \(path)›")
+                case .gzip(let content): .string("‹\(content.length) bytes of gzip›")
+                }
+            // A name that is repeated shows all its parts.
+            switch parts[part.name] {
+            case nil: parts[part.name] = value
+            case .array(let values)?: parts[part.name] = .array(values + [value])
+            case let first?: parts[part.name] = [first, value]
             }
         }
         return .object(parts)

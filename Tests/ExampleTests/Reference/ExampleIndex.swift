@@ -6,9 +6,16 @@ struct ExampleIndex {
     ///
     /// - Parameter examples: the documents by name.
     static func page(of examples: [(name: String, document: JSON)]) -> String {
-        var text = head + "\n| `pipeline init` | |\n|---|---|\n"
+        var text =
+            head
+            + "\n| `pipeline init` | what it does | upload | a lost submit | results are kept |\n|---|---|---|---|---|\n"
         for (name, document) in examples {
-            text += "| `\(name)` | \((document["description"]?.string ?? "").replacing("|", with: "\\|")) |\n"
+            let description = (document["description"]?.string ?? "").replacing("|", with: "\\|")
+            let uploads = values(of: "protocol", in: document).compactMap(\.string).map { "`\($0)`" }
+            let expiries = values(of: "expires", in: document).compactMap { $0["in"]?.string }
+            text +=
+                "| `\(name)` | \(description) | \(uploads.joined(separator: ", ")) | \(reconciliation(in: document)) "
+            text += "| \(expiries.joined(separator: ", ")) |\n"
         }
         text += "\n## Where a key is used\n\n| key | in |\n|---|---|\n"
         for key in keys {
@@ -26,7 +33,8 @@ struct ExampleIndex {
     private static let head = """
         # Examples
 
-        A document for each of the services that people asked for.
+        A document for each of the services that people asked for: what it does, how it uploads, what becomes of a submit
+        whose answer is lost, and how long the service keeps the results.
 
         ## Overview
 
@@ -37,12 +45,48 @@ struct ExampleIndex {
 
     /// Those that are worth a look at how others use them, and that are no usual names of values.
     private static let keys = [
-        "forEach", "when", "finally", "paginate", "multipart", "oauth2", "sigv4", "basic", "apiKey", "once", "match",
-        "resend", "unpack", "verify", "expires", "renew", "callback", "warn", "fail", "failWhen", "until", "progress",
+        "forEach", "when", "finally", "paginate", "multipart", "oauth2", "assertion", "refreshToken", "jwt", "sigv4",
+        "basic", "apiKey", "once", "match",
+        "resend", "find", "unpack", "verify", "expires", "renew", "callback", "warn", "fail", "failWhen", "until",
+        "progress",
         "remaining", "limits",
     ]
 
     private static let protocols = ["put", "multipart", "resumable", "tus", "gcs", "s3", "parts", "auto"]
+
+    /// What becomes of a submit whose answer is lost.
+    private static func reconciliation(in document: JSON) -> String {
+        let ways = values(of: "once", in: document).flatMap { once -> [String] in
+            [
+                once["key"].map { _ in "is sent again with its key" },
+                once["name"].map { _ in "is looked up by its name" },
+                once["match"].map { _ in "is looked for in the list" },
+                once["resend"].map { _ in "is sent again: a second one costs nothing" },
+            ].compactMap(\.self)
+        }
+        if !ways.isEmpty {
+            return ways.enumerated().filter { ways.firstIndex(of: $1) == $0 }.map(\.1).joined(separator: "; ")
+        }
+        return values(of: "submit", in: document).isEmpty ? "" : "is unknown: `pipeline resolve`"
+    }
+
+    /// The values of a key, wherever it stands, each once, in the order of the document.
+    private static func values(of key: String, in value: JSON) -> [JSON] {
+        var found: [JSON] = []
+        switch value {
+        case .object(let members):
+            for member in members {
+                let more = member.name == key ? [member.value] : values(of: key, in: member.value)
+                for value in more where !found.contains(value) { found.append(value) }
+            }
+        case .array(let elements):
+            for element in elements {
+                for value in values(of: key, in: element) where !found.contains(value) { found.append(value) }
+            }
+        default: break
+        }
+        return found
+    }
 
     private static func uses(_ value: JSON, _ key: String) -> Bool {
         switch value {

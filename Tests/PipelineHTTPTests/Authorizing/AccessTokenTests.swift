@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import PipelineHTTP
 import PipelineTestKit
@@ -198,6 +199,74 @@ struct AccessTokenTests {
             bodies.withLock { $0 } == [
                 "grant_type=refresh_token&refresh_token=r0", "grant_type=refresh_token&refresh_token=r1",
             ])
+    }
+
+    @Test("a refresh token that came back is kept, and asked for again after a restart")
+    func keptRefreshToken() async throws {
+        final class Store: RefreshTokenStore {
+            let kept = Mutex<[String: String]>([:])
+            func latest(of original: String, for account: String) -> String? {
+                kept.withLock { $0[account + original] }
+            }
+            func keep(_ token: String, of original: String, for account: String) {
+                kept.withLock { $0[account + original] = token }
+            }
+        }
+        let bodies = Mutex<[String]>([])
+        let transport = ScriptedTransport { request, _ async throws(ExchangeFailure) in
+            guard request.url == "http://auth.test/token", case .bytes(let form) = request.body else {
+                return HTTPExchangeResponse(status: 200)
+            }
+            bodies.withLock { $0.append(String(decoding: form, as: UTF8.self)) }
+            let count = bodies.withLock(\.count)
+            let body = "{\"access_token\":\"a\(count)\",\"refresh_token\":\"r\(count)\"}"
+            return HTTPExchangeResponse(status: 200, body: Array(body.utf8))
+        }
+        let store = Store()
+        let grant = TokenGrant(tokenURL: "http://auth.test/token", clientID: "me", refreshToken: "r0")
+        let request = RequestDescription(url: "http://api.test/")
+        for _ in 0..<2 {
+            let tokens = AccessTokens(transport: transport, refreshTokens: store)
+            let network = Network(transport: AuthorizingTransport(transport, tokens: tokens))
+            _ = try await network.exchange(request, decorators: [OAuth2(grant)])
+        }
+        #expect(
+            bodies.withLock { $0 } == [
+                "grant_type=refresh_token&refresh_token=r0&client_id=me",
+                "grant_type=refresh_token&refresh_token=r1&client_id=me",
+            ])
+    }
+
+    @Test("an assertion is signed here for the endpoint, each of its own, and says who asks")
+    func assertion() async throws {
+        let bodies = Mutex<[String]>([])
+        let transport = ScriptedTransport { request, _ async throws(ExchangeFailure) in
+            guard request.url == "http://auth.test/token", case .bytes(let form) = request.body else {
+                return HTTPExchangeResponse(status: 200)
+            }
+            #expect(request.headers[.authorization] == nil)
+            bodies.withLock { $0.append(String(decoding: form, as: UTF8.self)) }
+            return HTTPExchangeResponse(status: 200, body: Array(#"{"access_token":"a","expires_in":3600}"#.utf8))
+        }
+        let token = SignedToken(
+            algorithm: .hs256, key: .text("k"), claims: [.init(name: "iss", json: #""robot""#)])
+        let grant = TokenGrant(tokenURL: "http://auth.test/token", scope: "read", assertion: token)
+        let tokens = AccessTokens(transport: transport, time: { .seconds(1000) })
+        let network = Network(transport: AuthorizingTransport(transport, tokens: tokens))
+        for _ in 0..<3 {
+            _ = try await network.exchange(
+                RequestDescription(url: "http://api.test/"), decorators: [OAuth2(grant)])
+        }
+        #expect(bodies.withLock { $0 }.count == 1)
+        let form = bodies.withLock { $0[0] }.split(separator: "&")
+        #expect(form[0] == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer")
+        #expect(form[2] == "scope=read")
+        var claims = String(form[1].split(separator: ".")[1])
+        while claims.utf8.count % 4 != 0 { claims += "=" }
+        let text = String(decoding: try #require(Data(base64Encoded: claims)), as: UTF8.self)
+        #expect(
+            text.hasPrefix(#"{"iss":"robot","aud":"http:\/\/auth.test\/token","iat":1000,"exp":1900,"jti":""#)
+                || text.hasPrefix(#"{"iss":"robot","aud":"http://auth.test/token","iat":1000,"exp":1900,"jti":""#))
     }
 
     @Test("the token reaches the one who hides it before it is sent")

@@ -19,6 +19,8 @@ final class MemoryStageHost: StageHost {
         var moved = BytesMoved()
         var deadline: Timestamp?
         var facts: [Fact: JSON] = [:]
+        /// What was warned of.
+        var warnings: [String] = []
         /// Commits fail with this from now on.
         var journalFailure: JournalFailure?
         /// The process dies after so many further commits.
@@ -77,6 +79,8 @@ final class MemoryStageHost: StageHost {
             return scope
         }
     }
+
+    func warn(_ message: String) async throws(StageFailure) { state.withLock { $0.warnings.append(message) } }
 
     func obtain(_ fact: Fact) async throws(StageFailure) -> JSON {
         let value: JSON = "fact"

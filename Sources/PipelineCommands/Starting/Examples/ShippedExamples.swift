@@ -8,16 +8,25 @@ enum ShippedExamples {
 
     private static let all: [(name: String, text: String)] = [
         ("anthropic-batch", anthropicBatch),
+        ("apple-notary", appleNotary),
         ("assemblyai", assemblyai),
         ("aws-transcribe", awsTranscribe),
+        ("azure-batch", azureBatch),
         ("azure-operation", azureOperation),
+        ("bigquery-export", bigqueryExport),
         ("cloudconvert", cloudconvert),
+        ("cloudflare-stream", cloudflareStream),
+        ("databricks", databricks),
         ("fal", fal),
         ("ga4gh-wes", ga4ghWes),
+        ("github-actions", githubActions),
         ("github-release", githubRelease),
+        ("google-document-ai", googleDocumentAi),
         ("google-operation", googleOperation),
         ("http-async", httpAsync),
+        ("jenkins", jenkins),
         ("kubernetes-job", kubernetesJob),
+        ("meshy", meshy),
         ("mux", mux),
         ("openai-batch", openaiBatch),
         ("ray-jobs", rayJobs),
@@ -27,5 +36,7 @@ enum ShippedExamples {
         ("s3-to-s3", s3ToS3),
         ("selfie", selfie),
         ("slurm", slurm),
+        ("snowflake", snowflake),
+        ("youtube", youtube),
     ]
 }

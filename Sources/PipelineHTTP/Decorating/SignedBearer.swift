@@ -1,0 +1,19 @@
+import HTTPTypes
+
+/// A bearer token that is signed here (RFC 7519). It says which token the request needs; ``AuthorizingTransport`` makes
+/// it, once a lifetime, and puts it in.
+public struct SignedBearer: RequestDecorator {
+    private let token: SignedToken
+
+    public init(_ token: SignedToken) {
+        self.token = token
+    }
+
+    public var phase: DecorationPhase { .credentials }
+
+    public func decorate(_ request: inout RequestDescription, in context: DecorationContext) {
+        guard request.claimCredentials() else { return }
+        request.tokenSource = .signed(token)
+        request.credentialFields.insert(.authorization)
+    }
+}

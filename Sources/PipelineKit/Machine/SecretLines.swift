@@ -1,0 +1,73 @@
+import PipelineCore
+
+/// Reads the lines of a secrets file; see ``SecretSources/read(_:)``.
+struct SecretLines {
+    private let path: String
+    // By scalars: CR and LF are one Character, and so are an equals sign and a mark behind it.
+    private let lines: [Substring.UnicodeScalarView]
+    private var next = 0
+
+    init(path: String, text: String) {
+        self.path = path
+        lines = text[...].unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.last == "\r" ? line.dropLast() : line
+        }
+    }
+
+    /// All names and values; the later of two with one name wins.
+    mutating func secrets() throws(StepFailure) -> [String: String] {
+        var secrets: [String: String] = [:]
+        while next < lines.count {
+            let line = lines[next]
+            next += 1
+            if line.allSatisfy(\.properties.isWhitespace) || line.first == "#" { continue }
+            guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
+                throw StepFailure(
+                    "\(path):\(next): this line has no NAME= before its value", hint: "write it as API_TOKEN=value")
+            }
+            let value = line[line.index(after: equals)...]
+            secrets[String(line[..<equals])] = value.first == "\"" ? try quoted(value.dropFirst()) : String(value)
+        }
+        return secrets
+    }
+
+    /// A value in quotes, from behind the first one on.
+    private mutating func quoted(_ first: Substring.UnicodeScalarView) throws(StepFailure) -> String {
+        let start = next
+        var line = first
+        var value = String.UnicodeScalarView()
+        while true {
+            var rest = line[...]
+            while let scalar = rest.popFirst() {
+                switch scalar {
+                case "\"":
+                    guard rest.allSatisfy(\.properties.isWhitespace) else {
+                        throw StepFailure(
+                            "\(path):\(next): something follows the quote that ends the value",
+                            hint: #"a quote inside a value in quotes is written \""#)
+                    }
+                    return String(value)
+                case "\\":
+                    switch rest.first {
+                    case "n": value.append("\n")
+                    case "\"": value.append("\"")
+                    case "\\": value.append("\\")
+                    default:
+                        value.append(scalar)
+                        continue
+                    }
+                    rest.removeFirst()
+                default: value.append(scalar)
+                }
+            }
+            guard next < lines.count else {
+                throw StepFailure(
+                    "\(path):\(start): the value in quotes that begins here is never closed",
+                    hint: "end it with a quote; without quotes a value is one line, taken as it stands")
+            }
+            value.append("\n")
+            line = lines[next]
+            next += 1
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Crypto
+import Glibc
+import PipelineCore
+import PipelineHTTP
+
+/// The refresh tokens that endpoints put in the place of the first ones, a file each in the state folder. Each is sealed
+/// under the one that it came in the place of: who has the folder alone can read none.
+struct RefreshTokenFiles: RefreshTokenStore {
+    /// The state folder.
+    let folder: String
+
+    func latest(of original: String, for account: String) -> String? {
+        guard let key = try? HashKey(folder: folder),
+            let sealed = FileContent.bytes(path(of: original, account, key), limit: 64 << 10),
+            let bytes = key.unseal(sealed, under: original)
+        else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    func keep(_ token: String, of original: String, for account: String) {
+        mkdir("\(folder)/tokens", 0o700)
+        guard let key = try? HashKey(folder: folder) else { return }
+        let path = path(of: original, account, key)
+        let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        // Renamed only when it is whole: the first token may be worth nothing by now.
+        guard FileContent.write(key.seal(Array(token.utf8), under: original), to: draft), rename(draft, path) == 0
+        else {
+            unlink(draft)
+            return
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor >= 0 {
+            fsync(descriptor)
+            close(descriptor)
+        }
+    }
+
+    private func path(of original: String, _ account: String, _ key: HashKey) -> String {
+        "\(folder)/tokens/\(key.hash(Array("refresh token\n\(account)\n\(original)".utf8)))"
+    }
+}
