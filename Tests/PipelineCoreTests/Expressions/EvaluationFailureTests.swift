@@ -15,6 +15,36 @@ import Testing
     }
 
     @Test(
+        "what would be too large is an error with its place, and is not built",
+        arguments: [
+            // Each doubling is cheap to write: thirty of them would be a gigabyte.
+            (0..<30).reduce("'xx'") { text, _ in "replace(\(text), 'x', 'xx')" },
+            (0..<30).reduce("'xx'") { text, _ in "replace(\(text), 'x', 'yx')" }.replacing("'yx'", with: "'xxx'"),
+        ])
+    func bounds(text: String) throws {
+        let failure = #expect(throws: EvaluationFailure.self) { try ExpressionTests.evaluate(text) }
+        #expect(failure?.message.hasSuffix("makes a text of more than 64MiB") == true)
+        #expect(failure?.hint != nil)
+    }
+
+    @Test("a text of many parts, and one that grows by joining, have their bounds too")
+    func otherBounds() throws {
+        var scope = ExpressionTests.scope
+        scope.inputs["text"] = .string(String(repeating: "x", count: 8 << 20))
+        for text in [
+            "inputs.text + inputs.text + inputs.text + inputs.text + inputs.text + inputs.text + inputs.text + inputs.text"
+                + " + inputs.text",
+            "hex(hex(hex(hex(inputs.text))))", "split(inputs.text, 'x')", "replace(inputs.text, 'x', inputs.text)",
+        ] {
+            let failure = #expect(throws: EvaluationFailure.self) { try ExpressionTests.evaluate(text, in: scope) }
+            #expect(failure?.message.contains("of more than") == true, "\(text)")
+        }
+        let pieces = String(repeating: "${{ inputs.text }}", count: 9)
+        let template = try Template.parse(pieces, in: SourceRange(start: 0, end: pieces.utf8.count))
+        #expect(throws: EvaluationFailure.self) { try template.evaluateText(in: scope) }
+    }
+
+    @Test(
         "values that do not fit are named with the path",
         arguments: [
             Case(

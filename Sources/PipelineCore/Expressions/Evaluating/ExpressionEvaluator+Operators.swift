@@ -127,6 +127,7 @@ extension ExpressionEvaluator {
                     hint: value.isNull ? nil : "string(\(shown)) makes it a text")
             }
             text += part
+            try checkSize(text.utf8.count, at: SourceRange(start: first.range.start, end: link.operand.range.end))
         }
         return .string(text)
     }

@@ -17,7 +17,8 @@ struct ExpressionEvaluator {
         case .chain(let first, let links): return try chain(first, links, tolerant: tolerant)
         case .conditional(let test, let first, let second):
             return try value(of: try condition(test) ? first : second, tolerant: tolerant)
-        case .call(let function, let arguments): return try call(function, arguments, at: node.range)
+        case .call(let function, let arguments):
+            return try bounded(try call(function, arguments, at: node.range), at: node.range)
         }
     }
 

@@ -58,28 +58,35 @@ extension FunctionCall {
         }
     }
 
-    func replaced() throws(EvaluationFailure) -> String {
+    func replaced(at range: SourceRange) throws(EvaluationFailure) -> String {
         let (text, old, new) = (try self.text(0), try self.text(1), try self.text(2))
         guard !old.isEmpty else { throw failure("\(shown(1)) is empty: there is nothing to replace", 1) }
-        return ByteSearch.split(text, by: old).joined(separator: new)
+        let count = ByteSearch.count(of: old, in: text)
+        let (growth, overflow) = count.multipliedReportingOverflow(by: new.utf8.count - old.utf8.count)
+        try evaluator.checkSize(overflow ? nil : text.utf8.count + growth, at: range)
+        return ByteSearch.replacing(old, in: text, with: new)
     }
 
-    func split() throws(EvaluationFailure) -> JSON {
+    func split(at range: SourceRange) throws(EvaluationFailure) -> JSON {
         let (text, separator) = (try self.text(0), try self.text(1))
         guard !separator.isEmpty else { throw failure("\(shown(1)) is empty: there is nothing to split at", 1) }
+        try evaluator.checkCount(ByteSearch.count(of: separator, in: text) + 1, at: range)
         return .array(ByteSearch.split(text, by: separator).map(JSON.string))
     }
 
-    func joined() throws(EvaluationFailure) -> String {
+    func joined(at range: SourceRange) throws(EvaluationFailure) -> String {
         let value = try self.value(0)
         guard case .array(let elements) = value else { throw mismatch(0, value, needed: "an array") }
         let separator = try text(1)
         var texts: [String] = []
+        var size = 0
         for (index, element) in elements.enumerated() {
             guard let text = element.scalarText else {
                 throw failure("element \(index) of \(shown(0)) is \(element.kindName), which cannot be joined", 0)
             }
             texts.append(text)
+            size += text.utf8.count + separator.utf8.count
+            try evaluator.checkSize(size - separator.utf8.count, at: range)
         }
         return texts.joined(separator: separator)
     }
