@@ -31,15 +31,17 @@ public enum Setting<Value: Sendable>: Sendable {
 }
 
 extension FieldType {
-    /// A constant, or a template whose value is read in the same way; it is checked as soon as it is known.
+    /// A constant, or a template whose value is read in the same way, or in its own; it is checked as soon as it is
+    /// known.
     public static func setting<Inner: Sendable>(
         schema: @autoclosure @escaping @Sendable () -> JSON, roots: AllowedRoots,
+        readComputed: (@Sendable (JSON) throws(ValueSyntaxError) -> Inner)? = nil,
         read: @escaping @Sendable (JSON) throws(ValueSyntaxError) -> Inner
     ) -> FieldType<Setting<Inner>> where Value == Setting<Inner> {
         FieldType(lazily: schema()) { place, findings in
             if let text = place.text, text.contains("${{") {
                 guard let template = FieldType<Template>.template(roots).read(place, findings) else { return nil }
-                let setting = Setting.computed(template, range: place.node.range, read: read)
+                let setting = Setting.computed(template, range: place.node.range, read: readComputed ?? read)
                 findings.check(SettingCheck(setting, template, range: place.node.range), roots: roots, at: place)
                 return setting
             }
@@ -59,15 +61,13 @@ extension FieldType {
 
     /// A size such as `"8MiB"`, or a template.
     public static func size(_ roots: AllowedRoots = .request) -> FieldType where Value == Setting<Int64> {
-        setting(schema: .size, roots: roots) { json throws(ValueSyntaxError) in
-            if let number = json.number { throw SizeText.bareNumber(number.literal) }
-            guard let text = json.string else {
-                throw ValueSyntaxError(
-                    "this must be a size in a string, not \(json.kindName)",
-                    hint: "write it with its unit, such as \"64KiB\" or \"8MiB\"")
-            }
-            return try SizeText.parse(text)
-        }
+        setting(
+            schema: .size, roots: roots,
+            readComputed: { json throws(ValueSyntaxError) in
+                // What a service says is a number of bytes.
+                if let bytes = json.number?.int { return Int64(max(0, bytes)) }
+                return try Int64.readSize(json)
+            }, read: { json throws(ValueSyntaxError) in try Int64.readSize(json) })
     }
 
     /// A rate such as `"500KB/s"` in bytes per second, or a template.
@@ -129,6 +129,18 @@ extension FieldType {
                     ? "write \(json.string ?? "true") without quotes"
                     : json.string.flatMap { words[$0.lowercased()] }.map { "write \($0)" })
         }
+    }
+}
+
+extension Int64 {
+    fileprivate static func readSize(_ json: JSON) throws(ValueSyntaxError) -> Int64 {
+        if let number = json.number { throw SizeText.bareNumber(number.literal) }
+        guard let text = json.string else {
+            throw ValueSyntaxError(
+                "this must be a size in a string, not \(json.kindName)",
+                hint: "write it with its unit, such as \"64KiB\" or \"8MiB\"")
+        }
+        return try SizeText.parse(text)
     }
 }
 

@@ -22,8 +22,14 @@ struct ReferenceCollector {
             visit(condition, tolerant: false)
             visit(first, tolerant: tolerant)
             visit(second, tolerant: tolerant)
-        case .call(_, let arguments):
-            for argument in arguments { visit(argument, tolerant: false) }
+        case .call(let function, let arguments):
+            for argument in arguments {
+                guard case .path(let root, let accessors) = argument.kind else {
+                    visit(argument, tolerant: false)
+                    continue
+                }
+                add(root, accessors, at: argument.range, tolerant: false, in: function)
+            }
         }
     }
 
@@ -43,10 +49,12 @@ struct ReferenceCollector {
     }
 
     private mutating func add(
-        _ root: ExpressionNode.PathRoot, _ accessors: [ExpressionNode.Accessor], at range: SourceRange, tolerant: Bool
+        _ root: ExpressionNode.PathRoot, _ accessors: [ExpressionNode.Accessor], at range: SourceRange, tolerant: Bool,
+        in function: ExpressionFunction? = nil
     ) {
         let reference = Reference(
-            root: Self.root(root, accessors), range: origin.source(of: range), toleratesNull: tolerant)
+            root: Self.root(root, accessors), range: origin.source(of: range), toleratesNull: tolerant,
+            function: function)
         references.append(reference)
         visitIndices(accessors)
     }
