@@ -65,6 +65,13 @@ private struct ComputeFields: Sendable {
                 reader.place, "this stage has neither 'submit' nor 'poll'",
                 hint: "'submit' starts a job, 'poll' asks how it is")
         }
+        if !reader.has("poll"), let place = reader.place(of: "callback"),
+            place.members?.contains(where: { $0.member.name == "capture" }) == false
+        {
+            reader.findings.report(
+                place, "a callback says that something happened, not what: without 'poll' nobody asks",
+                hint: "add \"poll\", the request that asks how the job is; it is sent when a callback comes")
+        }
         if !polls.isEmpty, !polls.contains(where: \.knowsSuccess), let place = reader.place(of: "poll") {
             reader.findings.report(
                 place, "this poll does not say when the job has succeeded",

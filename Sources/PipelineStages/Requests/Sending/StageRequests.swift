@@ -17,6 +17,8 @@ struct StageRequests: Sendable {
     let outerDecorators: [DecoratorTemplate]
     /// Which bodies are counted as they go by; transfers count their own, with their checkpoints.
     var counted = CountedBodies.none
+    /// Secret captures of responses to this stage's requests, beyond those that stand in a request itself.
+    var secretCaptures: [CaptureSet.Entry]
     /// Names of the decorators from outside the request, for what must not stand beside each other.
     private let outerNames: Set<String>
 
@@ -24,6 +26,7 @@ struct StageRequests: Sendable {
     init(reading: StageReading, network: Network, decorators: DecoratorCatalogue) {
         service = reading.service
         self.network = network
+        secretCaptures = reading.secretCaptures
         let levels = reading.decorators
         var templates: [DecoratorTemplate] = []
         for (level, definitions) in levels.enumerated() {
@@ -92,6 +95,7 @@ struct StageRequests: Sendable {
         } catch {
             result = .failure(await renewed(error, rendered, in: context))
         }
+        if case .success(let response) = result { conceal(response, of: rendered, in: context) }
         if let record = recording.record(result, in: context) { context.record(record) }
         count(result, in: context)
         return result
