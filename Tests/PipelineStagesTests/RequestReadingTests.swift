@@ -35,7 +35,13 @@ struct RequestReadingTests {
             (#""POST": "/a", "expect": [700]"#, "700 is no status", ""),
             (#""POST": "/a", "headers": { "Content-Length": "1" }"#, "Content-Length cannot be set", ""),
             (#""POST": "/a", "headers": { "bad name": "1" }"#, #""bad name" is no name of a header"#, ""),
-            (#""POST": "/a", "query": { "o": {} }"#, "not an object", "json(…)"),
+            (
+                #""POST": "/a", "headers": { "X-A": "one\ntwo" }"#,
+                "a header is one line, and this value has a line break", ""
+            ),
+            (#""POST": "http://h:80:90/x""#, "'h:80:90' has more than one port", "8443"),
+            (#""POST": "http://h:99999/x""#, "'99999' is no port", ""),
+            (#""POST": "http://fe80::1:2/x""#, "an IPv6 address stands in brackets: [fe80::1:2]", ""),
             (#""POST": "/a", "timeout": 30"#, "a duration needs a unit", ""),
             (#""POST": "/a", "redirects": -1"#, "this must be a whole number from 0 to 50", ""),
             (

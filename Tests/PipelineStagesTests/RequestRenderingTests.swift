@@ -47,6 +47,48 @@ struct RequestRenderingTests {
         #expect(encoded.request != nil)
     }
 
+    @Test(
+        "a value that brings a segment of dots into a path is an error, plain or encoded, in one piece or several",
+        arguments: [
+            ("/jobs/${{ inputs.x }}", ".."), ("/jobs/${{ inputs.x }}", "."), ("/jobs/${{ inputs.x }}", "../../admin"),
+            ("/jobs/${{ inputs.x }}/log", "%2e%2E"), ("/jobs/.${{ inputs.x }}/log", "."),
+            ("/jobs/${{ inputs.x }}${{ inputs.x }}", "."), ("/jobs/.${{ urlencode(inputs.x) }}", "."),
+            ("${{ inputs.x }}", "/../admin"), ("https://api.test/${{ inputs.x }}?a=b", "a/../b"),
+        ])
+    func dotSegments(url: String, value: String) async throws {
+        let result = try await sent(#""POST": "\#(url)""#, inputs: ["x": .string(value)])
+        #expect(result.request == nil)
+        #expect(result.failure?.title.contains("into the path, which leads out of it") == true)
+        #expect(result.failure?.hint != nil)
+    }
+
+    @Test("what urlencode makes of dots is a name, and the author may write any path himself")
+    func encodedDots() async throws {
+        let encoded = try await sent(#""POST": "/jobs/${{ urlencode(inputs.x) }}/log""#, inputs: ["x": ".."])
+        #expect(encoded.request?.url == "http://api.test/v1/jobs/%2E%2E/log")
+        let own = try await sent(#""POST": "/jobs/../${{ inputs.x }}""#, inputs: ["x": "a..b"])
+        #expect(own.request?.url == "http://api.test/v1/jobs/../a..b")
+        let query = try await sent(#""POST": "/jobs?x=${{ inputs.x }}""#, inputs: ["x": "/../"])
+        #expect(query.request?.url == "http://api.test/v1/jobs?x=/../")
+        let whole = try await sent(#""POST": "${{ inputs.x }}""#, inputs: ["x": "https://cdn.test/a/../b"])
+        #expect(whole.request?.url == "https://cdn.test/a/../b")
+    }
+
+    @Test("an object is compact JSON in a query, a form and a header, there with all but ASCII escaped")
+    func objects() async throws {
+        let table = #"{ "filter": { "a": [1, "ü😀"], "b?": "${{ inputs.none }}" }, "list": [ { "n": 1 }, [2] ] }"#
+        let query = try await sent(#""POST": "/jobs", "query": \#(table)"#, inputs: ["none": .null])
+        #expect(
+            query.request?.url
+                == "http://api.test/v1/jobs?filter=%7B%22a%22%3A%5B1%2C%22%C3%BC%F0%9F%98%80%22%5D%7D"
+                + "&list=%7B%22n%22%3A1%7D&list=%5B2%5D")
+        let form = try await sent(#""POST": "/jobs", "form": { "o": "${{ inputs.o }}" }"#, inputs: ["o": ["k": "v"]])
+        #expect(form.request?.text == "o=%7B%22k%22%3A%22v%22%7D")
+        let header = try await sent(
+            #""POST": "/jobs", "headers": { "Dropbox-API-Arg": { "path": "/ü😀" } }"#)
+        #expect(header.request?.header("Dropbox-API-Arg") == #"{"path":"/\u00fc\ud83d\ude00"}"#)
+    }
+
     @Test("a ? that the author wrote is one, and values may stand behind it")
     func literalQuery() async throws {
         let result = try await sent(#""POST": "/jobs?tag=${{ inputs.x }}""#, inputs: ["x": "a?b"])
@@ -80,7 +122,7 @@ struct RequestRenderingTests {
         #expect(form.request?.text == "a=x%20y&list=1&list=true&list=z%26&e=p&e=q")
         #expect(form.request?.header("Content-Type") == "application/x-www-form-urlencoded")
         let object = try await sent(#""POST": "/jobs", "query": { "o": "${{ inputs.x }}" }"#, inputs: ["x": ["a": 1]])
-        #expect(object.failure?.title == "the value of 'o' is an object and cannot be put into a text")
+        #expect(object.request?.url == "http://api.test/v1/jobs?o=%7B%22a%22%3A1%7D")
     }
 
     @Test("a header keeps to one line, and Content-Type is the author's when given")

@@ -52,7 +52,7 @@ struct TemplateFieldTests {
         start = JobStart(
             known: Scope(inputs: ["v": example.right]), folders: JobFolders(document: "/", output: "/"),
             overwrites: false)
-        #expect(await plan.objection(at: start)?.title == nil, "\(example.key)")
+        #expect(plan.mistake(at: start)?.title == nil, "\(example.key)")
     }
 
     @Test("what may not run is not checked before it does; 'finally' is")
@@ -197,6 +197,10 @@ struct TemplateFieldTests {
         paged("next.first", #""next": { "page": "p", "first": @ }"#, 0),
         paged("next.size.value", #""next": { "page": "p", "size": { "param": "n", "value": @ } }"#, 10),
         paged("paginate.maxPages", #""next": { "link": "next" }, "maxPages": @"#, 10),
+        stage(
+            "paginate.text.skipLines",
+            #""kind": "request", "request": { "GET": "http://h/" }, "to": "/nowhere", "paginate": { "text": { "skipLines": @ }, "next": { "link": "next" } }"#,
+            1),
     ]
 
     private static func paged(_ key: String, _ text: String, _ right: JSON) -> Example {

@@ -33,10 +33,16 @@ struct PlanText {
         let purpose = request.purpose.padded(to: 10)
         var lines = ["  \(purpose) \(request.method) \(request.url)"]
         for (name, value) in request.headers { lines.append("               \(name): \(value)") }
-        if !request.body.isNull {
+        let isForm = request.headers.contains {
+            $0.name.lowercased() == "content-type" && $0.value == "multipart/form-data"
+        }
+        if isForm, let parts = request.body.object {
+            for (name, value) in parts { lines.append("               part \(name): \(value.string ?? value.text)") }
+        } else if !request.body.isNull {
             let text = request.body.string ?? request.body.text
             lines.append("               " + (text.count > 400 ? text.prefix(400) + "…" : text))
         }
+        for note in request.notes { lines.append("               (\(note))") }
         return lines
     }
 }

@@ -39,6 +39,8 @@ extension InputDefinition.Kind {
     fileprivate var placeholder: String {
         switch self {
         case .file: "FILE"
+        case .files: "'FOLDER/*'"
+        case .url: "URL"
         case .string: "TEXT"
         case .number: "NUMBER"
         case .boolean: "true"

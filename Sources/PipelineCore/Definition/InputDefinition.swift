@@ -6,6 +6,10 @@ public struct InputDefinition: Sendable {
     public enum Kind: String, Sendable, CaseIterable {
         /// A path; of a default relative to the document's folder.
         case file
+        /// An array of paths: of single files, of a folder's, or of those that a pattern such as `in/*.jpg` finds.
+        case files
+        /// An absolute http or https URL.
+        case url
         case string, number, boolean
         /// Any JSON value.
         case json
@@ -23,7 +27,8 @@ public struct InputDefinition: Sendable {
     public let isSecret: Bool
 
     static let kindField = Field(
-        "type", FieldType<Kind>.word("type of input"), required: true, examples: ["string"], "What the value is.")
+        "type", FieldType<Kind>.word("type of input"), required: true, examples: ["string"],
+        "What the value is; files is an array of paths: -i repeated, a folder, or a pattern such as in/*.jpg.")
     static let fallbackField = Field("default", .json(.beforeInputs), "The value when none is given.")
     static let choicesField = Field(
         "enum", FieldType<[SourceLocation]>.array(of: FieldType<SourceLocation>.any, atLeast: 1), "The values allowed.")
@@ -82,9 +87,9 @@ extension InputDefinition {
                 place, "each value of this 'enum' must be \(kind.noun), not \(place.node.json.kindName)",
                 hint: "the input's type is \"\(kind.rawValue)\"")
         }
-        if let place = reader.place(of: "pattern"), kind != .string, kind != .file {
+        if let place = reader.place(of: "pattern"), ![.string, .file, .url].contains(kind) {
             reader.findings.report(
-                place, "a 'pattern' is for inputs of type string or file, and this one's is \(kind.rawValue)",
+                place, "a 'pattern' is for inputs of type string, file or url, and this one's is \(kind.rawValue)",
                 hint: "take it out")
         }
         if let place = reader.place(of: "default") { checkFallback(at: place, reader.findings) }
@@ -92,8 +97,9 @@ extension InputDefinition {
 
     private func checkFallback(at place: SourceLocation, _ findings: DiagnosticCollector) {
         guard kind.acceptsDefault(place.node.json) else {
+            let found = place.text.map { "'\($0.prefix(80))'" } ?? place.node.json.kindName
             findings.report(
-                place, "the default must be \(kind.noun), not \(place.node.json.kindName)",
+                place, "the default must be \(kind.noun), not \(kind == .url ? found : place.node.json.kindName)",
                 hint: "the input's type is \"\(kind.rawValue)\"")
             return
         }
@@ -115,6 +121,8 @@ extension InputDefinition.Kind {
     public var noun: String {
         switch self {
         case .file: "a path in a string"
+        case .files: "an array of paths, or one in a string"
+        case .url: "an http or https URL in a string"
         case .string: "a string"
         case .number: "a number"
         case .boolean: "true or false"
@@ -126,6 +134,8 @@ extension InputDefinition.Kind {
     fileprivate var valueSchema: JSON {
         switch self {
         case .file, .string: ["type": "string"]
+        case .files: ["anyOf": [["type": "string"], ["type": "array", "items": ["type": "string"]]]]
+        case .url: ["type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"]
         case .number: ["type": "number"]
         case .boolean: ["type": "boolean"]
         case .json: true
@@ -133,13 +143,15 @@ extension InputDefinition.Kind {
     }
 
     fileprivate var defaultSchema: JSON {
-        self == .file || self == .string ? valueSchema : ["anyOf": [valueSchema, .anyTemplate]]
+        self == .file || self == .string || self == .files ? valueSchema : ["anyOf": [valueSchema, .anyTemplate]]
     }
 
     /// Whether a value of the document has this type.
     public func accepts(_ value: JSON) -> Bool {
         switch self {
         case .file, .string: value.string != nil
+        case .files: value.string != nil || value.array?.allSatisfy { $0.string != nil } == true
+        case .url: value.string.map(URLReference.isWebURL) == true
         case .number: value.number != nil
         case .boolean: value.bool != nil
         case .json: true

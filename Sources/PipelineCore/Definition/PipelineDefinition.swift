@@ -111,6 +111,7 @@ extension PipelineDefinition {
         let notifications = reader.value(notifyField, default: [])
         reportRepeatedIDs(stages + finally, to: reader.findings)
         reportNames(of: reader)
+        TemplateSlips(findings: reader.findings, inputs: inputs.map(\.name)).check(reader.place)
         reader.finish()
         return PipelineDefinition(
             source: source, name: name ?? "", summary: summary, inputs: inputs, services: services, stages: stages,

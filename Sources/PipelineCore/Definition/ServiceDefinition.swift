@@ -49,7 +49,13 @@ public struct ServiceDefinition: Sendable {
 
     private static func checkScheme(of url: Template, at place: SourceLocation, _ findings: DiagnosticCollector) {
         guard let text = url.constant?.lowercased() else { return }
-        if text.hasPrefix("http://") || text.hasPrefix("https://") { return }
+        if text.hasPrefix("http://") || text.hasPrefix("https://") {
+            if let mistake = URLReference(text).authorityMistake {
+                findings.report(
+                    place, "this URL leads nowhere: \(mistake)", hint: "write it like https://api.example.com:8443/v1")
+            }
+            return
+        }
         findings.report(
             place, "a service's URL begins with http:// or https://",
             hint: text.contains("://") || text.isEmpty ? nil : "write \"https://\(url.text)\"")

@@ -79,6 +79,11 @@ public struct Expression: Sendable {
         return try evaluator.condition(root)
     }
 
+    /// The input that it is as a whole, `inputs.NAME`; nil for any other.
+    var wholeInput: String? {
+        if case .path(.input(let name), let accessors) = root.kind, accessors.isEmpty { name } else { nil }
+    }
+
     /// Whether its value needs a file, the time or chance: what the caller obtains and journals.
     var asksOutside: Bool { root.asksOutside }
 

@@ -13,14 +13,17 @@ public struct Plan: Sendable {
     public let optionalSecrets: Set<String>
     /// Every environment variable that it names.
     public let environment: [String]
+    /// What is most likely a mistake of the document, though it can be run.
+    public let warnings: DiagnosticReport
     /// Values of the document itself that expressions give, to be checked once they are known.
     let checks: [SettingCheck]
     private let positions: [String: Int]
 
     init(
         definition: PipelineDefinition, stages: [PlannedStage], finally: [PlannedStage], uses: [ReferenceUse],
-        checks: [SettingCheck]
+        checks: [SettingCheck], warnings: [Diagnostic]
     ) {
+        self.warnings = DiagnosticReport(source: definition.source, diagnostics: warnings)
         self.definition = definition
         self.checks = checks
         self.stages = stages

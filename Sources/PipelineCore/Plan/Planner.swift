@@ -19,6 +19,12 @@ public struct Planner {
         let finals = drafting.finalDrafts()
         let check = ReferenceCheck(definition: definition, drafts: drafts + finals, findings: findings)
         check.run(documentUses: documentUses)
+        let inputUses = InputUseCheck(definition: definition, findings: findings)
+        let targets = RepeatedTargetCheck(findings: findings)
+        for draft in drafts + finals {
+            inputUses.run(draft)
+            targets.run(draft)
+        }
         let ordered = StageOrder(drafts: drafts, broken: check.broken).sorted(reportingCyclesTo: findings)
         guard findings.diagnostics.isEmpty else {
             throw DefinitionError(source: source, diagnostics: findings.diagnostics)
@@ -26,7 +32,8 @@ public struct Planner {
         return Plan(
             definition: definition, stages: ordered.compactMap { PlannedStage($0, by: definition) },
             finally: finals.compactMap { PlannedStage($0, by: definition) },
-            uses: documentUses + (drafts + finals).flatMap(\.uses), checks: documentChecks)
+            uses: documentUses + (drafts + finals).flatMap(\.uses), checks: documentChecks,
+            warnings: findings.warnings)
     }
 
     /// What stands around stages is checked where it stands: so a service that no stage names is checked too, and what

@@ -1,6 +1,6 @@
 public import JSONPath
 
-/// One mistake of a document: where it stands, what is wrong, and how to mend it.
+/// One mistake of a document, or what is most likely one: where it stands, what is wrong, and how to mend it.
 public struct Diagnostic: Error, Sendable, Hashable {
     /// Where it stands in the source.
     public let range: SourceRange
@@ -10,12 +10,15 @@ public struct Diagnostic: Error, Sendable, Hashable {
     public let message: String
     /// How to mend it.
     public let hint: String?
+    /// Whether it is only most likely a mistake: then the document is valid all the same.
+    public let isWarning: Bool
 
-    public init(range: SourceRange, pointer: String, message: String, hint: String?) {
+    public init(range: SourceRange, pointer: String, message: String, hint: String?, isWarning: Bool = false) {
         self.range = range
         self.pointer = pointer
         self.message = message
         self.hint = hint
+        self.isWarning = isWarning
     }
 
     fileprivate var order: (Int, Int, String) { (range.start, range.end, message) }
@@ -23,6 +26,25 @@ public struct Diagnostic: Error, Sendable, Hashable {
 
 /// The mistakes of one document, all of them, in the order of the file.
 public struct DefinitionError: Error, Sendable {
+    private let all: DiagnosticReport
+
+    public init(source: SourceText, diagnostics: [Diagnostic]) {
+        all = DiagnosticReport(source: source, diagnostics: diagnostics)
+    }
+
+    public var source: SourceText { all.source }
+
+    public var diagnostics: [Diagnostic] { all.diagnostics }
+
+    /// Each mistake with its line and column, see ``DiagnosticReport/located``.
+    public var located: [(diagnostic: Diagnostic, position: SourcePosition)] { all.located }
+
+    /// The whole report, see ``DiagnosticReport/text``.
+    public var report: String { all.text }
+}
+
+/// Diagnostics of one document as people read them, in the order of the file.
+public struct DiagnosticReport: Sendable {
     public let source: SourceText
     public let diagnostics: [Diagnostic]
 
@@ -31,7 +53,7 @@ public struct DefinitionError: Error, Sendable {
         self.diagnostics = diagnostics.sorted { $0.order < $1.order }
     }
 
-    /// Each mistake with its line and column. All are found in one pass over the text, however many there are and
+    /// Each diagnostic with its line and column. All are found in one pass over the text, however many there are and
     /// however long its lines.
     public var located: [(diagnostic: Diagnostic, position: SourcePosition)] {
         var cursor = PositionCursor(source.bytes)
@@ -39,9 +61,10 @@ public struct DefinitionError: Error, Sendable {
     }
 
     /// The whole report: `FILE:LINE:COLUMN: error: …`, the pointer, the line with a caret and the hint, for each.
-    public var report: String {
+    public var text: String {
         located.map { diagnostic, position in
-            var lines = ["\(source.name):\(position.line):\(position.column): error: \(diagnostic.message)"]
+            let word = diagnostic.isWarning ? "warning" : "error"
+            var lines = ["\(source.name):\(position.line):\(position.column): \(word): \(diagnostic.message)"]
             if !diagnostic.pointer.isEmpty { lines.append("  at \(Self.shortened(diagnostic.pointer))") }
             lines.append(source.frame(diagnostic.range))
             if let hint = diagnostic.hint { lines.append("  hint: \(hint)") }

@@ -10,6 +10,8 @@ public final class DiagnosticCollector {
     let sinks: [NotificationSinkKind]
     /// The mistakes so far.
     public private(set) var diagnostics: [Diagnostic] = []
+    /// What is most likely a mistake, so far. The document is valid all the same.
+    public private(set) var warnings: [Diagnostic] = []
     /// Every expression read so far, with the roots that its place allows.
     public private(set) var uses: [ReferenceUse] = []
     /// The captures that the stage being read makes.
@@ -38,6 +40,17 @@ public final class DiagnosticCollector {
     public func report(range: SourceRange, pointer: String, _ message: String, hint: String? = nil) {
         let diagnostic = Diagnostic(range: range, pointer: pointer, message: message, hint: hint)
         if known.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
+    }
+
+    /// Notes at a place what is most likely a mistake, though the document is valid.
+    public func warn(_ place: SourceLocation, _ message: String, hint: String? = nil) {
+        warn(range: marked(place.node), pointer: place.pointer, message, hint: hint)
+    }
+
+    /// Notes at a stretch of the source what is most likely a mistake, though the document is valid.
+    public func warn(range: SourceRange, pointer: String, _ message: String, hint: String? = nil) {
+        let diagnostic = Diagnostic(range: range, pointer: pointer, message: message, hint: hint, isWarning: true)
+        if known.insert(diagnostic).inserted { warnings.append(diagnostic) }
     }
 
     /// Takes back the mistakes from a number of them on: what stood there was only a guess.

@@ -72,6 +72,10 @@ extension SourceLocation {
         if element["title"] == "stage", let first = members?.first, first.place.node.content.isObject {
             return "write a list, the names as ids: [ { \"id\": \"\(first.member.name)\", … } ]"
         }
+        if element["type"] == "object", !node.content.isObject, let names = element["properties"]?.object?.names {
+            let required = element["required"]?.array?.compactMap(\.string) ?? Array(names.prefix(1))
+            return "write a list of objects: [ { " + required.map { "\"\($0)\": …" }.joined(separator: ", ") + " } ]"
+        }
         let text = node.content.isObject ? "" : node.json.text
         return text.isEmpty || text.utf8.count > 40 ? "put it in [ ]" : "write [\(text)]"
     }

@@ -141,6 +141,18 @@ extension FieldType {
     }
 }
 
+extension Int64 {
+    fileprivate static func readSize(_ json: JSON) throws(ValueSyntaxError) -> Int64 {
+        if let number = json.number { throw SizeText.bareNumber(number.literal) }
+        guard let text = json.string else {
+            throw ValueSyntaxError(
+                "this must be a size in a string, not \(json.kindName)",
+                hint: "write it with its unit, such as \"64KiB\" or \"8MiB\"")
+        }
+        return try SizeText.parse(text)
+    }
+}
+
 extension Duration {
     fileprivate static func read(_ json: JSON) throws(ValueSyntaxError) -> Duration {
         if let number = json.number { throw DurationText.bareNumber(number.literal) }

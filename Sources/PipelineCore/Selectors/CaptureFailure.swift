@@ -21,6 +21,12 @@ public struct CaptureFailure: Error, Sendable, Hashable {
         self.hint = hint
     }
 
+    /// Whether several values matched where one is wanted.
+    public var isOfSeveral: Bool { finding.hasSuffix(Self.several) }
+
+    /// How a finding ends that is of several values.
+    static let several = "matches more than one value"
+
     /// The whole as one sentence.
     public var message: String {
         let start = capture.map { "the capture \"\($0)\": " } ?? ""

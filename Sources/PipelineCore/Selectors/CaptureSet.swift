@@ -38,8 +38,8 @@ public struct CaptureSet: Sendable {
     public var isEmpty: Bool { entries.isEmpty }
     /// The names in the document's order.
     public var names: [String] { entries.map(\.name) }
-    /// The names whose values are redacted wherever they are shown.
-    public var secretNames: Set<String> { Set(entries.filter(\.selector.isSecret).map(\.name)) }
+    /// Those whose values are redacted wherever they are shown.
+    public var secrets: [Entry] { entries.filter(\.selector.isSecret) }
 
     /// All values of an answer, or the failure of the first that it lacks; the body is parsed once for all.
     public func values(in answer: ServiceResponse) throws(CaptureFailure) -> JSONObject {

@@ -118,6 +118,6 @@ extension Selector.Alternative {
         let hint =
             text.hasPrefix("$") || text.hasPrefix("header:")
             ? "choose one, or write \"\(text)[]\" for the array of all" : "set \"all\": true for the array of all"
-        return Finding(text: "matches more than one value", hint: hint)
+        return Finding(text: CaptureFailure.several, hint: hint)
     }
 }

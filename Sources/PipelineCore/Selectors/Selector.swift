@@ -34,6 +34,16 @@ public struct Selector: Sendable {
         alternatives.contains { if case .items = $0.source { true } else { false } }
     }
 
+    /// Whether it reads the body of a response, which of a paginated request is the last page's alone.
+    public var readsBody: Bool {
+        alternatives.contains { alternative in
+            switch alternative.source {
+            case .query, .pointer, .text, .pattern, .xml: true
+            case .items, .header, .status, .url: false
+            }
+        }
+    }
+
     init(text: String, alternatives: [Alternative], isSecret: Bool, warnings: [SelectorError]) {
         self.text = text
         self.alternatives = alternatives

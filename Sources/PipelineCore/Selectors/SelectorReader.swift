@@ -195,6 +195,8 @@ extension SelectorReader {
                 "selectors hold no expressions; \(Self.forms)"
             } else if let meant = Self.meant(text) {
                 "did you mean \"\(meant)\"? \(Self.capitalizedForms)"
+            } else if let near, !isPrefixed, isName, near != text.lowercased() {
+                "did you mean \"$.\(text)\", a member of a JSON body, or \"\(near)\"?"
             } else if let near {
                 "did you mean \"\(near)\(rest)\"?"
             } else if isName, !text.hasPrefix(".") { "did you mean \"$.\(text)\"? \(Self.capitalizedForms)" } else {

@@ -34,6 +34,46 @@ public struct URLReference: Sendable, Hashable {
         path = String(rest)
     }
 
+    /// Whether a text is an absolute http or https URL that names a host, with nothing in it that no URL has.
+    public static func isWebURL(_ text: String) -> Bool {
+        let parts = URLReference(text)
+        guard ["http", "https"].contains(parts.scheme?.lowercased()), let authority = parts.authority else {
+            return false
+        }
+        let isClean = text.utf8.allSatisfy { $0 > 32 && $0 != 127 }
+        return isClean && !authority.isEmpty && parts.authorityMistake == nil
+    }
+
+    /// What is wrong with host and port (RFC 3986, section 3.2); nil for nothing.
+    public var authorityMistake: String? {
+        guard let authority else { return nil }
+        var host = Substring(authority)
+        if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) { host = host[host.utf8.index(after: at)...] }
+        if host.utf8.first == UInt8(ascii: "[") {
+            guard let end = host.utf8.firstIndex(of: UInt8(ascii: "]")) else { return "the address '\(host)' has no ]" }
+            host = host[host.utf8.index(after: end)...]
+            if host.isEmpty { return nil }
+            guard host.utf8.first == UInt8(ascii: ":") else {
+                return "after an address in [ ] comes nothing but a port"
+            }
+            return Self.portMistake(host.dropFirst())
+        }
+        let parts = host.split(separator: ":", omittingEmptySubsequences: false)
+        if parts.count > 2 {
+            let isAddress =
+                host.utf8.allSatisfy { PercentEncoding.hexValue($0) != nil || $0 == UInt8(ascii: ":") }
+                && parts.count > 3
+            return isAddress ? "an IPv6 address stands in brackets: [\(host)]" : "'\(host)' has more than one port"
+        }
+        if parts.first?.isEmpty == true { return "there is no host" }
+        return parts.count == 2 ? Self.portMistake(parts[1]) : nil
+    }
+
+    private static func portMistake(_ text: Substring) -> String? {
+        if text.isEmpty || (1...65_535).contains(Int(text) ?? 0) { return nil }
+        return "'\(text)' is no port: those are 1 to 65535"
+    }
+
     /// The parts put together again (section 5.3).
     public var text: String {
         var text = scheme.map { "\($0):" } ?? ""

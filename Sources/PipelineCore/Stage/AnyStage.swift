@@ -10,6 +10,8 @@ public struct AnyStage: Sendable {
     public let preview: @Sendable (PreviewScope) async -> StagePreview
     /// Calls ``Stage/objection(at:)``.
     public let objection: @Sendable (JobStart) async -> StepFailure?
+    /// Calls ``Stage/target(at:)``.
+    public let target: @Sendable (JobStart) -> String?
 
     /// Finds the checkpoint that is kept in the transaction which starts the step, before the first call of ``resume``;
     /// nil for a stage that has none.
@@ -36,6 +38,7 @@ public struct AnyStage: Sendable {
         cancel = { bytes, host in await call.cancel(bytes, host) }
         preview = { scope in await stage.preview(in: scope) }
         objection = { start in await stage.objection(at: start) }
+        target = { start in stage.target(at: start) }
         self.first = first.map { first in
             { @Sendable scope, folders in first(scope, folders).flatMap { try? coding.encode($0) } }
         }
@@ -57,6 +60,7 @@ public struct AnyStage: Sendable {
         cancel = other.cancel
         preview = other.preview
         objection = other.objection
+        target = other.target
         first = other.first
         work = other.work
         callback = other.callback

@@ -3,8 +3,11 @@ import JSONPath
 /// What is known when a job starts, before it is journaled.
 public struct JobStart: Sendable {
     /// Inputs, environment and the job itself: no captures, no secrets.
-    public let known: Scope
+    public internal(set) var known: Scope
     public let folders: JobFolders
+    /// Whether the stage that is asked comes first: then nothing can have made a file that is missing by the time it
+    /// runs.
+    public internal(set) var isFirstStage = false
     /// Whether the person lets existing files be replaced.
     public let overwrites: Bool
     /// What earlier jobs of the pipeline wrote at a path, as far as it is remembered.
@@ -25,6 +28,7 @@ public struct JobStart: Sendable {
         references.allSatisfy { reference in
             switch reference.root {
             case .input(let name): known.inputs[name] != nil
+            case .item, .index: known.item != nil
             case .environment: true
             case .job: known.job != nil
             default: false
@@ -52,13 +56,52 @@ extension Plan {
     /// Only stages that will run are asked, and whose failure ends the job.
     public func objection(at start: JobStart) async -> StepFailure? {
         if let mistake = mistake(at: start) { return mistake }
-        for stage in certainStages where stage.forEach == nil && stage.continuesOnFailure.constant == false {
-            if var failure = await stage.stage.objection(start) {
+        var start = start
+        for stage in certainStages where stage.continuesOnFailure.constant == false {
+            start.isFirstStage = stage.needs.isEmpty
+            let failure =
+                stage.forEach == nil ? await stage.stage.objection(start) : await itemObjection(to: stage, at: start)
+            if var failure {
                 failure.place = failure.place ?? stage.place
                 return failure
             }
         }
         return nil
+    }
+
+    /// What makes an item of a stage fail for sure, of items that are known when the job starts: two of them that write
+    /// one file, too.
+    private func itemObjection(to stage: PlannedStage, at start: JobStart) async -> StepFailure? {
+        var writers: [String: Int] = [:]
+        for (index, item) in (items(of: stage, at: start) ?? []).enumerated() {
+            var start = start
+            start.known.item = item
+            start.known.index = index
+            start.known.itemIsOwn = true
+            if var failure = await stage.stage.objection(start) {
+                failure.title = "item \(index) of stage '\(stage.id)': \(failure.title)"
+                return failure
+            }
+            guard let target = stage.stage.target(start) else { continue }
+            if let other = writers[target] {
+                return StepFailure(
+                    "items \(other) and \(index) of stage '\(stage.id)' would both write \(target)",
+                    hint: "put something into \"to\" that tells them apart, for example ${{ index }}")
+            }
+            writers[target] = index
+        }
+        return nil
+    }
+
+    /// The items of a stage as far as they are known; nil when they are not.
+    private func items(of stage: PlannedStage, at start: JobStart) -> [JSON]? {
+        switch stage.forEach {
+        case .elements(let expression):
+            guard start.knows(expression.references) else { return nil }
+            return (try? expression.evaluate(in: start.known))?.array
+        case .items(let followed, _): return self.stage(followed).flatMap { items(of: $0, at: start) }
+        case nil: return nil
+        }
     }
 
     /// The first duration, size, number or boolean that an expression gives and that is wrong, as far as it is known.

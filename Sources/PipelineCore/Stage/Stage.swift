@@ -22,6 +22,9 @@ public protocol Stage: Sendable {
     /// nothing is spent. Nothing is sent for it; nil for nothing.
     func objection(at start: JobStart) async -> StepFailure?
 
+    /// The file that the stage writes, as far as it is known when a job starts; nil for none, and while it is not known.
+    func target(at start: JobStart) -> String?
+
     /// Undoes at the service what the stage has begun there. Called when the job is cancelled, also when nothing runs.
     func cancel(from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>) async throws(StageFailure)
 }
@@ -30,6 +33,8 @@ extension Stage {
     public func preview(in scope: PreviewScope) async -> StagePreview { StagePreview() }
 
     public func objection(at start: JobStart) async -> StepFailure? { nil }
+
+    public func target(at start: JobStart) -> String? { nil }
 
     public func cancel(from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>) async throws(StageFailure) {}
 }

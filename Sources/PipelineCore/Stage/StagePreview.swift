@@ -29,6 +29,8 @@ public struct RequestPreview: Sendable {
     public var headers: [(name: String, value: String)]
     /// JSON for a `json` body, an object for a form; what it would be, in words, for bytes; null for none.
     public var body: JSON
+    /// What else happens to it before it is sent, each a clause, such as that a plugin changes it.
+    public var notes: [String] = []
 
     public init(
         purpose: String, method: String, url: String, headers: [(name: String, value: String)] = [],
@@ -48,10 +50,12 @@ public struct RequestPreview: Sendable {
             // Fields of one name are one list (RFC 9110, section 5.3).
             fields[name] = .string(fields[name]?.string.map { "\($0), \(value)" } ?? value)
         }
-        return [
+        var json: JSONObject = [
             "for": .string(purpose), "method": .string(method), "url": .string(url), "headers": .object(fields),
             "body": body,
         ]
+        if !notes.isEmpty { json["notes"] = .array(notes.map(JSON.string)) }
+        return .object(json)
     }
 }
 

@@ -18,20 +18,46 @@ enum ByteSearch {
         part.isEmpty || !occurrences(of: Array(part.utf8), in: Array(text.utf8)).isEmpty
     }
 
-    /// Knuth, Morris and Pratt's search: linear, as both texts may come from a server.
+    /// How often a text that is not empty occurs in another; occurrences do not overlap, the leftmost count.
+    static func count(of part: String, in text: String) -> Int {
+        var count = 0
+        search(Array(part.utf8), in: Array(text.utf8)) { _ in count += 1 }
+        return count
+    }
+
+    /// The text with each occurrence of a part that is not empty replaced by another.
+    static func replacing(_ part: String, in text: String, with new: String) -> String {
+        let bytes = Array(text.utf8)
+        let wanted = Array(part.utf8)
+        var result: [UInt8] = []
+        var start = 0
+        search(wanted, in: bytes) { found in
+            result += bytes[start..<found]
+            result += new.utf8
+            start = found + wanted.count
+        }
+        result += bytes[start...]
+        return String(decoding: result, as: UTF8.self)
+    }
+
     private static func occurrences(of wanted: [UInt8], in bytes: [UInt8]) -> [Int] {
-        let fallback = fallbacks(of: wanted)
         var found: [Int] = []
+        search(wanted, in: bytes) { found.append($0) }
+        return found
+    }
+
+    /// Knuth, Morris and Pratt's search: linear, as both texts may come from a server.
+    private static func search(_ wanted: [UInt8], in bytes: [UInt8], found: (Int) -> Void) {
+        let fallback = fallbacks(of: wanted)
         var matched = 0
         for (index, byte) in bytes.enumerated() {
             while matched > 0, wanted[matched] != byte { matched = fallback[matched - 1] }
             if wanted[matched] == byte { matched += 1 }
             if matched == wanted.count {
-                found.append(index + 1 - matched)
+                found(index + 1 - matched)
                 matched = 0
             }
         }
-        return found
     }
 
     private static func fallbacks(of wanted: [UInt8]) -> [Int] {

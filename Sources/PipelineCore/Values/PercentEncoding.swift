@@ -2,11 +2,19 @@
 /// `PipelineHTTP`.
 enum PercentEncoding {
     /// Encodes all but the unreserved characters `A-Z a-z 0-9 - . _ ~` (RFC 3986, section 2.3), with upper-case hex.
+    ///
+    /// Of a text of nothing but dots these are encoded too: as a segment of a path it would lead out of it (section
+    /// 5.2.4).
     static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
+        let isDots = text.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
         for byte in text.utf8 {
-            if isUnreserved(byte) { bytes.append(byte) } else { bytes += [UInt8(ascii: "%")] + hex(byte, upper: true) }
+            if isUnreserved(byte), !isDots {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%")] + hex(byte, upper: true)
+            }
         }
         return String(decoding: bytes, as: UTF8.self)
     }

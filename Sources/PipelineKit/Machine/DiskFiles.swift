@@ -49,6 +49,11 @@ public struct DiskFiles: FileFacts {
             if errno == EFBIG {
                 throw StepFailure("\(path) is larger than 1 MiB", hint: "text() is for small files; upload it instead")
             }
+            if errno == EILSEQ {
+                throw StepFailure(
+                    "\(path) is no text in UTF-8",
+                    hint: "bytes are sent as a \"file\" body or by an 'upload' stage; fileBase64() puts them into JSON")
+            }
             throw unreadable(path)
         }
         return text
@@ -68,7 +73,13 @@ public struct DiskFiles: FileFacts {
     }
 
     private static func lines(_ path: String) throws(StepFailure) -> JSON {
-        guard let text = FileContent.text(path) else { throw unreadable(path) }
+        guard let text = FileContent.text(path) else {
+            if errno == EILSEQ {
+                throw StepFailure(
+                    "\(path) is no text in UTF-8", hint: "jsonLines() reads a file of JSON, one value a line")
+            }
+            throw unreadable(path)
+        }
         var values: [JSON] = []
         for (index, line) in text.utf8.split(separator: UInt8(ascii: "\n")).enumerated() {
             do throws(JSONSyntaxError) {
@@ -81,6 +92,14 @@ public struct DiskFiles: FileFacts {
     }
 
     private static func unreadable(_ path: String) -> StepFailure {
-        StepFailure("cannot read \(path): \(FileContent.reason)", hint: "check the path and its permissions")
+        let hint =
+            switch errno {
+            case EACCES: "check its permissions, and those of its folders"
+            case ENOENT: "check the path; a relative one belongs to the document's folder"
+            case ENOTDIR: "a part of the path is a file, not a folder"
+            case EISDIR: "name a file in it"
+            default: "check the path"
+            }
+        return StepFailure("cannot read \(path): \(FileContent.reason)", hint: hint)
     }
 }

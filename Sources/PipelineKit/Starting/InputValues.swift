@@ -74,7 +74,18 @@ public struct InputValues {
     }
 
     private func value(of input: InputDefinition, _ given: GivenInputs) throws(StepFailure) -> JSON? {
-        if let text = given.assignments.last(where: { $0.name == input.name })?.value {
+        let texts = given.assignments.filter { $0.name == input.name }.map(\.value)
+        if input.kind == .files, !texts.isEmpty {
+            var paths: [JSON] = []
+            for text in texts { paths.append(try parsed(text, for: input)) }
+            return try checked(.array(paths), for: input, relativeTo: folders.working)
+        }
+        guard texts.count < 2 else {
+            throw StepFailure(
+                "the input '\(input.name)' is given \(texts.count) times",
+                hint: "it takes one value: keep one -i \(input.name)=…; an input of type \"files\" takes several")
+        }
+        if let text = texts.first {
             return try checked(try parsed(text, for: input), for: input, relativeTo: folders.working)
         }
         if let value = given.document[input.name] {
@@ -98,7 +109,7 @@ public struct InputValues {
     private func parsed(_ text: String, for input: InputDefinition) throws(StepFailure) -> JSON {
         let text = try content(of: text, for: input)
         switch input.kind {
-        case .string, .file: return .string(text)
+        case .string, .file, .files, .url: return .string(text)
         case .number, .boolean, .json:
             do throws(JSONSyntaxError) {
                 return try JSON.parse(Array(text.utf8))
@@ -114,7 +125,7 @@ public struct InputValues {
     private func content(of text: String, for input: InputDefinition) throws(StepFailure) -> String {
         guard text.hasPrefix("@") else { return text }
         let path = String(text.dropFirst())
-        if input.kind == .file, path != "-" { return path }
+        if input.kind == .file || input.kind == .files, path != "-" { return path }
         if path == "-" {
             guard let content = standardInput() else { throw StepFailure("cannot read standard input as UTF-8 text") }
             return content
@@ -129,7 +140,10 @@ public struct InputValues {
         _ value: JSON, for input: InputDefinition, relativeTo folder: String
     ) throws(StepFailure) -> JSON {
         guard input.kind.accepts(value) else {
-            throw StepFailure("the input '\(input.name)' must be \(input.kind.noun), not \(value.kindName)")
+            let found = value.string.map { "'\($0.prefix(80))'" } ?? value.kindName
+            throw StepFailure(
+                "the input '\(input.name)' must be \(input.kind.noun), not \(found)",
+                hint: "for example -i \(input.name)=\(input.kind.example)")
         }
         if let choices = input.choices, !choices.contains(value) {
             throw StepFailure(
@@ -140,8 +154,20 @@ public struct InputValues {
             throw StepFailure(
                 "the input '\(input.name)' does not match its pattern", hint: "the pattern is \(pattern.pattern)")
         }
-        guard input.kind == .file, let path = value.string else { return value }
-        return .string(try Self.readable(AbsolutePath.of(path, in: folder), for: input))
+        switch input.kind {
+        case .file:
+            return .string(try Self.readable(AbsolutePath.of(value.string ?? "", in: folder), for: input))
+        case .files:
+            let named = (value.array ?? [value]).compactMap(\.string)
+            var paths: [String] = []
+            for text in named {
+                for path in try FileList.paths(of: text, in: folder, for: input.name) where !paths.contains(path) {
+                    paths.append(try Self.readable(path, for: input))
+                }
+            }
+            return .array(paths.map(JSON.string))
+        case .url, .string, .number, .boolean, .json: return value
+        }
     }
 
     private static func readable(_ path: String, for input: InputDefinition) throws(StepFailure) -> String {
@@ -165,6 +191,8 @@ extension InputDefinition.Kind {
     fileprivate var example: String {
         switch self {
         case .file: "PATH"
+        case .files: "'FOLDER/*.jpg'"
+        case .url: "https://…"
         case .string: "TEXT"
         case .number: "NUMBER"
         case .boolean: "true"

@@ -52,6 +52,13 @@ public struct JobDraft: Sendable {
         return JSONObject(inputs.filter { names.contains($0.name) }.map { ($0.name, $0.value) })
     }
 
+    /// The files that the inputs name, absolute, but for those of secret inputs.
+    var files: [String] {
+        plan.definition.inputs.filter { !$0.isSecret && ($0.kind == .file || $0.kind == .files) }.flatMap { input in
+            (inputs[input.name].map { $0.array ?? [$0] } ?? []).compactMap(\.string)
+        }
+    }
+
     /// The values that anybody may see.
     var shownInputs: JSONObject {
         let secret = secretInputs

@@ -25,9 +25,13 @@ public struct PlanPreview: Sendable {
         let captures = Dictionary(
             all.map { ($0.id, $0.captures.map(\.name)) }, uniquingKeysWith: { first, _ in first })
         let environment = draft.environment.map { ($0.name, $0.value.string) }
-        let known = Scope(
+        var known = Scope(
             inputs: draft.shownInputs, env: Dictionary(uniqueKeysWithValues: environment),
             baseFolder: AbsolutePath.folder(of: draft.path))
+        for path in draft.files {
+            let fact = Fact.size(path)
+            if let size = try? await DiskFiles().value(of: fact) { known.facts[fact] = size }
+        }
         var stages: [Stage] = []
         var scope = PreviewScope(known: known, secrets: plan.secrets, captures: captures)
         for stage in all {

@@ -65,7 +65,7 @@ private struct ComputeFields: Sendable {
                 reader.place, "this stage has neither 'submit' nor 'poll'",
                 hint: "'submit' starts a job, 'poll' asks how it is")
         }
-        if reader.has("callback"), !reader.has("poll"), let place = reader.place(of: "callback") {
+        if !reader.has("poll"), let place = reader.place(of: "callback") {
             reader.findings.report(
                 place, "a callback only wakes the stage, and without 'poll' there is nothing to ask for the job's end",
                 hint: "add \"poll\"; for a service that only calls back use a stage of the kind 'wait' with 'callback'")

@@ -5,7 +5,7 @@ import PipelineHTTP
 extension DecoratorKind {
     /// `"headers": { NAME: VALUE }`; what the inner request says wins.
     static let headers = DecoratorKind("headers", "Adds header fields.") { roots in
-        FieldType<ValueTable>.table(roots, checkName: HeaderName.mistake).map { table in
+        FieldType<ValueTable>.headerTable(roots).map { table in
             DecoratorTemplate(credentialFields: table.secretNames) { context throws(EvaluationFailure) in
                 Headers(try table.pairs(in: context.scope))
             }

@@ -24,6 +24,9 @@ struct PageItems: Sendable {
         source = (try? JSONPathQuery(bare)).map(Source.query) ?? .selector(selector)
     }
 
+    /// As written, without `[]` at its end.
+    var bareText: String { text.hasSuffix("[]") ? String(text.dropLast(2)) : text }
+
     /// The entries in their order; none when the place is missing or null.
     func items(in answer: ServiceResponse) throws(Failure) -> [JSON] {
         switch source {

@@ -9,14 +9,16 @@ struct PageRequest: Sendable {
     @Indirect private(set) var definition: RequestDefinition
     /// Nil for a list of one page.
     @Indirect private(set) var paginate: PaginateDefinition?
-    let items: PageItems
+    let content: PageContent
     /// What a page without the JSON that was asked for means: in a look-up, that another one may be better.
     var unreadable = AttemptFailure.Kind.definite
 
     /// A page that was answered.
     struct Page: Sendable {
         let items: [JSON]
-        /// The items as JSON Lines: each compact and with a line feed behind it.
+        /// How many items it has; of a page of text, how many lines.
+        let count: Int
+        /// The items as JSON Lines: each compact and with a line feed after it. Or the lines of a text.
         let lines: [UInt8]
         let answer: ServiceResponse
         let rendered: RenderedRequest
@@ -25,26 +27,40 @@ struct PageRequest: Sendable {
     }
 
     /// Fetches the page that the walk stands at, and moves the walk on.
+    ///
+    /// - Parameter cursor: what led to the page, of its JSON type; after it what leads to the next one.
     func fetch<Checkpoint>(
-        _ walk: inout PageWalk, in context: StageContext<Checkpoint>, role: String? = nil, limit: Int?
+        _ walk: inout PageWalk, cursor: inout JSON?, in context: StageContext<Checkpoint>, role: String? = nil,
+        limit: Int?
     ) async throws(StageFailure) -> Page {
         let first = try await requests.render(definition, in: context, role: role)
-        let rendered = try await placed(first, at: walk, in: context)
+        var rendered = try await placed(first, at: walk, cursor, in: context)
+        rendered.items = content.items
         let response: HTTPExchangeResponse
         switch await requests.send(rendered, in: context) {
         case .failure(let failure): throw requests.failure(failure, of: rendered, in: context)
         case .success(let answered): response = answered
         }
-        let page = try await read(response, rendered, in: context)
+        let page = try await read(response, rendered, isFirst: walk.pages == 0, in: context)
         let origin = definition.credentials == .service ? URLParts(first.description.url)?.origin ?? "" : nil
-        try advance(&walk, after: page, limit: limit, origin: origin, in: context)
+        cursor = try await advance(&walk, after: page, limit: limit, origin: origin, in: context)
         return page
     }
 
     private func read<Checkpoint>(
-        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+        _ response: HTTPExchangeResponse, _ rendered: RenderedRequest, isFirst: Bool,
+        in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> Page {
         let answer = try await requests.judge(response, of: rendered, in: context)
+        let items: PageItems
+        switch content {
+        case .items(let selected): items = selected
+        case .text(let skipLines):
+            let text = PageText(answer.body, isFirst: isFirst, skipLines: try await context.value(of: skipLines))
+            return Page(
+                items: [], count: text.count, lines: text.kept, answer: answer, rendered: rendered,
+                bytesReceived: response.bytesReceived)
+        }
         let found: [JSON]
         do throws(PageItems.Failure) {
             found = try items.items(in: answer)
@@ -62,24 +78,27 @@ struct PageRequest: Sendable {
             lines.append(UInt8(ascii: "\n"))
         }
         return Page(
-            items: found, lines: lines, answer: answer, rendered: rendered, bytesReceived: response.bytesReceived)
+            items: found, count: found.count, lines: lines, answer: answer, rendered: rendered,
+            bytesReceived: response.bytesReceived)
     }
 
+    /// Moves the walk on; gives what leads to the next page, of its JSON type.
     private func advance<Checkpoint>(
         _ walk: inout PageWalk, after page: Page, limit: Int?, origin: String?, in context: StageContext<Checkpoint>
-    ) throws(StageFailure) {
+    ) async throws(StageFailure) -> JSON? {
         let answer = page.answer
         guard let paginate else {
-            try? walk.advance(
-                after: PageFacts(url: answer.url, itemCount: page.items.count), by: .url, origin: nil)
-            return
+            try? walk.advance(after: PageFacts(url: answer.url, itemCount: page.count), by: .url, origin: nil)
+            return nil
         }
+        let next = try next(by: paginate, in: answer, page.rendered, context)
         let facts = PageFacts(
-            url: answer.url.isEmpty ? page.rendered.description.url : answer.url, itemCount: page.items.count,
-            next: try next(by: paginate.source, in: answer, page.rendered, context),
-            hasMore: hasMore(answer, paginate.condition), content: PageFingerprint(page.lines))
+            url: answer.url.isEmpty ? page.rendered.description.url : answer.url, itemCount: page.count,
+            next: next.map { $0.string ?? $0.text },
+            hasMore: try await hasMore(answer, paginate.condition, in: context), content: PageFingerprint(page.lines))
         do throws(PagingFailure) {
             try walk.advance(after: facts, by: paginate.rule, limit: limit, origin: origin)
+            return next
         } catch {
             throw failure(Self.message(error), answer, page.rendered, hint: Self.hint(error), in: context)
         }
@@ -88,7 +107,7 @@ struct PageRequest: Sendable {
     // MARK: The request
 
     private func placed<Checkpoint>(
-        _ first: RenderedRequest, at walk: PageWalk, in context: StageContext<Checkpoint>
+        _ first: RenderedRequest, at walk: PageWalk, _ cursor: JSON?, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> RenderedRequest {
         var rendered = first
         guard let paginate else { return rendered }
@@ -107,7 +126,7 @@ struct PageRequest: Sendable {
                     place: context.facts.place))
         }
         if let (parameter, value) = paginate.rule.parameter(at: walk.position) ?? paginate.rule.firstParameter {
-            try put(value, under: parameter, into: &rendered, in: context)
+            try put(value, cursor, under: parameter, into: &rendered, in: context)
         }
         if let size = paginate.size {
             let value = try await context.evaluate { scope throws(EvaluationFailure) in try size.value.value(in: scope)
@@ -118,12 +137,12 @@ struct PageRequest: Sendable {
     }
 
     private func put<Checkpoint>(
-        _ value: String, under parameter: PageParameter, into rendered: inout RenderedRequest,
+        _ value: String, _ cursor: JSON?, under parameter: PageParameter, into rendered: inout RenderedRequest,
         in context: StageContext<Checkpoint>
     ) throws(StageFailure) {
         switch parameter.place {
         case .query: rendered.description.query.append((parameter.name, value))
-        case .body: try putIntoBody(value, parameter.name, &rendered, in: context)
+        case .body: try putIntoBody(value, cursor ?? .string(value), parameter.name, &rendered, in: context)
         case .header:
             do throws(RequestFailure) {
                 try rendered.description.setHeader(parameter.name, to: value)
@@ -137,7 +156,8 @@ struct PageRequest: Sendable {
     }
 
     private func putIntoBody<Checkpoint>(
-        _ value: String, _ name: String, _ rendered: inout RenderedRequest, in context: StageContext<Checkpoint>
+        _ text: String, _ cursor: JSON, _ name: String, _ rendered: inout RenderedRequest,
+        in context: StageContext<Checkpoint>
     ) throws(StageFailure) {
         guard case .form = definition.body else {
             var object = JSONObject()
@@ -150,7 +170,7 @@ struct PageRequest: Sendable {
                 }
                 object = own
             }
-            object[name] = .string(value)
+            object[name] = cursor
             var bytes: [UInt8] = []
             JSON.object(object).write(into: &bytes)
             rendered.description.body = .bytes(bytes)
@@ -161,41 +181,52 @@ struct PageRequest: Sendable {
         }
         guard case .bytes(let bytes) = rendered.description.body else { return }
         let pairs = bytes.split(separator: UInt8(ascii: "&")).map { String(decoding: $0, as: UTF8.self) }
-        let encoded = PipelineHTTP.PercentEncoding.query([(name, value)])
+        let encoded = PipelineHTTP.PercentEncoding.query([(name, text)])
         let others = pairs.filter { !$0.hasPrefix(encoded.prefix { $0 != "=" } + "=") }
         rendered.description.body = .text((others + [encoded]).joined(separator: "&"))
     }
 
     // MARK: The answer
 
+    /// What leads to the next page: a URL, or a cursor, which in a body may be any JSON. Nil on the last page.
     private func next<Checkpoint>(
-        by source: PaginateDefinition.Source, in answer: ServiceResponse, _ rendered: RenderedRequest,
+        by paginate: PaginateDefinition, in answer: ServiceResponse, _ rendered: RenderedRequest,
         _ context: StageContext<Checkpoint>
-    ) throws(StageFailure) -> String? {
-        switch source {
+    ) throws(StageFailure) -> JSON? {
+        switch paginate.source {
         case .counted: return nil
         case .link(let relation):
-            return LinkHeader.target(of: relation, in: answer.header("Link").joined(separator: ", "))
+            return LinkHeader.target(of: relation, in: answer.header("Link").joined(separator: ", ")).map(JSON.string)
         case .selector(let selector):
-            switch selector.lenientValue(in: answer) {
+            let value = selector.lenientValue(in: answer)
+            switch value {
             case .null: return nil
-            case .string(let text): return text
-            case .number(let number): return number.literal
+            case .string, .number: return value
             // Some services say false for "no more".
             case .bool(false): return nil
-            case let value:
-                throw failure(
-                    "\(selector.text) is \(value.kindName), which leads to no next page", answer, rendered, in: context)
+            case .array(let elements) where elements.isEmpty: return nil
+            case .object(let members) where members.isEmpty: return nil
+            case .array, .object:
+                if case .cursor(let parameter) = paginate.rule, parameter.place == .body { return value }
+            case .bool: break
             }
+            throw failure(
+                "\(selector.text) is \(value.kindName), which leads to no next page", answer, rendered, in: context)
         }
     }
 
-    private func hasMore(_ answer: ServiceResponse, _ condition: Selector?) -> Bool {
-        guard let condition else { return true }
-        switch condition.lenientValue(in: answer) {
-        case .null, .bool(false): return false
-        case .string(let text): return !text.isEmpty && text.lowercased() != "false"
-        default: return true
+    private func hasMore<Checkpoint>(
+        _ answer: ServiceResponse, _ condition: PaginateDefinition.Condition?, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) -> Bool {
+        switch condition {
+        case nil: return true
+        case .expression(let expression): return try await requests.holds(expression, answer, in: context)
+        case .selector(let selector):
+            switch selector.lenientValue(in: answer) {
+            case .null, .bool(false): return false
+            case .string(let text): return !text.isEmpty && text.lowercased() != "false"
+            default: return true
+            }
         }
     }
 

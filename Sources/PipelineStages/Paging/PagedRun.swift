@@ -35,24 +35,33 @@ struct PagedRun {
 
     private var keepsItems: Bool { stage.to == nil && stage.capture.entries.contains { $0.selector.readsItems } }
 
-    mutating func perform(_ items: PageItems) async throws(StageFailure) -> StageOutcome<RequestStage.Checkpoint> {
-        if checkpoint.isWhole, try await finishNaming() { return .finished([:]) }
+    mutating func perform(_ content: PageContent) async throws(StageFailure) -> StageOutcome<RequestStage.Checkpoint> {
+        if checkpoint.isWhole, try await finishNaming() { return .finished(path) }
         try await takeUp()
         let written = paginate
         let paginate = try await context.evaluate { scope throws(EvaluationFailure) in
             try written.resolved(in: scope)
         }
         let page = PageRequest(
-            requests: stage.requests, definition: stage.definition, paginate: paginate, items: items)
+            requests: stage.requests, definition: stage.definition, paginate: paginate, content: content)
         while true {
             if Task.isCancelled { throw .stopped }
             var walk = checkpoint.walk
-            let answer = try await page.fetch(&walk, in: context, limit: paginate.maximumPages?.constant)
+            var cursor = checkpoint.cursor.flatMap { try? JSON.parse($0) }
+            let answer = try await page.fetch(
+                &walk, cursor: &cursor, in: context, limit: paginate.maximumPages?.constant)
             try keep(answer)
             checkpoint.walk = walk
-            if walk.isFinished { return .finished(try await finish(answer)) }
+            checkpoint.cursor = cursor.flatMap { $0.string == nil ? $0.text : nil }
+            if walk.isFinished { return .finished(try await finish(answer).merging(path)) }
             try await commitPage()
         }
+    }
+
+    /// The file's path as the capture `path`.
+    private var path: JSONObject {
+        guard let target = checkpoint.target, !stage.capture.names.contains("path") else { return [:] }
+        return ["path": .string(target)]
     }
 
     // MARK: Beginning
@@ -114,11 +123,13 @@ struct PagedRun {
         try await commit()
     }
 
-    /// A next URL or cursor that repeats a secret is not kept: after a crash the page before it is the one to go on at.
+    /// A next URL or cursor that repeats a secret is not kept, nor items of which a capture is secret: after a crash the
+    /// page that was committed last is the one to go on at.
     private var holdsSecret: Bool {
+        if keepsItems, stage.capture.secrets.contains(where: \.selector.readsItems) { return true }
         switch checkpoint.walk.position {
-        case .url(let text), .cursor(let text): context.redact(text) != text
-        case .first, .number: false
+        case .url(let text), .cursor(let text): return context.redact(text) != text
+        case .first, .number: return false
         }
     }
 
@@ -141,14 +152,30 @@ struct PagedRun {
         let last = ServiceResponse(
             status: page.answer.status, headers: page.answer.headers, url: page.answer.url, body: page.answer.body,
             items: keepsItems ? .array(keptItems) : nil)
-        let captures = try stage.requests.captures(stage.capture, from: last, of: page.rendered, in: context)
+        let captures = try captures(of: last, page.rendered)
         checkpoint.isWhole = true
         // Where the last page was is of no use any more, and may hold a secret.
         checkpoint.walk = PageWalk()
+        checkpoint.cursor = nil
         checkpoint.kept = nil
         try await commit(captures: captures)
         if let file { try await name(file.part) }
         return captures
+    }
+
+    /// A capture that finds several values in the last page is most likely to be of the items of all pages.
+    private func captures(
+        of last: ServiceResponse, _ rendered: RenderedRequest
+    ) throws(StageFailure) -> JSONObject {
+        do throws(CaptureFailure) {
+            return try stage.capture.values(in: last)
+        } catch {
+            let entry = stage.capture.entries.first { $0.name == error.capture && $0.selector.readsBody }
+            let advice = error.isOfSeveral ? entry.map { paginate.advice(for: $0.selector) } : nil
+            throw .definite(
+                stage.requests.failure(
+                    error.sentence, last, of: rendered, hint: advice ?? error.hint, in: context))
+        }
     }
 
     private func name(_ part: PartFile) async throws(StageFailure) {

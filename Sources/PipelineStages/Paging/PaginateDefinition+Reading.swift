@@ -8,21 +8,58 @@ extension PaginateDefinition {
     /// - Parameter ownsItems: whether it must say what the items are; in `once.match` the list's owner does.
     static func type(_ roots: AllowedRoots, ownsItems: Bool = true) -> FieldType<PaginateDefinition> {
         let items = Field(
-            "items", FieldType<PageItems>.pageItems, required: ownsItems, examples: ["$.data[*]"],
-            "The items of a page.")
+            "items", FieldType<PageItems>.pageItems, examples: ["$.data[*]"],
+            "The items of a page; captures read those of all pages as $items.")
+        let text = Field(
+            "text", textType(roots), examples: [["skipLines": 1]],
+            "Instead of items: the pages are text, such as CSV, and are appended.")
         let next = Field(
             "next", NextFields(roots).type, required: true, examples: [["link": "next"]], "How the next page is found.")
         let maximum = Field(
             "maxPages", FieldType<Setting<Int>>.count(1...1_000_000_000, roots: roots),
             "The most pages that are fetched; all without it.")
-        return .object([items, next, maximum]) { reader in
-            let selector = ownsItems ? reader.required(items) : reader.optional(items)
+        let fields: [any AnyField] = [items] + (ownsItems ? [text] : []) + [next, maximum]
+        return .object(fields) { reader in
+            let skipLines = ownsItems ? reader.optional(text) : nil
+            let isText = ownsItems && reader.has("text")
+            let selector = ownsItems && !isText ? reader.required(items) : reader.optional(items)
+            if isText, let place = reader.place(of: "items") {
+                reader.findings.report(
+                    place, "'items' stands beside 'text'", hint: "pages are items or text: keep one of them")
+            }
             let step = reader.required(next)
             let limit = reader.optional(maximum)
-            guard let step, selector != nil || !ownsItems else { return nil }
+            let content = selector.map(PageContent.items) ?? skipLines.map(PageContent.text)
+            guard let step, content != nil || !ownsItems else { return nil }
             return PaginateDefinition(
-                items: selector, rule: step.rule, source: step.source, condition: step.condition, size: step.size,
+                content: content, rule: step.rule, source: step.source, condition: step.condition, size: step.size,
                 first: step.first, maximumPages: limit, place: reader.place)
+        }
+    }
+}
+
+extension PaginateDefinition {
+    /// The type of `text`: how many lines each page but the first begins with that are left out.
+    private static func textType(_ roots: AllowedRoots) -> FieldType<Setting<Int>> {
+        let skipLines = Field(
+            "skipLines", FieldType<Setting<Int>>.count(0...1000, roots: roots), default: 0,
+            "How many lines at the start of all pages but the first are left out, such as the names of columns.")
+        return .object([skipLines]) { reader in reader.value(skipLines, default: .constant(0)) }
+    }
+}
+
+extension FieldType where Value == PaginateDefinition.Condition {
+    /// A selector, or an expression on the response.
+    fileprivate static func pageCondition(_ roots: AllowedRoots) -> FieldType {
+        let selector = FieldType<Selector>.selector
+        let expression = FieldType<Expression>.expression(roots.union(.response))
+        return FieldType(schema: selector.schema) { place, findings in
+            let isSelector = place.text.map { text in
+                ["$", "/", "header:", "regex:", "xml:"].contains { text.hasPrefix($0) } && !text.hasPrefix("${{")
+            }
+            return isSelector ?? true
+                ? selector.read(place, findings).map { .selector($0) }
+                : expression.read(place, findings).map { .expression($0) }
         }
     }
 }
@@ -31,7 +68,7 @@ extension PaginateDefinition {
 private struct NextPage: Sendable {
     var rule: PageRule
     var source: PaginateDefinition.Source
-    var condition: Selector?
+    var condition: PaginateDefinition.Condition?
     var size: PaginateDefinition.Size?
     var first: Setting<Int>?
 }
@@ -49,12 +86,14 @@ private struct NextFields: Sendable {
     private let param = Field("param", FieldType<String>.parameterName, "The parameter that carries the cursor.")
     private let place = Field(
         "in", FieldType<PageParameter.Place>.word("place for a cursor"), default: "query", "Where the cursor is put.")
-    private let condition = Field(
-        "while", FieldType<Selector>.selector, "Where a page says whether there is another one.")
+    private let condition: Field<PaginateDefinition.Condition>
     private let first: Field<Setting<Int>>
     private let size: Field<PaginateDefinition.Size>
 
     init(_ roots: AllowedRoots) {
+        condition = Field(
+            "while", .pageCondition(roots), examples: ["$.has_more", "response.body.left > 0"],
+            "Whether there is another page: a selector, or an expression on the response.")
         first = Field("first", .count(0...1_000_000, roots: roots), default: 1, "The first page's number.")
         let name = Field("param", FieldType<String>.parameterName, required: true, "The query parameter.")
         let value = Field(

@@ -20,12 +20,20 @@ struct PaginateDefinition: Sendable {
         let value: Setting<Int>
     }
 
-    /// The items of a page; nil in a list whose owner has its own selector for them.
-    var items: PageItems?
+    /// What says whether there is another page.
+    enum Condition: Sendable {
+        /// False, null, nothing or an empty text on the last page.
+        case selector(Selector)
+        /// False on the last page; it reads `response`.
+        case expression(Expression)
+    }
+
+    /// What of a page is kept; nil in a list whose owner has its own selector for the items.
+    var content: PageContent?
     var rule: PageRule
     var source: Source
-    /// `while`: false, null or nothing on the last page.
-    var condition: Selector?
+    /// `while`.
+    var condition: Condition?
     var size: Size?
     /// The number of the first page, of pages that are counted.
     var first: Setting<Int>?
@@ -42,6 +50,18 @@ struct PaginateDefinition: Sendable {
             resolved.rule = .page(parameter, first: try first.value(in: scope))
         }
         return resolved
+    }
+
+    /// The items of a page; nil when its text is kept, and in a list whose owner has its own selector for them.
+    var items: PageItems? { content?.items }
+
+    /// What a capture is to read for the items of all pages when it reads the last page alone.
+    func advice(for selector: Selector) -> String {
+        let everything = "\"$items\" is the array of the items of all pages"
+        guard let items = items?.bareText, selector.text.hasPrefix("$") else { return everything }
+        if selector.text == items || "\(selector.text)[*]" == items { return "write \"$items\": \(everything)" }
+        guard items.hasSuffix("[*]"), selector.text.hasPrefix(items) else { return everything }
+        return "write \"$items[*]\(selector.text.dropFirst(items.count))[]\": \(everything)"
     }
 
     /// The names of the parameters that it puts into the place.

@@ -3,6 +3,8 @@ import PipelineHTTP
 /// How far a list of pages was fetched, and where its items are.
 struct PagingCheckpoint: Codable, Sendable, Equatable {
     var walk = PageWalk()
+    /// The cursor of the next page as JSON, when it is no text.
+    var cursor: String?
     /// The file that the items go to; nil when they are kept here or nobody wants them.
     var target: String?
     /// How many bytes of the part count; what stands behind them was not committed.

@@ -8,7 +8,7 @@ extension StageRequests {
     func preview(
         _ definition: RequestDefinition, as purpose: String, in scope: PreviewScope
     ) async -> RequestPreview {
-        let decorated = await decorated(definition, in: scope)
+        let (decorated, notes) = await decorated(definition, in: scope)
         var headers = definition.headers.descriptions(in: scope.known)
         let own = Set(headers.map { $0.name.lowercased() })
         for field in decorated.headers where !own.contains(field.name.canonicalName) {
@@ -22,11 +22,19 @@ extension StageRequests {
             headers.append((name, key.isQuoted.constant == true ? "\"‹self.key›\"" : "‹self.key›"))
         }
         var body = definition.body.description(in: scope.known)
-        if case .multipart(let form) = decorated.body { body = Self.description(of: form) }
-        return RequestPreview(
+        if case .multipart(let form) = decorated.body {
+            body = Self.description(of: form)
+            headers.append(("Content-Type", Self.formType))
+        }
+        var preview = RequestPreview(
             purpose: purpose, method: definition.method.rawValue, url: url(of: definition, decorated.query, scope),
             headers: headers, body: body)
+        preview.notes = notes
+        return preview
     }
+
+    /// The type of a form with files; what parts its parts is made when it is sent.
+    static let formType = "multipart/form-data"
 
     /// How a lost answer to a submit would be settled, as a sentence.
     func settlement(of definition: RequestDefinition, in scope: PreviewScope) -> String {
@@ -74,7 +82,10 @@ extension StageRequests {
 
     /// What the decorators make of a request with no body: their fields, query and form. Those that need what is not
     /// known, and signatures and digests, which would be of something else, are left out.
-    private func decorated(_ definition: RequestDefinition, in scope: PreviewScope) async -> RequestDescription {
+    private func decorated(_ definition: RequestDefinition, in scope: PreviewScope) async -> (
+        description: RequestDescription, notes: [String]
+    ) {
+        var notes: [String] = []
         var description = RequestDescription(method: definition.method, url: "http://preview.invalid/")
         let context = DecorationScope(scope: scope.filled, method: definition.method)
         var decoration = network.context
@@ -83,6 +94,10 @@ extension StageRequests {
         for template in definition.decorators + outerDecorators where reach || !template.isCredential {
             guard let decorator = try? template.resolve(context) else { continue }
             if decorator is ContentDigest { continue }
+            if let program = decorator as? ProgramDecorator {
+                notes.append("the plugin \(program.program.name) changes it before it is sent")
+                continue
+            }
             if decorator is AWSSignature {
                 if description.claimCredentials() { set("Authorization", "AWS4-HMAC-SHA256 ‹signature›", &description) }
                 continue
@@ -95,8 +110,11 @@ extension StageRequests {
         }
         if let source = description.tokenSource {
             set("Authorization", "Bearer ‹\(source.title)›", &description)
+            if case .endpoint(let grant) = source {
+                notes.append("POST \(grant.tokenURL) gives the token first, unless one is at hand (oauth2)")
+            }
         }
-        return description
+        return (description, notes)
     }
 
     private func set(_ name: String, _ value: String, _ description: inout RequestDescription) {

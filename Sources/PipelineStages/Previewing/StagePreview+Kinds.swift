@@ -76,6 +76,8 @@ extension UploadStage {
             var fields = requests.fields?.describe(in: scope.known).object ?? [:]
             fields[requests.fileField.describe(in: scope.known)] = .string(content)
             await add(definition, "upload", body: .object(fields))
+            preview.requests[0].headers.removeAll { $0.name.lowercased() == "content-type" }
+            preview.requests[0].headers.append(("Content-Type", StageRequests.formType))
         case .gcs where definition.method == .put: await add(definition, "upload", body: .string(content))
         case .tus where definition.method == .patch: await add(definition, "upload", body: .string(content))
         case .parts where parts?.creates == false: break
@@ -94,6 +96,12 @@ extension UploadStage {
         }
         let submit = definition.once == nil ? parts?.complete : definition
         if let submit, submit.once != nil { preview.once = sender.settlement(of: submit, in: scope) }
+        if preview.once == nil, mode == .put || mode == .multipart {
+            preview.once =
+                definition.isIdempotent
+                ? "it is sent again whole, which replaces the first"
+                : "it is sent again whole, and the service may then have two; \"once\" says how to find out"
+        }
         return preview
     }
 }

@@ -25,7 +25,8 @@ private struct RequestStageFields: Sendable {
     let to = Field("to", FieldType<Template>.template(), "The file that the body is written to.")
     let capture = Field("capture", FieldType<CaptureSet>.captures(), "Values from the answer.")
     let paginate = Field(
-        "paginate", PaginateDefinition.type(.request), "Fetches all pages; 'to' then gets the items as JSON Lines.")
+        "paginate", PaginateDefinition.type(.request),
+        "Fetches all pages: captures read their items as $items, and 'to' gets them as JSON Lines.")
 
     init(_ decorators: DecoratorCatalogue) {
         request = Field(
@@ -49,7 +50,14 @@ private struct RequestStageFields: Sendable {
                 hint: "\(definition.method.rawValue) is sent again without harm; leave \"once\" out")
         }
         let all = CaptureSet(definition.capture.entries + captures.entries)
-        if let pages { check(pages, definition, target, all, reading.findings) }
+        if target != nil, !all.names.contains("path") { reading.declare([CaptureDeclaration(name: "path")]) }
+        if let pages {
+            check(pages, definition, target, all, reading.findings)
+            let ofRequest = definition.place?.members?.first { $0.member.name == "capture" }?.place
+            for place in [reader.place(of: "capture"), ofRequest].compactMap(\.self) {
+                warnOfLastPage(all, at: place, pages, reading.findings)
+            }
+        }
         return RequestStage(
             requests: requests, definition: definition, to: target, capture: all, paginate: pages)
     }
@@ -64,10 +72,35 @@ private struct RequestStageFields: Sendable {
                 place, "'once' has no meaning beside 'paginate'",
                 hint: "pages are read, and each is asked for again when its answer is lost; leave \"once\" out")
         }
+        if case .text = pages.content {
+            if let entry = captures.entries.first(where: \.selector.readsItems) {
+                findings.report(
+                    pages.place, "the capture '\(entry.name)' reads $items, and these pages are text",
+                    hint: "\"to\" writes the text of all pages to a file")
+            } else if target == nil {
+                findings.report(
+                    pages.place, "the text of the pages goes nowhere",
+                    hint: "add \"to\": the file that it is written to")
+            }
+            return
+        }
         if target != nil, let entry = captures.entries.first(where: \.selector.readsItems) {
             findings.report(
                 pages.place, "the capture '\(entry.name)' reads $items, which \"to\" writes to a file instead",
                 hint: "take out \"to\" or the capture")
+        }
+    }
+
+    /// A capture of the body reads the last page, where most often the items of all pages are meant.
+    private func warnOfLastPage(
+        _ captures: CaptureSet, at place: SourceLocation, _ pages: PaginateDefinition, _ findings: DiagnosticCollector
+    ) {
+        for (member, place) in place.members ?? [] {
+            guard let entry = captures.entries.first(where: { $0.name == member.name }), entry.selector.readsBody else {
+                continue
+            }
+            findings.warn(
+                place, "the capture '\(entry.name)' reads the last page alone", hint: pages.advice(for: entry.selector))
         }
     }
 }

@@ -22,10 +22,10 @@ struct RequestStage: Stage {
     func resume(from checkpoint: Checkpoint?, in context: Context) async throws(StageFailure) -> StageOutcome<
         Checkpoint
     > {
-        if let paginate, let items = paginate.items {
+        if let paginate, let content = paginate.content {
             // Pages are read: a search by POST is no submit, and is sent again without harm.
             var run = PagedRun(self, paginate, from: checkpoint?.paging, in: context)
-            return try await run.perform(items)
+            return try await run.perform(content)
         }
         if definition.isIdempotent { return .finished(try await sent(in: context)) }
         let guarded = GuardedSubmit(requests: requests, definition: definition)
@@ -36,7 +36,7 @@ struct RequestStage: Stage {
             return captures
         }
         switch outcome {
-        case .submitted: return .finished([:])
+        case .submitted: return .finished(try await pathCapture(in: context))
         case .unknown(let lost): return .unknown(nil, lost)
         case .waiting(let time):
             let reason = WaitReason(.settle, detail: "the answer was lost; what became of it is looked for again")
@@ -44,7 +44,10 @@ struct RequestStage: Stage {
         }
     }
 
-    func objection(at start: JobStart) async -> StepFailure? { to.flatMap(start.objection(toWriting:)) }
+    func objection(at start: JobStart) async -> StepFailure? {
+        if case .file(let file, _) = definition.body, let failure = start.objection(toReading: file) { return failure }
+        return to.flatMap(start.objection(toWriting:))
+    }
 
     private func sent(in context: Context) async throws(StageFailure) -> JSONObject {
         let rendered = try await requests.render(definition, in: context)
@@ -54,12 +57,26 @@ struct RequestStage: Stage {
             let answer = try await requests.judge(response, of: rendered, in: context)
             let captures = try requests.captures(capture, from: answer, of: rendered, in: context)
             try await keep(answer.body, in: context)
-            return captures
+            return captures.merging(try await pathCapture(in: context))
         }
+    }
+
+    /// The absolute path of the file that the body is written to, as the capture `path`; none without a file, and where
+    /// the author has a capture of that name.
+    func pathCapture(in context: Context) async throws(StageFailure) -> JSONObject {
+        guard let to, !capture.names.contains("path") else { return [:] }
+        return ["path": .string(try await context.outputFile(to))]
     }
 
     private func keep(_ body: [UInt8], in context: Context) async throws(StageFailure) {
         guard let to else { return }
         _ = try await ResultFile.write(body, to: try await context.outputFile(to), in: context)
+    }
+}
+
+extension JSONObject {
+    /// The members of both; of one name the other's.
+    func merging(_ other: JSONObject) -> JSONObject {
+        other.reduce(into: self) { merged, member in merged[member.name] = member.value }
     }
 }

@@ -51,10 +51,12 @@ struct URLTemplate: Sendable {
     }
 
     /// The text in a scope. A value that brings a space or a control character in is a failure; so is one that brings
-    /// `?` or `#` into a path. A value at the very start may be a whole URL with a query of its own.
+    /// `?`, `#` or a segment `.` or `..` into a path. A value at the very start may be a whole URL with a query of its
+    /// own.
     func text(in scope: Scope) throws(EvaluationFailure) -> String {
         var text = ""
         var isInQuery = false
+        var values: [BroughtValue] = []
         for (position, piece) in pieces.enumerated() {
             switch piece {
             case .literal(let literal):
@@ -63,11 +65,59 @@ struct URLTemplate: Sendable {
             case .value(let expression):
                 let value = try expression.evaluateText(in: scope)
                 try check(value, of: expression, mayHoldQuery: position == 0 || isInQuery, isStart: position == 0)
+                // A whole URL says itself where it leads.
+                if position > 0 || !value.contains("://") {
+                    let start = text.utf8.count
+                    values.append(BroughtValue(range: start..<start + value.utf8.count, expression: expression))
+                }
                 text += value
                 isInQuery = isInQuery || (position == 0 && value.contains("?"))
             }
         }
+        try checkSegments(of: text, values)
         return text
+    }
+
+    /// Where a value stands in the text, in bytes.
+    private struct BroughtValue {
+        let range: Range<Int>
+        let expression: Expression
+    }
+
+    /// Refuses a segment that leads out of the path (RFC 3986, section 5.2.4) if a value has a part in it. What
+    /// `urlencode` made is meant as a name.
+    private func checkSegments(of text: String, _ values: [BroughtValue]) throws(EvaluationFailure) {
+        guard !values.isEmpty else { return }
+        let bytes = Array(text.utf8)
+        var start = 0
+        if let scheme = text.firstRange(of: "://") {
+            start = text.utf8.distance(from: text.startIndex, to: scheme.upperBound)
+        }
+        let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.count
+        while start < end {
+            let stop = bytes[start..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
+            let segment = start..<stop
+            start = stop + 1
+            guard let name = Self.dots(bytes[segment]) else { continue }
+            let own = values.filter { $0.range.overlaps(segment) }
+            guard let value = own.first, !(value.expression.isURLEncoded && value.range == segment) else { continue }
+            let isStart = value.range.lowerBound == 0
+            throw .wrong(
+                message:
+                    "the value of \(value.expression.text) brings the segment '\(name)' into the path, which leads out "
+                    + "of it",
+                hint: isStart
+                    ? "a URL must come without such segments"
+                    : "if it is a name, encode it: ${{ urlencode(\(value.expression.text)) }}",
+                range: value.expression.place)
+        }
+    }
+
+    /// `.` or `..` as what a segment stands for, its dots plain or as `%2e`; nil for any other.
+    private static func dots(_ segment: ArraySlice<UInt8>) -> String? {
+        guard (1...6).contains(segment.count) else { return nil }
+        let plain = String(decoding: segment, as: UTF8.self).lowercased().replacing("%2e", with: ".")
+        return plain == "." || plain == ".." ? plain : nil
     }
 
     private func check(

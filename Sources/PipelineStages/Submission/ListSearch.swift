@@ -27,14 +27,16 @@ struct ListSearch: Sendable {
             try list.paginate?.resolved(in: scope)
         }
         let request = PageRequest(
-            requests: requests, definition: list, paginate: paginate, items: list.paginate?.items ?? items,
+            requests: requests, definition: list, paginate: paginate, content: .items(list.paginate?.items ?? items),
             unreadable: .answered)
         let limit = paginate.map { $0.maximumPages?.constant ?? Self.mostPages } ?? 1
         var walk = PageWalk()
+        var cursor: JSON?
         var matches: [JSON] = []
         while true {
             if Task.isCancelled { throw .stopped }
-            let page = try await request.fetch(&walk, in: context, role: StageRequests.look, limit: limit)
+            let page = try await request.fetch(
+                &walk, cursor: &cursor, in: context, role: StageRequests.look, limit: limit)
             // Nothing at all is not an empty list: whatever stands in the way answered it.
             guard !page.answer.body.isEmpty else {
                 let failure = requests.failure(

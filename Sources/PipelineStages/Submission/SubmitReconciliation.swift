@@ -9,6 +9,11 @@ struct SubmitReconciliation: Sendable {
     /// Why it isn't known.
     var cause = "the answer is lost"
 
+    init(requests: StageRequests, definition: RequestDefinition) {
+        self.requests = requests.revealing(definition.capture)
+        self.definition = definition
+    }
+
     func perform<Checkpoint>(
         _ record: SubmitRecord, in context: StageContext<Checkpoint>, accept: GuardedSubmit.Accept
     ) async throws(StageFailure) -> Reconciliation {

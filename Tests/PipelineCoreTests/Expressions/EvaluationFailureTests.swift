@@ -14,6 +14,33 @@ import Testing
         }
     }
 
+    @Test("what would be too large is an error with its place, and is not built")
+    func bounds() throws {
+        // Each step makes ten of one: it is written in a few bytes, and ten steps would be ten gigabytes.
+        let text = (0..<9).reduce("'xxxxxxxxxx'") { text, _ in "replace(\(text), 'x', 'xxxxxxxxxx')" }
+        let failure = #expect(throws: EvaluationFailure.self) { try ExpressionTests.evaluate(text) }
+        #expect(failure?.message.hasSuffix("makes a text of more than 64MiB") == true)
+        #expect(failure?.hint != nil)
+    }
+
+    @Test("a text of many parts, one that grows by joining, and an array of a text have their bounds too")
+    func otherBounds() throws {
+        var scope = ExpressionTests.scope
+        scope.inputs["text"] = .string(String(repeating: "x", count: 8 << 20))
+        scope.inputs["many"] = .string(String(repeating: "x", count: 1 << 20))
+        scope.inputs["texts"] = .array(Array(repeating: scope.inputs["text"] ?? .null, count: 9))
+        let sum = Array(repeating: "inputs.text", count: 9).joined(separator: " + ")
+        for text in [
+            sum, "join(inputs.texts, '')", "split(inputs.many, 'x')", "replace('xxxxxxxxx', 'x', inputs.text)",
+        ] {
+            let failure = #expect(throws: EvaluationFailure.self) { try ExpressionTests.evaluate(text, in: scope) }
+            #expect(failure?.message.contains("of more than") == true, "\(text)")
+        }
+        let pieces = String(repeating: "${{ inputs.text }}", count: 9)
+        let template = try Template.parse(pieces, in: SourceRange(start: 0, end: pieces.utf8.count))
+        #expect(throws: EvaluationFailure.self) { try template.evaluateText(in: scope) }
+    }
+
     @Test(
         "values that do not fit are named with the path",
         arguments: [

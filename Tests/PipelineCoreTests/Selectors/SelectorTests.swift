@@ -152,6 +152,7 @@ import Testing
                 #""x ${{ y }}""#, "x ${{ y }}", "\"x ${{ y }}\" is no selector",
                 "selectors hold no expressions; a selector is"
             ),
+            (#""state""#, "state", "\"state\" is no selector", "did you mean \"$.state\", a member of a JSON body"),
             (#"5"#, "5", "a selector cannot be a number", "a selector is"),
             (#"[]"#, "[]", "this list of selectors is empty", "a selector is"),
             (#"["$.a", ["$.b"]]"#, "[\"$.b\"]", "a selector cannot be an array", "a selector is"),
@@ -205,7 +206,7 @@ import Testing
         let captures = CaptureSet.parse(try JSONNode.parse(source), in: source, errors: &errors)
         #expect(errors.isEmpty)
         #expect(captures.names == ["b", "a", "key"])
-        #expect(captures.secretNames == ["a"])
+        #expect(captures.secrets.map(\.name) == ["a"])
         #expect(try captures.values(in: Self.answer).names == ["b", "a", "key"])
         #expect(try captures.values(in: Self.answer) == ["b": "j1", "a": 201, "key": 1.5])
         let failure = #expect(throws: CaptureFailure.self) {

@@ -31,6 +31,8 @@ final class MemoryStageHost: StageHost {
         var renewedSecrets: [String: String]?
         /// What was concealed since the start.
         var concealed: [String] = []
+        /// The exchanges that were recorded, each as it was when it was.
+        var exchanges: [ExchangeRecord] = []
         /// How many round trips for credentials there were.
         var authentications = 0
     }
@@ -132,9 +134,13 @@ final class MemoryStageHost: StageHost {
 
     func digest(_ bytes: [UInt8]) -> String { "digest-\(bytes.count)" }
 
-    func redact(_ text: String) -> String { redactor.redact(text) }
+    func redact(_ text: String) -> String {
+        state.withLock(\.concealed).reduce(redactor) { $0.adding($1, named: "concealed") }.redact(text)
+    }
 
     func conceal(_ secret: String, as name: String) { state.withLock { $0.concealed.append(secret) } }
+
+    func record(_ exchange: ExchangeRecord) { state.withLock { $0.exchanges.append(exchange) } }
 
     func authenticates() { state.withLock { $0.authentications += 1 } }
 

@@ -103,6 +103,107 @@ struct PaginationTests {
         }
     }
 
+    @Test(
+        "a cursor keeps its JSON type in a body",
+        arguments: [
+            ("7", "7"), (#""7""#, #""7""#), (#"["a",1]"#, #"["a",1]"#), (#"{"k":{"S":"x"}}"#, #"{"k":{"S":"x"}}"#),
+        ])
+    func cursorType(cursor: String, sent: String) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/search", 200, #"{ "data": [ {"id": 1} ], "cursor": \#(cursor) }"#)
+        service.on("POST /v1/search", 200, #"{ "data": [ {"id": 2} ], "cursor": null }"#)
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", "request": { "POST": "/search", "json": {} },
+              "paginate": { "items": "$.data[*]", "next": { "cursor": "$.cursor", "param": "after", "in": "body" } } }
+            """, network: service.network)
+        // The process ends after the first page: the type is in the checkpoint.
+        bench.host.read { $0.commitsLeft = 1 }
+        #expect(await !bench.resume().isFinished)
+        bench.host.read {
+            $0.commitsLeft = nil
+            $0.journalFailure = nil
+        }
+        bench.checkpoint = bench.host.read(\.checkpoint)
+        service.reset("POST /v1/search")
+        service.on("POST /v1/search", 200, #"{ "data": [ {"id": 2} ], "cursor": [] }"#)
+        #expect(await bench.resume().isFinished)
+        #expect(service.requests.last?.text == #"{"after":\#(sent)}"#)
+    }
+
+    @Test("an expression on the response says whether there is another page")
+    func condition() async throws {
+        let service = PageService { $0.extra = { #""left": \#(2 - $0),"# } }
+        let bench = try bench(
+            service, next: #"{ "cursor": "$.cursor", "param": "after", "while": "response.body.left > 0" }"#,
+            request: #""GET": "/items", "query": { "limit": 3 }"#)
+        #expect(await bench.resume().isFinished)
+        #expect(service.queries == ["limit=3", "limit=3&after=3"])
+    }
+
+    @Test("pages of text are appended, the first lines of all but the first left out")
+    func text() async throws {
+        let service = ScriptedService()
+        service.on("GET /v1/rows", 200, "name,size\na,1\nb,2", headers: ["X-Next": "2"])
+        service.on("GET /v1/rows", 200, "name,size\nc,3\n", headers: ["X-Next": "3"])
+        service.on("GET /v1/rows", 200, "name,size\n", headers: ["X-Next": "4"])
+        let bench = try StageBench(
+            """
+            { "id": "a", "kind": "request", "service": "api", "request": { "GET": "/rows" }, "to": "rows.csv",
+              "paginate": { "text": { "skipLines": 1 }, "next": { "cursor": "header:X-Next", "param": "at" } } }
+            """, network: service.network, folders: JobFolders(document: folder.path, output: folder.path))
+        #expect(await bench.resume().isFinished)
+        #expect(folder.read("rows.csv") == "name,size\na,1\nb,2\nc,3\n")
+        #expect(service.requests.count == 3)
+    }
+
+    @Test(
+        "mistakes of pages of text are told",
+        arguments: [
+            (#""text": {}, "items": "$.a""#, "", "'items' stands beside 'text'"),
+            (#""text": { "skipLines": 1 }"#, "", "the text of the pages goes nowhere"),
+            (#""text": {}"#, #""to": "x", "capture": { "a": "$items[0]" },"#, "these pages are text"),
+            ("", "", "'items' is missing here"),
+        ])
+    func textMistakes(content: String, more: String, message: String) {
+        let comma = content.isEmpty ? "" : ", "
+        let report = StageBench.report(
+            """
+            { "id": "a", "kind": "request", "service": "api", "request": { "GET": "/rows" }, \(more)
+              "paginate": { \(content)\(comma) "next": { "link": "next" } } }
+            """)
+        #expect(report.contains(message))
+    }
+
+    @Test(
+        "a capture that reads the last page alone is warned of, with what reads all of them",
+        arguments: [
+            ("$.data[*][]", #"write "$items": "$items" is the array"#), ("$.data", #"write "$items": "$items" is"#),
+            ("$.data[*].id[]", #"write "$items[*].id[]": "$items" is the array"#),
+            ("/total", #""$items" is the array"#),
+        ])
+    func lastPage(selector: String, hint: String) throws {
+        let plan = try StageBench.plan(
+            """
+            { "id": "a", "kind": "request", "service": "api", "request": { "GET": "/items" },
+              "capture": { "ids": "\(selector)", "all": "$items", "etag": "header:ETag?" },
+              "paginate": { "items": "$.data[*]", "next": { "link": "next" } } }
+            """, network: PageService().network)
+        #expect(plan.warnings.diagnostics.map(\.message) == ["the capture 'ids' reads the last page alone"])
+        #expect(plan.warnings.diagnostics.first?.hint?.contains(hint) == true)
+        #expect(plan.warnings.text.hasPrefix("test.json:4:"))
+    }
+
+    @Test("a capture that finds several values in the last page is told to read $items")
+    func severalInLastPage() async throws {
+        let service = PageService { $0.count = 6 }
+        let bench = try bench(
+            service, next: #"{ "link": "next" }"#, capture: #""capture": { "ids": "$.data[*].id" },"#)
+        let failure = await bench.resume().tryFailure?.failure
+        #expect(failure?.title.contains("$.data[*].id matches more than one value") == true)
+        #expect(failure?.hint?.hasPrefix(#"write "$items[*].id[]""#) == true)
+    }
+
     @Test("writes the items to a file as JSON Lines, and says so of a different one that is there")
     func file() async throws {
         let service = PageService()
@@ -112,7 +213,7 @@ struct PaginationTests {
         #expect(await bench.resume().isFinished)
         #expect(folder.read("all.jsonl") == Self.lines)
         #expect(folder.names == ["all.jsonl"])
-        #expect(bench.captures == ["more": false, "status": 200])
+        #expect(bench.captures == ["more": false, "status": 200, "path": .string("\(folder.path)/all.jsonl")])
         let written = bench.host.read { $0.files }
         #expect(written.map(\.bytes) == [Int64(Self.lines.utf8.count)])
         #expect(written.first?.sha256 == TransferFolder.sha256(Array(Self.lines.utf8)))

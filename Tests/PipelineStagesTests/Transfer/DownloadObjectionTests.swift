@@ -57,6 +57,44 @@ struct DownloadObjectionTests {
         folder.write("old.txt", Array("old".utf8))
         #expect(try await objection(#""to": "old.txt""#, stage: #", "when": "inputs.file == 'x'""#) == nil)
         #expect(try await objection(#""to": "old.txt""#, stage: #", "continueOnFailure": true"#) == nil)
-        #expect(try await objection(#""to": "old.txt""#, stage: #", "forEach": "split('a,b', ',')""#) == nil)
+    }
+
+    @Test("when two items that are known write one file, or one of them can't be written")
+    func items() async throws {
+        folder.write("b.txt", Array("old".utf8))
+        func found(_ to: String, _ items: String) async throws -> String? {
+            try await objection(#""to": "\#(to)""#, stage: #", "forEach": "split('\#(items)', ',')""#)
+        }
+        #expect(
+            try await found("new.txt", "a,b") == "items 0 and 1 of stage 'move' would both write \(folder.path)/new.txt"
+        )
+        #expect(
+            try await found("${{ item }}.bin", "a,b,c,b")
+                == "items 1 and 3 of stage 'move' would both write \(folder.path)/b.bin")
+        #expect(try await found("${{ item }}.txt", "a,b")?.hasPrefix("item 1 of stage 'move': a file is at") == true)
+        #expect(try await found("${{ item }}-${{ index }}", "a,a") == nil)
+        #expect(try await found("./", "a,a") == nil)
+    }
+
+    @Test("when a file among items that are known is not there, unless a stage before may make it")
+    func missingFiles() async throws {
+        folder.write("a.bin", [1])
+        func failure(_ before: String) async throws -> String? {
+            let plan = try TransferBench.plan(
+                """
+                \(before) { "id": "send", "kind": "upload", "service": "api", "protocol": "put", "file": "${{ item }}",
+                  "forEach": "split('a.bin,b.bin', ',')", "request": { "PUT": "/x" } }
+                """)
+            let known = Scope(job: Scope.Job(id: "1", key: "k", started: .epoch), baseFolder: folder.path)
+            let folders = JobFolders(document: folder.path, output: folder.path)
+            return await plan.objection(at: JobStart(known: known, folders: folders, overwrites: false))?.title
+        }
+        #expect(
+            try await failure("")
+                == "item 1 of stage 'send': the file \(folder.path)/b.bin can't be read: No such file or directory")
+        #expect(
+            try await failure(
+                #"{ "id": "w", "kind": "download", "service": "api", "request": { "GET": "/x" }, "to": "b.bin" },"#)
+                == nil)
     }
 }

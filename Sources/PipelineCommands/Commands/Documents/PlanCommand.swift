@@ -40,6 +40,13 @@ struct PlanCommand: WorkspaceCommand {
             console.data(PlanText(preview).text)
             forecast?.lines.forEach { console.data(SafeText.line($0)) }
         }
+        if !draft.plan.warnings.diagnostics.isEmpty { console.note(draft.plan.warnings.text) }
+        let secrets = try workspace.secrets()
+        for name in draft.plan.secrets where !draft.plan.optionalSecrets.contains(name) {
+            if await secrets.secret(name) == nil {
+                console.note("warning: the secret \(name) is not set: a run would not start")
+            }
+        }
         return .succeeded
     }
 }

@@ -24,7 +24,12 @@ struct ValidateCommand: WorkspaceCommand {
             do {
                 let source = try JobDraft.source(at: file)
                 let plan = try Planner(catalogue: await workspace.catalogue(for: source)).plan(source)
-                results.append(["file": .string(file), "valid": true, "errors": []])
+                var result: JSONObject = ["file": .string(file), "valid": true, "errors": []]
+                if !plan.warnings.diagnostics.isEmpty {
+                    result["warnings"] = .array(Self.list(plan.warnings))
+                    if !json { console.note(plan.warnings.text) }
+                }
+                results.append(.object(result))
                 let count = plan.stages.count
                 if !json { console.data("\(file): valid, \(count) stage\(count == 1 ? "" : "s")") }
             } catch {
@@ -37,16 +42,20 @@ struct ValidateCommand: WorkspaceCommand {
         return isValid ? .succeeded : .invalid
     }
 
+    private static func list(_ report: DiagnosticReport) -> [JSON] {
+        report.located.map { diagnostic, place in
+            [
+                "line": .number(JSONNumber(place.line)), "column": .number(JSONNumber(place.column)),
+                "pointer": .string(diagnostic.pointer), "message": .string(diagnostic.message),
+                "hint": JSON(diagnostic.hint),
+            ]
+        }
+    }
+
     private static func errors(in error: any Error) -> [JSON] {
         switch error {
         case let error as DefinitionError:
-            error.located.map { diagnostic, place in
-                [
-                    "line": .number(JSONNumber(place.line)), "column": .number(JSONNumber(place.column)),
-                    "pointer": .string(diagnostic.pointer), "message": .string(diagnostic.message),
-                    "hint": JSON(diagnostic.hint),
-                ]
-            }
+            list(DiagnosticReport(source: error.source, diagnostics: error.diagnostics))
         case let error as StepFailure:
             [["line": 1, "column": 1, "pointer": "", "message": .string(error.title), "hint": JSON(error.hint)]]
         default: [["line": 1, "column": 1, "pointer": "", "message": .string("\(error)"), "hint": nil]]

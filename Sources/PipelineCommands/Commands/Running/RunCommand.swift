@@ -60,6 +60,7 @@ struct RunCommand: WorkspaceCommand {
 
     private func start(_ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
         let (workspace, journal, console) = (session.workspace, session.journal, session.console)
+        if !draft.plan.warnings.diagnostics.isEmpty { console.note(draft.plan.warnings.text) }
         let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
         let record = draft.record(
             id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder,

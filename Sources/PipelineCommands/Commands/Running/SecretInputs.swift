@@ -42,13 +42,16 @@ extension Workspace {
     /// What to say of a secret that a job of the plan needs and that is nowhere; nil when all are there.
     func missingSecret(of plan: Plan, for record: JobRecord) async throws -> CommandError? {
         let secrets = try secrets()
+        var missing: [String] = []
         for name in plan.secrets where record.needsSecret(name, in: plan) {
-            if await secrets.secret(name) == nil {
-                return CommandError(
-                    .invalid, "the secret \(name) is not set",
-                    hint: "set PIPELINE_SECRET_\(name), or give a file with --secrets-file")
-            }
+            if await secrets.secret(name) == nil { missing.append(name) }
         }
-        return nil
+        guard let first = missing.first else { return nil }
+        let title =
+            missing.count == 1
+            ? "the secret \(first) is not set"
+            : "\(missing.count) secrets are not set: \(missing.joined(separator: ", "))"
+        return CommandError(
+            .invalid, title, hint: "set PIPELINE_SECRET_\(first), or give a file with --secrets-file")
     }
 }

@@ -5,20 +5,14 @@ extension ExpressionEvaluator {
         _ function: ExpressionFunction, _ arguments: [ExpressionNode], at range: SourceRange
     ) throws(EvaluationFailure) -> JSON {
         let call = FunctionCall(evaluator: self, function: function, nodes: arguments)
-        let value = try result(of: call, at: range)
-        if case .string(let text) = value { try check(size: text.utf8.count, at: range) }
-        return value
-    }
-
-    private func result(of call: FunctionCall, at range: SourceRange) throws(EvaluationFailure) -> JSON {
         switch call.function {
         case .len: return .number(JSONNumber(try call.length()))
         case .lower: return .string(try call.text(0).lowercased())
         case .upper: return .string(try call.text(0).uppercased())
         case .trim: return .string(Self.trimmed(try call.text(0)))
-        case .replace: return .string(try call.replaced())
-        case .split: return try call.split()
-        case .join: return .string(try call.joined())
+        case .replace: return .string(try call.replaced(at: range))
+        case .split: return try call.split(at: range)
+        case .join: return .string(try call.joined(at: range))
         case .contains: return .bool(try call.contains())
         case .startsWith: return .bool(Array(try call.text(0).utf8).starts(with: Array(try call.text(1).utf8)))
         case .endsWith: return .bool(try call.text(0).utf8.reversed().starts(with: try call.text(1).utf8.reversed()))
@@ -59,20 +53,6 @@ extension ExpressionEvaluator {
         case .now: return try fact(.now(place: place(range)))
         case .uuid: return try fact(.uuid(place: place(range)))
         }
-    }
-
-    /// The longest text that an expression may build, in bytes.
-    static let longestText = 64 << 20
-    /// The most elements that `split` may give.
-    static let mostElements = 1_000_000
-
-    /// Fails before a text is built that no request would carry and that memory may not hold.
-    func check(size: Int, at range: SourceRange) throws(EvaluationFailure) {
-        guard size > Self.longestText else { return }
-        throw wrong(
-            "\(expression.text(of: range)) gives a text of more than 64 MiB",
-            hint: "an expression is for small values; a file is sent with \"file\", fileBase64(…) or jsonLines(…)",
-            at: range)
     }
 
     private func fact(_ fact: Fact) throws(EvaluationFailure) -> JSON {

@@ -126,7 +126,9 @@ extension ExpressionEvaluator {
                     link.operand, value, needed: "a text", fallback: "''",
                     hint: value.isNull ? nil : "string(\(shown)) makes it a text")
             }
-            try check(size: text.utf8.count + part.utf8.count, at: link.operatorRange)
+            try checkSize(
+                text.utf8.count + part.utf8.count,
+                at: SourceRange(start: first.range.start, end: link.operand.range.end))
             text += part
         }
         return .string(text)

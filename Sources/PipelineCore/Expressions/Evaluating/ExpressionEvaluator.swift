@@ -21,7 +21,8 @@ struct ExpressionEvaluator {
         case .object(let members):
             let values = try values(of: members.map(\.value))
             return .object(JSONObject(zip(members, values).map { ($0.name, $1) }))
-        case .call(let function, let arguments): return try call(function, arguments, at: node.range)
+        case .call(let function, let arguments):
+            return try bounded(try call(function, arguments, at: node.range), at: node.range)
         }
     }
 

@@ -58,44 +58,37 @@ extension FunctionCall {
         }
     }
 
-    func replaced() throws(EvaluationFailure) -> String {
+    func replaced(at range: SourceRange) throws(EvaluationFailure) -> String {
         let (text, old, new) = (try self.text(0), try self.text(1), try self.text(2))
         guard !old.isEmpty else { throw failure("\(shown(1)) is empty: there is nothing to replace", 1) }
-        let parts = ByteSearch.split(text, by: old)
-        try check(parts, separator: new)
-        return parts.joined(separator: new)
+        let count = ByteSearch.count(of: old, in: text)
+        let (growth, overflow) = count.multipliedReportingOverflow(by: new.utf8.count - old.utf8.count)
+        try evaluator.checkSize(overflow ? nil : text.utf8.count + growth, at: range)
+        return ByteSearch.replacing(old, in: text, with: new)
     }
 
-    func split() throws(EvaluationFailure) -> JSON {
+    func split(at range: SourceRange) throws(EvaluationFailure) -> JSON {
         let (text, separator) = (try self.text(0), try self.text(1))
         guard !separator.isEmpty else { throw failure("\(shown(1)) is empty: there is nothing to split at", 1) }
-        let parts = ByteSearch.split(text, by: separator)
-        guard parts.count <= ExpressionEvaluator.mostElements else {
-            throw failure("\(shown(0)) has more than \(ExpressionEvaluator.mostElements) parts", 0)
-        }
-        return .array(parts.map(JSON.string))
+        try evaluator.checkCount(ByteSearch.count(of: separator, in: text) + 1, at: range)
+        return .array(ByteSearch.split(text, by: separator).map(JSON.string))
     }
 
-    func joined() throws(EvaluationFailure) -> String {
+    func joined(at range: SourceRange) throws(EvaluationFailure) -> String {
         let value = try self.value(0)
         guard case .array(let elements) = value else { throw mismatch(0, value, needed: "an array") }
         let separator = try text(1)
         var texts: [String] = []
+        var size = 0
         for (index, element) in elements.enumerated() {
             guard let text = element.scalarText else {
                 throw failure("element \(index) of \(shown(0)) is \(element.kindName), which cannot be joined", 0)
             }
             texts.append(text)
+            size += text.utf8.count + separator.utf8.count
+            try evaluator.checkSize(size - separator.utf8.count, at: range)
         }
-        try check(texts, separator: separator)
         return texts.joined(separator: separator)
-    }
-
-    /// Fails before texts are joined to one that is too long.
-    private func check(_ texts: [String], separator: String) throws(EvaluationFailure) {
-        let size = texts.reduce(0) { $0 + $1.utf8.count }
-        let range = SourceRange(start: nodes[0].range.start, end: nodes[nodes.count - 1].range.end)
-        try evaluator.check(size: size + separator.utf8.count * max(0, texts.count - 1), at: range)
     }
 
     /// The elements of an array, those of arrays in it in their places, without nulls.
@@ -105,13 +98,18 @@ extension FunctionCall {
         return .array(elements.flatMap { $0.array ?? [$0] }.filter { !$0.isNull })
     }
 
-    /// Small letters, digits and single hyphens between them, as names at strict services are.
+    /// Small letters, digits and single hyphens between them, as names at strict services are: at most 40, of which the
+    /// last eight are of a digest where something was cut.
     func slug() throws(EvaluationFailure) -> String {
         let words = try textOrNumber(0).lowercased().utf8.split { byte in
             !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) && !(48...57).contains(byte)
         }
         guard !words.isEmpty else { throw failure("\(shown(0)) has no letter or digit that a slug could keep", 0) }
-        return words.map { String(decoding: Array($0), as: UTF8.self) }.joined(separator: "-")
+        let whole = words.map { String(decoding: Array($0), as: UTF8.self) }.joined(separator: "-")
+        guard whole.utf8.count > 40 else { return whole }
+        let head = String(decoding: whole.utf8.prefix(31), as: UTF8.self)
+        return (head.utf8.last == UInt8(ascii: "-") ? head : head + "-")
+            + SHA256Text.hex(of: try textOrNumber(0)).prefix(8)
     }
 
     /// A digest whose algorithm and encoding are the arguments from an index on.

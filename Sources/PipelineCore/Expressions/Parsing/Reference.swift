@@ -37,10 +37,17 @@ public struct Reference: Sendable, Hashable {
     public let range: SourceRange
     /// Whether null does no harm here: the reference is on the left of `??`, or compared with `null`.
     public let toleratesNull: Bool
+    /// The function that takes it as it is, if one does.
+    let function: ExpressionFunction?
 
     public init(root: Root, range: SourceRange, toleratesNull: Bool) {
+        self.init(root: root, range: range, toleratesNull: toleratesNull, function: nil)
+    }
+
+    init(root: Root, range: SourceRange, toleratesNull: Bool, function: ExpressionFunction?) {
         self.root = root
         self.range = range
         self.toleratesNull = toleratesNull
+        self.function = function
     }
 }

@@ -29,7 +29,13 @@ struct ReferenceCollector {
                 references.append(
                     Reference(root: .part("digest"), range: origin.source(of: node.range), toleratesNull: false))
             }
-            for argument in arguments { visit(argument, tolerant: false) }
+            for argument in arguments {
+                guard case .path(let root, let accessors) = argument.kind else {
+                    visit(argument, tolerant: false)
+                    continue
+                }
+                add(root, accessors, at: argument.range, tolerant: false, in: function)
+            }
         }
     }
 
@@ -49,10 +55,12 @@ struct ReferenceCollector {
     }
 
     private mutating func add(
-        _ root: ExpressionNode.PathRoot, _ accessors: [ExpressionNode.Accessor], at range: SourceRange, tolerant: Bool
+        _ root: ExpressionNode.PathRoot, _ accessors: [ExpressionNode.Accessor], at range: SourceRange, tolerant: Bool,
+        in function: ExpressionFunction? = nil
     ) {
         let reference = Reference(
-            root: Self.root(root, accessors), range: origin.source(of: range), toleratesNull: tolerant)
+            root: Self.root(root, accessors), range: origin.source(of: range), toleratesNull: tolerant,
+            function: function)
         references.append(reference)
         visitIndices(accessors)
     }

@@ -25,6 +25,9 @@ extension Expression {
     /// Where it stands in its file.
     public var place: SourceRange { origin.source(of: SourceRange(start: 0, end: text.utf8.count)) }
 
+    /// Whether it is `urlencode(…)` as a whole.
+    public var isURLEncoded: Bool { if case .call(.urlencode, _) = root.kind { true } else { false } }
+
     /// Its value as it is put into a text, see ``Template/evaluateText(in:)``.
     public func evaluateText(in scope: Scope) throws(EvaluationFailure) -> String {
         let value = try evaluate(in: scope)

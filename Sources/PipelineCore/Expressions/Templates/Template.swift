@@ -77,7 +77,12 @@ public struct Template: Sendable, Equatable {
         for part in parts {
             switch part {
             case .literal(let literal): text += literal
-            case .expression(let expression): text += try expression.evaluateText(in: scope)
+            case .expression(let expression):
+                text += try expression.evaluateText(in: scope)
+                guard text.utf8.count > ExpressionBounds.mostBytes else { continue }
+                throw .wrong(
+                    message: "this text has more than \(SizeText.exact(Int64(ExpressionBounds.mostBytes)))",
+                    hint: "a file is sent as it is, of any size, with \"file\"", range: expression.place)
             }
         }
         return text

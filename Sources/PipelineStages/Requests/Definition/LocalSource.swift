@@ -43,7 +43,13 @@ struct LocalSource: Sendable {
     }
 
     private static func failure(_ path: String, _ code: Int32, _ range: SourceRange) -> EvaluationFailure {
-        let hint = code == EACCES ? "check its permissions" : "check the path"
+        let hint =
+            switch code {
+            case EACCES: "check its permissions, and those of its folders"
+            case ENOENT: "check the path; a relative one belongs to the document's folder"
+            case ENOTDIR: "a part of the path is a file, not a folder"
+            default: "check the path"
+            }
         return .wrong(
             message: "the file \(path) can't be read: \(String(cString: strerror(code)))", hint: hint, range: range)
     }

@@ -69,7 +69,7 @@ struct RequestFields: Sendable {
             Field(method.rawValue, .template(roots), "\(method.rawValue) of this path at the service, or absolute URL.")
         }
         query = Field("query", .table(roots), "Query parameters, name → value.")
-        headers = Field("headers", .table(roots, checkName: HeaderName.mistake), "Header fields, name → value.")
+        headers = Field("headers", .headerTable(roots), "Header fields, name → value.")
         body = BodyFields(roots, allowsPart: options.allowsPart)
         with = Field("with", decorators.type(roots), "Decorators of this request, the first innermost.")
         capture = Field(
@@ -172,6 +172,11 @@ struct RequestFields: Sendable {
                 hint: start.contains("://") ? nil : "write \"/\(url.start ?? "")\" for a path at the service")
             return false
         }
+        if url.pieces.count == 1, let start, let mistake = URLReference(start).authorityMistake {
+            findings.report(
+                place, "this URL leads nowhere: \(mistake)", hint: "write it like https://api.example.com:8443/v1/path")
+            return false
+        }
         // Looked at first, since a pattern costs as much as all else that is read of a request.
         let mayHaveSlip = url.literals.utf8.contains { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "$") }
         if mayHaveSlip, let slip = url.literals.firstMatch(of: /\{\{[^}]*\}?\}?|\$\.\w+/) {
@@ -197,6 +202,16 @@ extension FieldType where Value == Never {
         FieldType(schema: false) { place, findings in
             findings.report(place, message)
             return nil
+        }
+    }
+}
+
+extension FieldType where Value == ValueTable {
+    /// Names and values of header fields.
+    static func headerTable(_ roots: AllowedRoots) -> FieldType {
+        .table(roots, isASCII: true, checkName: HeaderName.mistake) { value in
+            let hasBreak = value.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 }
+            return hasBreak ? "a header is one line, and this value has a line break or a NUL in it" : nil
         }
     }
 }

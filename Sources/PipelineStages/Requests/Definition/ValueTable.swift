@@ -2,7 +2,7 @@ import JSONPath
 import PipelineCore
 
 /// Names and values of a `query`, a `form`, `headers` or `fields` as the document has them: null leaves a value out,
-/// an array repeats its name.
+/// an array repeats its name, an object is compact JSON.
 struct ValueTable: Sendable {
     /// One name with the template of its value.
     struct Entry: Sendable {
@@ -15,8 +15,13 @@ struct ValueTable: Sendable {
     }
 
     let entries: [Entry]
+    /// Whether the JSON of an object has all but ASCII escaped, as a header needs it (RFC 9110, section 5.5).
+    let isASCII: Bool
 
-    init(_ entries: [Entry] = []) { self.entries = entries }
+    init(_ entries: [Entry] = [], isASCII: Bool = false) {
+        self.entries = entries
+        self.isASCII = isASCII
+    }
 
     /// The names whose values are made from secrets.
     var secretNames: [String] { entries.filter(\.isSecret).map(\.name) }
@@ -26,7 +31,7 @@ struct ValueTable: Sendable {
         var pairs: [(name: String, value: String)] = []
         for entry in entries {
             let value = try entry.value.evaluate(in: scope)
-            for text in try Self.texts(of: value, of: entry) { pairs.append((entry.name, text)) }
+            for text in Self.texts(of: value, isASCII: isASCII) { pairs.append((entry.name, text)) }
         }
         return pairs
     }
@@ -37,41 +42,34 @@ struct ValueTable: Sendable {
     )] {
         var pairs: [(name: String, value: String)] = []
         for (name, value) in object {
-            let entry = Entry(name: name, value: JSONTemplate(constant: value), range: range, isSecret: false)
-            for text in try texts(of: value, of: entry) { pairs.append((name, text)) }
+            for text in texts(of: value, isASCII: false) { pairs.append((name, text)) }
         }
         return pairs
     }
 
-    private static func texts(of value: JSON, of entry: Entry) throws(EvaluationFailure) -> [String] {
-        guard case .array(let elements) = value else { return try text(of: value, of: entry).map { [$0] } ?? [] }
-        var texts: [String] = []
-        for element in elements {
-            if let text = try text(of: element, of: entry) { texts.append(text) }
-        }
-        return texts
+    private static func texts(of value: JSON, isASCII: Bool) -> [String] {
+        (value.array ?? [value]).compactMap { text(of: $0, isASCII: isASCII) }
     }
 
-    private static func text(of value: JSON, of entry: Entry) throws(EvaluationFailure) -> String? {
+    /// Nil for null, which leaves a value out.
+    private static func text(of value: JSON, isASCII: Bool) -> String? {
         switch value {
-        case .null: return nil
-        case .string(let text): return text
-        case .number(let number): return number.literal
-        case .bool(let flag): return flag ? "true" : "false"
-        case .array, .object:
-            throw .wrong(
-                message: "the value of '\(entry.name)' is \(value.kindName) and cannot be put into a text",
-                hint: "json(…) makes it a text", range: entry.range)
+        case .null: nil
+        case .string(let text): text
+        case .number(let number): number.literal
+        case .bool(let flag): flag ? "true" : "false"
+        case .array, .object: isASCII ? value.asciiText : value.text
         }
     }
 }
 
 extension FieldType where Value == ValueTable {
-    /// An object of names and values; `checkName` says what is wrong with a name, nil for nothing.
+    /// An object of names and values; `checkName` says what is wrong with a name, and `checkText` with a text that is its value; nil for nothing.
     static func table(
-        _ roots: AllowedRoots, checkName: @escaping @Sendable (String) -> String? = { _ in nil }
+        _ roots: AllowedRoots, isASCII: Bool = false, checkName: @escaping @Sendable (String) -> String? = { _ in nil },
+        checkText: @escaping @Sendable (String) -> String? = { _ in nil }
     ) -> FieldType {
-        let element: JSON = ["type": ["string", "number", "boolean", "null", "array"]]
+        let element: JSON = ["type": ["string", "number", "boolean", "null", "array", "object"]]
         return FieldType(schema: ["type": "object", "additionalProperties": element]) { place, findings in
             let entryType = FieldType<ValueTable.Entry>.entry(roots)
             guard let members = FieldType<[Named<ValueTable.Entry>]>.map(of: entryType).read(place, findings) else {
@@ -81,13 +79,16 @@ extension FieldType where Value == ValueTable {
                 if let mistake = checkName(member.name) {
                     findings.report(range: member.range, pointer: place.pointer, mistake)
                 }
+                if let text = member.value.value.constant?.string, let mistake = checkText(text) {
+                    findings.report(range: member.value.range, pointer: place.pointer, mistake)
+                }
             }
             return ValueTable(
                 members.map { member in
                     ValueTable.Entry(
                         name: member.name, value: member.value.value, range: member.value.range,
                         isSecret: member.value.isSecret)
-                })
+                }, isASCII: isASCII)
         }
     }
 }
@@ -95,12 +96,6 @@ extension FieldType where Value == ValueTable {
 extension FieldType where Value == ValueTable.Entry {
     fileprivate static func entry(_ roots: AllowedRoots) -> FieldType {
         FieldType(schema: [:]) { place, findings in
-            if place.node.content.isObject {
-                findings.report(
-                    place, "this must be a text, a number, true or false, null, or an array of them, not an object",
-                    hint: "\"${{ json(…) }}\" makes a text of an object")
-                return nil
-            }
             let (template, secrets) = findings.countingSecrets {
                 FieldType<JSONTemplate>.json(roots).read(place, findings)
             }

@@ -13,6 +13,8 @@ struct RenderedRequest: Sendable {
     @Indirect private(set) var definition: RequestDefinition
     /// The secrets that it was made with.
     var secrets: [String: String] = [:]
+    /// Where the entries of a list stand in the response; nil when it is no list.
+    var items: PageItems?
 
     init(
         description: RequestDescription, decorators: [any RequestDecorator], options: ExchangeOptions, key: String,

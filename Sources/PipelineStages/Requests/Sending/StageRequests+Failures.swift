@@ -74,7 +74,7 @@ extension StageRequests {
     private static func clause(_ failure: ExchangeFailure) -> String {
         var bare = failure.message.hasSuffix(".") ? failure.message.dropLast() : Substring(failure.message)
         switch failure.reason {
-        case .connectionRefused, .nameNotResolved:
+        case .connectionRefused, .nameNotResolved, .invalidRequest:
             if let bracket = bare.firstRange(of: " (") { bare = bare[..<bracket.lowerBound] }
         default: break
         }

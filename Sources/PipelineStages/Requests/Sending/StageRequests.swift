@@ -19,6 +19,8 @@ struct StageRequests: Sendable {
     var counted = CountedBodies.none
     /// False where the bodies of responses are written to files: these are asked for as they are.
     var acceptsCodings = true
+    /// Secret captures of responses to this stage's requests, beyond those that stand in a request itself.
+    var secretCaptures: [CaptureSet.Entry]
     /// Names of the decorators from outside the request, for what must not stand beside each other.
     private let outerNames: Set<String>
 
@@ -26,6 +28,7 @@ struct StageRequests: Sendable {
     init(reading: StageReading, network: Network, decorators: DecoratorCatalogue) {
         service = reading.service
         self.network = network
+        secretCaptures = reading.secretCaptures
         let levels = reading.decorators
         var templates: [DecoratorTemplate] = []
         for (level, definitions) in levels.enumerated() {
@@ -94,6 +97,7 @@ struct StageRequests: Sendable {
         } catch {
             result = .failure(await renewed(error, rendered, in: context))
         }
+        if case .success(let response) = result { conceal(response, of: rendered, in: context) }
         if let record = recording.record(result, in: context) { context.record(record) }
         count(result, in: context)
         return result

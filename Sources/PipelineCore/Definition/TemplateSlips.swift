@@ -1,0 +1,96 @@
+import JSONPath
+
+/// Warns of other tools' ways to write an expression, `{{ x }}`, `${x}` and `$x`, which are plain text here.
+///
+/// They may be meant as text, of a shell or of a template that a service fills in: so only what begins with a name
+/// that means something here is told, and a string that is nothing else.
+struct TemplateSlips {
+    let findings: DiagnosticCollector
+    /// The names of the document's inputs.
+    let inputs: [String]
+
+    private static let roots = Set(ExpressionParser.roots)
+    /// Members whose strings are never templates.
+    private static let plainKeys: Set<String> = ["$schema", "description", "name", "pattern", "enum"]
+
+    /// Looks through all strings of a value.
+    func check(_ place: SourceLocation) {
+        switch place.node.content {
+        case .null, .bool, .number: break
+        case .string(let text): check(text, at: place)
+        case .array: for element in place.elements ?? [] { check(element) }
+        case .object:
+            for (member, value) in place.members ?? [] {
+                if !Self.plainKeys.contains(member.name), !member.name.hasPrefix("x-") { check(value) }
+            }
+        }
+    }
+
+    private func check(_ text: String, at place: SourceLocation) {
+        let bytes = Array(text.utf8)
+        var position = 0
+        while let start = bytes[position...].firstIndex(where: { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "{") }) {
+            let rest = bytes[start...]
+            if rest.starts(with: "$${{".utf8) || rest.starts(with: "${{".utf8) {
+                position = Self.end(of: "}}", in: rest) ?? bytes.count
+                continue
+            }
+            position = start + 1
+            guard let slip = slip(in: rest), isMeant(slip.content, isAll: slip.length == bytes.count) else { continue }
+            position = start + slip.length
+            let range = SourceRange(start: start, end: position)
+            let name = Self.name(in: slip.content)
+            let meant = inputs.contains(name) && !Self.roots.contains(name) ? "inputs.\(slip.content)" : slip.content
+            findings.warn(
+                range: TextOrigin(literal: place.node.range, in: findings.source).source(of: range),
+                pointer: place.pointer,
+                "\"\(String(decoding: bytes[start..<position], as: UTF8.self))\" is plain text here, not an expression",
+                hint: "an expression is written ${{ \(meant) }}")
+        }
+    }
+
+    private func isMeant(_ content: String, isAll: Bool) -> Bool {
+        let name = Self.name(in: content)
+        guard !name.isEmpty else { return false }
+        return isAll || Self.roots.contains(name) || inputs.contains(name)
+            || ExpressionFunction(rawValue: name) != nil && content.hasPrefix("\(name)(")
+    }
+
+    /// What a text begins with that other tools take for an expression, and how long that is.
+    private func slip(in text: ArraySlice<UInt8>) -> (content: String, length: Int)? {
+        for (opener, closer) in [("{{", "}}"), ("${", "}")] where text.starts(with: opener.utf8) {
+            guard let end = Self.end(of: closer, in: text) else { return nil }
+            let inner = text[(text.startIndex + opener.utf8.count)..<(end - closer.utf8.count)]
+            return (Self.trimmed(inner), end - text.startIndex)
+        }
+        guard text.first == UInt8(ascii: "$") else { return nil }
+        let path = text.dropFirst().prefix { Self.isPathPart($0) }
+        let content = String(decoding: path, as: UTF8.self)
+        let name = Self.name(in: content)
+        // A selector begins with a dollar, too, and names no root after it.
+        let isPath = Self.roots.contains(name) && content.dropFirst(name.count).first == "."
+        return isPath || inputs.contains(content) ? (content, path.count + 1) : nil
+    }
+
+    private static func isPathPart(_ byte: UInt8) -> Bool {
+        ExpressionLexer.isNamePart(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+    }
+
+    /// The name that an expression begins with; empty when it begins with none.
+    private static func name(in content: String) -> String {
+        guard let first = content.utf8.first, !(48...57).contains(first) else { return "" }
+        return String(decoding: content.utf8.prefix { ExpressionLexer.isNamePart($0) }, as: UTF8.self)
+    }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> String {
+        let start = bytes.drop { TemplateReader.isSpace($0) }
+        let end = start.lastIndex { !TemplateReader.isSpace($0) }.map { $0 + 1 } ?? start.startIndex
+        return String(decoding: start[..<end], as: UTF8.self)
+    }
+
+    /// The index after the first occurrence.
+    private static func end(of mark: String, in bytes: ArraySlice<UInt8>) -> Int? {
+        let wanted = Array(mark.utf8)
+        return bytes.indices.first { bytes[$0...].starts(with: wanted) }.map { $0 + wanted.count }
+    }
+}

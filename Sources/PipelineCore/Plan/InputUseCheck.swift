@@ -1,0 +1,89 @@
+import JSONPath
+
+/// Checks that inputs are used as what they are: a path is no content, and a file is no list.
+struct InputUseCheck {
+    private let kinds: [String: InputDefinition.Kind]
+    private let findings: DiagnosticCollector
+
+    init(definition: PipelineDefinition, findings: DiagnosticCollector) {
+        kinds = Dictionary(
+            definition.inputs.map { ($0.name, $0.kind) }, uniquingKeysWith: { first, _ in first })
+        self.findings = findings
+    }
+
+    func run(_ draft: StageDraft) {
+        for use in draft.uses { check(use, in: draft) }
+        guard case .elements(let expression) = draft.options?.forEach, let name = expression.wholeInput,
+            let kind = kinds[name],
+            let place = draft.definition.place.members?.first(where: { $0.member.name == "forEach" })
+        else { return }
+        let hint: String
+        switch kind {
+        case .files, .json: return
+        case .file:
+            hint =
+                "an input of type \"files\" has several; jsonLines(inputs.\(name)) gives the items that stand in the file"
+        case .string, .url: hint = "split(inputs.\(name), ',') makes an array of a text"
+        case .number, .boolean: hint = "an input of type \"json\" may be an array"
+        }
+        findings.report(
+            place.place, "forEach needs an array, and the input '\(name)' is \(kind.noun)", hint: hint)
+    }
+
+    /// Functions that take a text, given a path: they would work on the path itself.
+    private func check(_ use: ReferenceUse, in draft: StageDraft) {
+        guard let function = use.reference.function, let kind = kind(of: use.reference, in: draft) else { return }
+        let shown = Self.text(of: use.reference)
+        let (message, hint): (String, String)
+        switch (function, kind) {
+        case (.base64, .file):
+            (message, hint) = (
+                "base64(\(shown)) would encode the path, not the file", "fileBase64(\(shown)) encodes the file"
+            )
+        case (.sha256, .file), (.hex, .file):
+            (message, hint) = (
+                "\(function.rawValue)(\(shown)) would be of the path, not of the file",
+                "digest(\(shown)) is the SHA-256 of the file, in hex"
+            )
+        case (.parse, .file):
+            (message, hint) = (
+                "parse(\(shown)) would read the path, not the file", "parse(text(\(shown))) reads the file"
+            )
+        default:
+            guard kind == .url, function.readsFile else { return }
+            (message, hint) = (
+                "\(function.rawValue)(\(shown)) reads a local file, and this is a URL",
+                "a 'download' stage fetches it first; then name the file that it wrote"
+            )
+        }
+        let place = use.place.descendant(at: use.reference.range.start)
+        findings.report(range: use.reference.range, pointer: place.pointer, message, hint: hint)
+    }
+
+    /// The type of what is referred to, where an input says it.
+    private func kind(of reference: Reference, in draft: StageDraft) -> InputDefinition.Kind? {
+        switch reference.root {
+        case .input(let name): return kinds[name]
+        case .item:
+            guard case .elements(let expression) = draft.options?.forEach, let name = expression.wholeInput else {
+                return nil
+            }
+            return kinds[name] == .files ? .file : nil
+        default: return nil
+        }
+    }
+
+    private static func text(of reference: Reference) -> String {
+        if case .input(let name) = reference.root { "inputs.\(name)" } else { "item" }
+    }
+}
+
+extension ExpressionFunction {
+    /// Whether it is of a local file.
+    fileprivate var readsFile: Bool {
+        switch self {
+        case .size, .digest, .text, .jsonLines, .fileBase64: true
+        default: false
+        }
+    }
+}

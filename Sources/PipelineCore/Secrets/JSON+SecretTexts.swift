@@ -1,0 +1,15 @@
+public import JSONPath
+
+extension JSON {
+    /// The texts that give the value away wherever one of them is shown: itself, the elements of an array, and of an
+    /// object those of its values that are too long to be words of everyday.
+    public var secretTexts: [String] {
+        switch self {
+        case .null, .bool: []
+        case .string(let text): [text]
+        case .number(let number): [number.literal]
+        case .array(let elements): elements.flatMap(\.secretTexts)
+        case .object(let members): [text] + members.flatMap { $0.value.secretTexts.filter { $0.utf8.count >= 8 } }
+        }
+    }
+}
