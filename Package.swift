@@ -87,6 +87,7 @@ let package = Package(
 
         // Put together.
         .target(name: "CBuild", cSettings: commit),
+        .target(name: "CExamples"),
         .target(
             name: "PipelineKit",
             dependencies: [
@@ -98,7 +99,7 @@ let package = Package(
             name: "PipelineCommands",
             dependencies: [
                 "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineStages", "JSONPath", "CBuild",
-                argumentParser,
+                "CExamples", argumentParser,
             ],
             swiftSettings: settings),
         .executableTarget(

@@ -1,0 +1,111 @@
+#include "CExamples.h"
+
+// The files themselves, read by the compiler: a copy could differ from what the tests run.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const char anthropic_batch[] = {
+#embed "../../Pipelines/anthropic-batch.json" suffix(, 0)
+};
+
+static const char assemblyai[] = {
+#embed "../../Pipelines/assemblyai.json" suffix(, 0)
+};
+
+static const char aws_transcribe[] = {
+#embed "../../Pipelines/aws-transcribe.json" suffix(, 0)
+};
+
+static const char azure_operation[] = {
+#embed "../../Pipelines/azure-operation.json" suffix(, 0)
+};
+
+static const char cloudconvert[] = {
+#embed "../../Pipelines/cloudconvert.json" suffix(, 0)
+};
+
+static const char fal[] = {
+#embed "../../Pipelines/fal.json" suffix(, 0)
+};
+
+static const char ga4gh_wes[] = {
+#embed "../../Pipelines/ga4gh-wes.json" suffix(, 0)
+};
+
+static const char github_release[] = {
+#embed "../../Pipelines/github-release.json" suffix(, 0)
+};
+
+static const char google_operation[] = {
+#embed "../../Pipelines/google-operation.json" suffix(, 0)
+};
+
+static const char http_async[] = {
+#embed "../../Pipelines/http-async.json" suffix(, 0)
+};
+
+static const char kubernetes_job[] = {
+#embed "../../Pipelines/kubernetes-job.json" suffix(, 0)
+};
+
+static const char mux[] = {
+#embed "../../Pipelines/mux.json" suffix(, 0)
+};
+
+static const char openai_batch[] = {
+#embed "../../Pipelines/openai-batch.json" suffix(, 0)
+};
+
+static const char ray_jobs[] = {
+#embed "../../Pipelines/ray-jobs.json" suffix(, 0)
+};
+
+static const char replicate[] = {
+#embed "../../Pipelines/replicate.json" suffix(, 0)
+};
+
+static const char runpod[] = {
+#embed "../../Pipelines/runpod.json" suffix(, 0)
+};
+
+static const char runway_video[] = {
+#embed "../../Pipelines/runway-video.json" suffix(, 0)
+};
+
+static const char s3_to_s3[] = {
+#embed "../../Pipelines/s3-to-s3.json" suffix(, 0)
+};
+
+static const char selfie[] = {
+#embed "../../Pipelines/selfie.json" suffix(, 0)
+};
+
+static const char slurm[] = {
+#embed "../../Pipelines/slurm.json" suffix(, 0)
+};
+
+static const struct pipeline_example examples[] = {
+    { "anthropic-batch", anthropic_batch },
+    { "assemblyai", assemblyai },
+    { "aws-transcribe", aws_transcribe },
+    { "azure-operation", azure_operation },
+    { "cloudconvert", cloudconvert },
+    { "fal", fal },
+    { "ga4gh-wes", ga4gh_wes },
+    { "github-release", github_release },
+    { "google-operation", google_operation },
+    { "http-async", http_async },
+    { "kubernetes-job", kubernetes_job },
+    { "mux", mux },
+    { "openai-batch", openai_batch },
+    { "ray-jobs", ray_jobs },
+    { "replicate", replicate },
+    { "runpod", runpod },
+    { "runway-video", runway_video },
+    { "s3-to-s3", s3_to_s3 },
+    { "selfie", selfie },
+    { "slurm", slurm },
+};
+
+const struct pipeline_example *pipeline_example_at(unsigned index) {
+    return index < sizeof examples / sizeof *examples ? &examples[index] : 0;
+}
