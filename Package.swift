@@ -87,7 +87,7 @@ let package = Package(
 
         // Put together.
         .target(name: "CBuild", cSettings: commit),
-        .target(name: "CExamples"),
+        .target(name: "CTexts"),
         .target(
             name: "PipelineKit",
             dependencies: [
@@ -99,7 +99,7 @@ let package = Package(
             name: "PipelineCommands",
             dependencies: [
                 "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineStages", "JSONPath", "CBuild",
-                "CExamples", argumentParser,
+                "CTexts", argumentParser,
             ],
             swiftSettings: settings),
         .executableTarget(

@@ -7,7 +7,7 @@ import Testing
 
 /// What people begin with: the documents that `init` writes, and what `plan` shows of them.
 @Suite("Starting") struct StartingTests {
-    @Test("the program carries each example as it is, whatever is added to the folder", arguments: ExampleTests.examples)
+    @Test("the program carries each example as it is", arguments: ExampleTests.examples)
     func carried(file: String) async throws {
         try await inFolder { folder, program in
             let end = try await program.run(["init", String(file.dropLast(5))], folder: folder)

@@ -1,4 +1,4 @@
-import CExamples
+import CTexts
 
 /// The examples that the program carries, by name: the files of the folder `Pipelines`.
 enum ShippedExamples {

@@ -17,6 +17,7 @@ enum StarterDocument {
         // Comments and trailing commas are fine. `pipeline validate FILE` checks it, `pipeline plan FILE` shows what
         // it would do, `pipeline run FILE -i source=FILE` does it; whatever stops it, `pipeline resume` goes on.
         {
+          "$schema": "./pipeline.schema.json",
           "pipeline": 1,
           "name": "NAME",
 

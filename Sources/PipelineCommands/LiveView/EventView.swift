@@ -4,8 +4,12 @@ import PipelineCore
 /// Shows a job's events as they come; called from many threads, one event at a time per step.
 protocol EventView: Sendable {
     func show(_ event: JobEvent)
-    /// Shows a line for the person at the terminal, beside what is shown of the job.
-    func note(_ line: String)
+    /// Shows how the steps of a job that goes on stood before.
+    func seed(_ job: JobSnapshot)
+    /// Says how many items a stage has.
+    func expect(_ count: Int, itemsOf stage: String)
+    /// Shows a line for the person at the terminal, next to what is shown of the job.
+    func note(_ line: StyledText)
     /// The job has come to its end: what is left on the screen stays.
     func finish()
 }
@@ -15,18 +19,8 @@ struct JSONLinesView: EventView {
     let console: Console
 
     func show(_ event: JobEvent) { console.data(event.json.text) }
-    func note(_ line: String) { console.note(line) }
-    func finish() {}
-}
-
-/// One line for each change of state, for pipes, logs and screen readers.
-struct PlainView: EventView {
-    let console: Console
-
-    func show(_ event: JobEvent) {
-        guard let line = EventLine(event).text else { return }
-        console.note(line)
-    }
-    func note(_ line: String) { console.note(line) }
+    func seed(_ job: JobSnapshot) {}
+    func expect(_ count: Int, itemsOf stage: String) {}
+    func note(_ line: StyledText) { console.note(line) }
     func finish() {}
 }

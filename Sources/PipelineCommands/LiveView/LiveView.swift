@@ -1,5 +1,4 @@
 import Dispatch
-import Glibc
 import PipelineCore
 import PipelineKit
 import Synchronization
@@ -10,12 +9,12 @@ final class LiveView: EventView {
         var model: LiveModel
         var turn = 0
         /// The last picture; the cursor stands below it.
-        var drawn: [LiveFrame.Row] = []
+        var drawn: [StyledText] = []
         /// The window's columns when it was drawn.
         var width = 0
         var isFinished = false
         /// Lines that are to stand above the picture.
-        var notes: [String] = []
+        var notes: [StyledText] = []
     }
 
     private let state: Mutex<State>
@@ -35,7 +34,11 @@ final class LiveView: EventView {
 
     func show(_ event: JobEvent) { state.withLock { $0.model.apply(event) } }
 
-    func note(_ line: String) { state.withLock { $0.notes.append(line) } }
+    func seed(_ job: JobSnapshot) { state.withLock { $0.model.seed(job) } }
+
+    func expect(_ count: Int, itemsOf stage: String) { state.withLock { $0.model.expect(count, of: stage) } }
+
+    func note(_ line: StyledText) { state.withLock { $0.notes.append(line) } }
 
     func finish() {
         timer.cancel()
@@ -46,18 +49,14 @@ final class LiveView: EventView {
     private func draw() {
         state.withLock { state in
             guard !state.isFinished else { return }
-            let size = Self.terminalSize()
+            let size = console.size
             let frame = LiveFrame(
-                model: state.model, now: clock.now, turn: state.turn, width: size.columns, height: size.rows - 1,
-                style: { [console] in console.styled($0, $1) })
+                model: state.model, now: clock.now, turn: state.turn, width: size.columns, height: size.rows - 1)
             let rows = frame.rows
             state.turn += 1
             guard rows != state.drawn || size.columns != state.width || !state.notes.isEmpty else { return }
-            // A window that has become narrower breaks rows in two, one that has become lower holds fewer of them.
-            let taken = state.drawn.reduce(0) { $0 + max(1, ($1.columns + size.columns - 1) / size.columns) }
-            let up = min(taken, size.rows - 1)
-            var text = up > 0 ? "\u{1B}[\(up)A\r\u{1B}[J" : "\r"
-            for line in state.notes + rows.map(\.text) { text += "\(line)\n" }
+            var text = Self.erasing(state.drawn, size)
+            for line in state.notes + rows { text += "\(console.rendered(line))\n" }
             state.notes = []
             console.raw(text)
             state.drawn = rows
@@ -65,9 +64,10 @@ final class LiveView: EventView {
         }
     }
 
-    private static func terminalSize() -> (columns: Int, rows: Int) {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
-        return (Int(size.ws_col), max(2, Int(size.ws_row)))
+    /// Goes up over what was drawn, a line of the window at a time, and empties each: a window that has become narrower
+    /// breaks rows, one that has become lower holds fewer of them.
+    private static func erasing(_ rows: [StyledText], _ size: (columns: Int, rows: Int)) -> String {
+        let lines = rows.reduce(0) { $0 + max(1, ($1.columns + size.columns - 1) / size.columns) }
+        return String(repeating: "\u{1B}[1A\u{1B}[2K", count: min(lines, size.rows - 1)) + "\r"
     }
 }

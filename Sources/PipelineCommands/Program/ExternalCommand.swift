@@ -10,6 +10,10 @@ enum ExternalCommand {
     /// `pipeline help NAME` becomes `pipeline-NAME --help`.
     static func replaceProcess(arguments: [String], environment: [String: String]) {
         var words = Array(arguments.dropFirst())
+        if words.first == "help", words.count == 2, let topic = HelpTopic(rawValue: words[1]) {
+            topic.show(on: Console(environment: environment, color: .auto))
+            exit(ExitStatus.succeeded.rawValue)
+        }
         if words.first == "help", words.count > 1 { words = [words[1], "--help"] }
         guard let name = words.first, !isOurs(name) else { return }
         let folders = PluginFolders((environment["PATH"] ?? "").split(separator: ":").map(String.init))
@@ -22,7 +26,8 @@ enum ExternalCommand {
     }
 
     private static func refuse(_ word: String, _ environment: [String: String]) -> Never {
-        let guess = Suggestion.nearest(to: word, among: names).map { "did you mean 'pipeline \($0)'?" }
+        let known = others[word] ?? Suggestion.nearest(to: word, among: names)
+        let guess = known.map { "did you mean 'pipeline \($0)'?" }
         let error = CommandError(
             .usage, "there is no command '\(word)', and no program pipeline-\(word) in PATH",
             hint: guess ?? "'pipeline --help' lists the commands")
@@ -36,6 +41,18 @@ enum ExternalCommand {
     }
 
     private static var names: [String] {
-        RootCommand.configuration.subcommands.map { $0.configuration.commandName ?? $0._commandName }
+        RootCommand.configuration.subcommands.flatMap {
+            [$0.configuration.commandName ?? $0._commandName] + $0.configuration.aliases
+        }
     }
+
+    /// What other programs call our commands.
+    private static let others = [
+        "status": "show", "info": "show", "inspect": "show", "describe": "show", "ps": "list", "jobs": "list",
+        "start": "run", "exec": "run", "submit": "run", "apply": "run", "continue": "resume", "restart": "retry",
+        "rerun": "retry", "stop": "pause", "suspend": "pause", "kill": "cancel", "abort": "cancel", "delete": "rm",
+        "remove": "rm", "forget": "rm", "clean": "prune", "gc": "prune", "log": "logs", "events": "logs",
+        "tail": "logs", "follow": "watch", "check": "validate", "lint": "validate", "new": "init", "create": "init",
+        "dry-run": "plan", "explain": "why", "settings": "config", "completion": "completions",
+    ]
 }

@@ -44,7 +44,8 @@ public enum PipelineCommands {
         do {
             let settings = try Settings(
                 stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,
-                plugins: command.common.plugins, completing: ProcessEnvironment.all)
+                plugins: command.common.plugins, profile: command.common.profile,
+                completing: ProcessEnvironment.all)
             return try await command.run(in: Workspace(settings: settings, extend: extend), console: console)
         } catch {
             return ErrorReport(error).show(on: console)

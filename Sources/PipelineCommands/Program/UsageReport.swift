@@ -43,7 +43,9 @@ struct UsageReport {
     private static func misplaced(_ arguments: [String]) -> String? {
         guard let first = arguments.first, first.hasPrefix("--") else { return nil }
         let option = String(first.prefix { $0 != "=" })
-        guard ["--state-dir", "--secrets-file", "--plugins", "--color", "--plain", "--json"].contains(option) else {
+        guard
+            ["--state-dir", "--secrets-file", "--plugins", "--profile", "--color", "--plain", "--json"].contains(option)
+        else {
             return nil
         }
         let value = ["--plain", "--json"].contains(first) || first.contains("=") ? "" : " …"

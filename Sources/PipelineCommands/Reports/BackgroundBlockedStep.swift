@@ -18,6 +18,7 @@ struct BackgroundBlockedStep {
 
     private let standing: ResumeStanding
     private let held: [Held]
+    private let now: Timestamp
 
     /// - Parameter events: the job's last ones.
     init(
@@ -41,6 +42,7 @@ struct BackgroundBlockedStep {
             held.append(Held(step: key, next: next, moment: moment, deferral: deferral))
         }
         self.held = held
+        self.now = now
     }
 
     /// A discretionary step whose needs have ended waits for a good moment.
@@ -78,13 +80,15 @@ struct BackgroundBlockedStep {
         if standing.nextDelay > .zero {
             ledger += "; the next one is delayed by \(DurationText.describe(standing.nextDelay))"
         }
-        return [ledger] + held.flatMap(Self.lines)
+        return [ledger] + held.flatMap { lines($0) }
     }
 
-    private static func lines(_ held: Held) -> [String] {
+    private func lines(_ held: Held) -> [String] {
         var lines: [String] = []
         if let deferral = held.deferral {
-            lines.append("\(held.step): what follows is put off until \(deferral.until): \(deferral.reason)")
+            lines.append(
+                "\(held.step): what follows is put off until \(TimeText(now: now).clock(deferral.until)): \(deferral.reason)"
+            )
         }
         if let next = held.next {
             let delay = next.isDeferred ? "delayed by \(DurationText.describe(next.delay))" : "not delayed"

@@ -20,7 +20,7 @@ struct DurationChart {
         let text = counts.map { count in
             count == 0 ? " " : String(Self.blocks[(count * Self.blocks.count - 1) / highest])
         }.joined()
-        return "\(LiveFrame.seconds(least)) \(text) \(LiveFrame.seconds(most))"
+        return "\(TimeText.span(least)) \(text) \(TimeText.span(most))"
     }
 
     /// The column of a value so many times the least, of a span from 1 to `ratio`.

@@ -74,7 +74,13 @@ public struct InputValues {
     }
 
     private func value(of input: InputDefinition, _ given: GivenInputs) throws(StepFailure) -> JSON? {
-        if let text = given.assignments.last(where: { $0.name == input.name })?.value {
+        let texts = given.assignments.lazy.filter { $0.name == input.name }.map(\.value)
+        if texts.count > 1 {
+            throw StepFailure(
+                "the input '\(input.name)' is given \(texts.count) times",
+                hint: "it takes one value: give -i \(input.name)=… once, or start a job for each")
+        }
+        if let text = texts.first {
             return try checked(try parsed(text, for: input), for: input, relativeTo: folders.working)
         }
         if let value = given.document[input.name] {

@@ -61,7 +61,9 @@ struct ResolveCommand: WorkspaceCommand {
         let plan = try await workspace.plan(of: record)
         guard JobMachine(plan: plan).isOver(job, at: SystemClock().now) else { return false }
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
-            if event.kind == .jobFailed, let line = EventLine(event).text { console.note("settled; \(line)") }
+            if event.kind == .jobFailed, let line = EventLine(event).text {
+                console.note("settled; \(line)" as StyledText)
+            }
         }
         _ = try await engine.resume(record.id, plan: plan, mode: .attached).run()
         return true

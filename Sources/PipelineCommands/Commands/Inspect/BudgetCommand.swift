@@ -58,17 +58,24 @@ struct BudgetCommand: WorkspaceCommand {
         if standing.nextDelay > .zero {
             line += "; the next one is delayed by \(DurationText.describe(standing.nextDelay))"
         }
-        if let time = standing.fallsBack { line += "; delays fall back at \(time)" }
-        if let time = standing.roomAgain { line += "; room again at \(time)" }
+        if let time = standing.fallsBack {
+            line += "; delays fall back \(TimeText(now: SystemClock().now).until(time))"
+        }
+        if let time = standing.roomAgain {
+            line += "; there is room again \(TimeText(now: SystemClock().now).until(time))"
+        }
         return line
     }
 
     private static func line(_ record: ResumeRecord) -> String {
         let step = record.step.map { " '\($0)'" } ?? ""
-        if record.charge == .attended { return "\(record.time)  \(record.pipeline): a person attended" }
-        let delay = record.start > record.time ? ", delayed until \(record.start)" : ""
+        let time = TimeText.exact(record.time)
+        if record.charge == .attended { return "\(time)  \(record.pipeline): a person attended" }
+        let delay =
+            record.start > record.time
+            ? ", delayed by \(TimeText.span((record.start - record.time).seconds))" : ""
         let charge = record.charge == .counted ? "" : " (\(record.charge.rawValue))"
-        return "\(record.time)  \(record.pipeline)\(step): \(record.reason.sentence)\(charge)\(delay)"
+        return "\(time)  \(record.pipeline)\(step): \(record.reason.sentence)\(charge)\(delay)"
     }
 
     private static func json(_ record: ResumeRecord) -> JSON {

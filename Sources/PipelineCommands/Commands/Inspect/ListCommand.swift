@@ -7,7 +7,14 @@ import PipelineKit
 struct ListCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List jobs, newest first.",
-        discussion: "Example: pipeline list --state suspended")
+        discussion: """
+            On a terminal it is a table: the shortest part of the id that names the job, its pipeline, its key or what it \
+            works on, its state, when it started, how long it took and how much is left. Into a pipe each line has the \
+            whole id and the time.
+
+            Example: pipeline list --state suspended
+            """,
+        aliases: ["ls"])
 
     @OptionGroup var common: CommonOptions
 
@@ -26,9 +33,18 @@ struct ListCommand: WorkspaceCommand {
     var json = false
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        let jobs = try await chosen(workspace)
+        guard let journal = try workspace.existingJournal() else {
+            if json { console.data("[]") } else { console.note("no jobs; start one with 'pipeline run FILE'") }
+            return .succeeded
+        }
+        let jobs = try await chosen(journal)
         if json {
             console.data(JSON.array(jobs.map { JobReport($0).summary }).prettyText())
+            return .succeeded
+        }
+        if let width = console.dataColumns, !jobs.isEmpty {
+            let table = try await JobTable(jobs, in: journal, workspace).lines(width: width)
+            for line in table { console.data(line) }
             return .succeeded
         }
         for job in jobs { console.data(Self.line(job)) }
@@ -36,8 +52,7 @@ struct ListCommand: WorkspaceCommand {
         return .succeeded
     }
 
-    private func chosen(_ workspace: Workspace) async throws -> [OwnedJob] {
-        guard let journal = try workspace.existingJournal() else { return [] }
+    private func chosen(_ journal: Workspace.Journal) async throws -> [OwnedJob] {
         let query = JobQuery(pipeline: pipeline, limit: state == nil ? limit : nil, isBrief: true)
         let jobs = try await journal.jobs(query).filter { job in
             state.map { $0 == job.snapshot.phase(isOwned: job.owner != nil) } ?? true
@@ -45,12 +60,12 @@ struct ListCommand: WorkspaceCommand {
         return Array(jobs.prefix(limit ?? jobs.count))
     }
 
-    private static func line(_ job: OwnedJob) -> String {
+    private static func line(_ job: OwnedJob) -> StyledText {
         let record = job.snapshot.record
-        let phase = job.snapshot.phase(isOwned: job.owner != nil).rawValue
+        let phase = job.snapshot.phase(isOwned: job.owner != nil)
         let cause = job.snapshot.suspension(isOwned: job.owner != nil).map { " (\($0.rawValue))" } ?? ""
         let key = record.key == record.id.text ? "" : "  key \(record.key)"
-        return "\(record.id)  \(record.started)  \(phase)\(cause)  \(SafeText.line(record.pipeline))\(key)"
+        return "\(record.id)  \(record.started)  \(phase.rawValue, phase.style)\(cause)  \(record.pipeline)\(key)"
     }
 }
 

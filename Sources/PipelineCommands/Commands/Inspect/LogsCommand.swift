@@ -41,28 +41,34 @@ struct LogsCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        let found = try await JobName(named.job).find(in: journal)
-        let id = found.snapshot.record.id
-        if curl || har != nil {
-            try showExchanges(workspace.exchanges.records(of: id), on: console)
-            return .succeeded
-        }
-        if follow {
-            _ = try await JobFollower(workspace, journal).follow(found) {
-                if $0.kind.isJournaled { show($0, on: console) }
+        if let har {
+            var records: [ExchangeRecord] = []
+            let status = await named.forEach(in: journal, console) {
+                records += workspace.exchanges.records(of: $0.snapshot.record.id)
             }
-        } else {
-            for event in try await journal.events(of: id, after: 0) { show(event, on: console) }
+            try write(records, to: har, on: console)
+            return status
         }
-        return .succeeded
+        return await named.forEach(in: journal, console) { found in
+            let id = found.snapshot.record.id
+            if curl {
+                showExchanges(workspace.exchanges.records(of: id), on: console)
+            } else if follow {
+                _ = try await JobFollower(workspace, journal).follow(found) {
+                    if $0.kind.isJournaled { show($0, on: console) }
+                }
+            } else {
+                for event in try await journal.events(of: id, after: 0) { show(event, on: console) }
+            }
+        }
     }
 
-    private func showExchanges(_ records: [ExchangeRecord], on console: Console) throws {
-        guard let har else {
-            if records.isEmpty { console.note("no exchanges are kept of this job") }
-            for record in records { console.data(CurlLine(record: record).text) }
-            return
-        }
+    private func showExchanges(_ records: [ExchangeRecord], on console: Console) {
+        if records.isEmpty { console.note("no exchanges are kept of this job") }
+        for record in records { console.data(CurlLine(record: record).text) }
+    }
+
+    private func write(_ records: [ExchangeRecord], to har: String, on console: Console) throws {
         let text = HTTPArchive(records: records).json.prettyText()
         if har == "-" { return console.data(text) }
         let path = AbsolutePath.of(har, in: AbsolutePath.workingDirectory)
@@ -74,6 +80,7 @@ struct LogsCommand: WorkspaceCommand {
 
     private func show(_ event: JobEvent, on console: Console) {
         if json { return console.data(event.json.text) }
-        console.data("\(event.time)  \(SafeText.line(EventLine(event).whole))")
+        let time = console.showsData ? TimeText.exact(event.time) : "\(event.time)"
+        console.data("\(time, .dim)  \(EventLine(event).whole)")
     }
 }

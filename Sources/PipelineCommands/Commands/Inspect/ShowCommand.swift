@@ -7,18 +7,40 @@ import PipelineKit
 struct ShowCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a job: stages, captures, bytes, error, and when each stage was at work.",
-        discussion: "Example: pipeline show last")
+        discussion: """
+            A stage that is repeated is one line of counts, then what failed.
+
+            Example: pipeline show last
+            Example: pipeline show last --failed
+            """)
 
     @OptionGroup var common: CommonOptions
 
     @OptionGroup var named: NamedJob
 
+    @Flag(help: "Only what failed, all of it.")
+    var failed = false
+
+    @Flag(help: "Each item of stages that are repeated.")
+    var all = false
+
     @Flag(help: "Write JSON.")
     var json = false
 
+    func validate() throws {
+        if failed, all { throw ValidationError("--failed and --all exclude each other") }
+    }
+
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        let found = try await JobName(named.job).find(in: journal)
+        return await named.forEach(in: journal, console) { found in
+            try await show(found, journal, workspace, console)
+        }
+    }
+
+    private func show(
+        _ found: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
+    ) async throws {
         let record = found.snapshot.record
         // A document that can't be planned any more, for want of a plugin as well, is shown all the same, in the order of
         // the alphabet; as nobody knows which of its captures are secret, none is.
@@ -30,30 +52,16 @@ struct ShowCommand: WorkspaceCommand {
                     (stage.id, Set(stage.captures.filter(\.isSecret).map(\.name)))
                 })
         }
-        let estimate = found.snapshot.ended == nil ? try await Self.estimate(found, plan, journal, workspace) : nil
+        let estimate = try await workspace.estimate(of: found, plan, in: journal)
         let report = JobReport(found, secretCaptures: secret, estimate: estimate)
-        if json {
-            console.data(report.full(order: order).prettyText())
-        } else {
-            JobText(job: found, report: report, order: order, now: SystemClock().now).lines.forEach {
-                console.data(SafeText.line($0))
-            }
-        }
-        return .succeeded
-    }
-
-    /// How long it still takes, from earlier jobs of its pipeline and the author's guesses.
-    private static func estimate(
-        _ found: OwnedJob, _ plan: Plan?, _ journal: Workspace.Journal, _ workspace: Workspace
-    ) async throws -> JobEstimate? {
-        guard let plan else { return nil }
-        let (job, now) = (found.snapshot, SystemClock().now)
-        let samples = try await workspace.samples(of: job.record.pipeline)
-        // What nobody has is held back by nothing but that.
-        let events =
-            found.owner == nil ? [] : try await journal.events(of: job.record.id, after: max(0, job.sequence - 64))
-        return JobEstimate(
-            job, plan: plan, samples: samples, at: now,
-            heldUntil: { events.deferral(of: $0, in: job, plan, at: now)?.until })
+        if json { return console.data(report.full(order: order).prettyText()) }
+        let deferral = try await workspace.deferral(of: found, plan, in: journal)
+        let text = JobText(
+            job: found, report: report, order: order,
+            standing: JobStanding(job: found, deferral: deferral, now: SystemClock().now),
+            detail: all ? .all : failed ? .failed : .summary,
+            exchanges: found.snapshot.ended == nil ? workspace.exchanges.records(of: record.id) : [],
+            width: console.dataColumns)
+        for line in text.lines { console.data(line) }
     }
 }

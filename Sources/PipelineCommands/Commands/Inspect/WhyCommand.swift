@@ -19,7 +19,14 @@ struct WhyCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        let found = try await JobName(named.job).find(in: journal)
+        return await named.forEach(in: journal, console) { found in
+            try await explain(found, journal, workspace, console)
+        }
+    }
+
+    private func explain(
+        _ found: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
+    ) async throws {
         let isOwned = found.owner != nil
         let phase = found.snapshot.phase(isOwned: isOwned)
         // Of an unknown submit the step says what to do; that its process ended is no news then.
@@ -40,16 +47,17 @@ struct WhyCommand: WorkspaceCommand {
                 ]).prettyText())
         } else {
             let why = cause.map { ": \($0.explanation)" } ?? Self.holding(held)
-            console.data("job \(found.snapshot.record.id) \(Self.verb(phase)) \(phase.rawValue)\(why)")
-            if let advice { console.data("  do: \(SafeText.line(advice))") }
+            console.data(
+                "job \(found.snapshot.record.id) \(Self.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText
+            )
+            if let advice { console.data("  \("do:", .cyan) \(advice)") }
             for step in held {
                 let pressed = pressing(step, found.snapshot, plan)
-                Self.lines(step, pressed: pressed).forEach { console.data(SafeText.line($0)) }
+                Self.lines(step, pressed: pressed).forEach { console.data($0) }
             }
             for line in background?.lines ?? [] { console.data(SafeText.line(line)) }
             for record in untold { console.data(SafeText.line(Self.line(record))) }
         }
-        return .succeeded
     }
 
     /// What holds each step; what the rules for background work hold back says until when.
@@ -83,7 +91,7 @@ struct WhyCommand: WorkspaceCommand {
     private static func holding(_ held: [BlockedStep]) -> String {
         let times = held.filter(\.isHeldBack).compactMap(\.until)
         guard let first = times.min(), held.allSatisfy({ $0.isHeldBack || $0.until == nil }) else { return "" }
-        return ", held back until \(first)"
+        return ", held back until \(clock(first))"
     }
 
     /// What will have expired if the step does not go on in time.
@@ -143,12 +151,16 @@ struct WhyCommand: WorkspaceCommand {
 
     private static func words(_ pressed: StepExpiry, _ step: StepKey) -> String {
         pressed.holder == step
-            ? "what it has at the service, or was given, is good until \(pressed.time)"
-            : "what '\(pressed.holder)' captured is good until \(pressed.time)"
+            ? "what it has at the service, or was given, is good until \(clock(pressed.time))"
+            : "what '\(pressed.holder)' captured is good until \(clock(pressed.time))"
     }
 
+    private static func clock(_ time: Timestamp) -> String { TimeText(now: SystemClock().now).clock(time) }
+
     private static func line(_ record: NotificationRecord) -> String {
-        let rest = record.isOpen ? "next try at: \(record.due)" : "it was given up"
+        let rest =
+            record.isOpen
+            ? "it is tried again \(TimeText(now: SystemClock().now).until(record.due))" : "it was given up"
         return "the notification '\(record.event.rawValue)' could not be sent: \(record.problem ?? ""); \(rest)"
     }
 
@@ -160,14 +172,16 @@ struct WhyCommand: WorkspaceCommand {
         ]
     }
 
-    private static func lines(_ held: BlockedStep, pressed: StepExpiry?) -> [String] {
-        var lines = ["\(held.step): \(held.reason)"]
-        if let until = held.until { lines.append("  goes on at: \(until)") }
+    private static func lines(_ held: BlockedStep, pressed: StepExpiry?) -> [StyledText] {
+        let clock = TimeText(now: SystemClock().now)
+        var lines: [StyledText] = ["\(held.step.description, .bold): \(held.reason)"]
+        if let until = held.until { lines.append("  goes on \(clock.until(until))") }
         if let pressed {
-            lines.append("  must act before: \(pressed.mustActBefore), since \(words(pressed, held.step))")
+            let time = pressed.mustActBefore
+            lines.append("  must act before \(clock.clock(time)), \(clock.until(time)): \(words(pressed, held.step))")
         }
         if let tried = held.tried { lines.append("  tried: \(tried)") }
-        if let advice = held.advice { lines.append("  do: \(advice)") }
+        if let advice = held.advice { lines.append("  \("do:", .cyan) \(advice)") }
         return lines
     }
 }

@@ -20,6 +20,9 @@ struct CommonOptions: ParsableArguments {
         completion: .directory)
     var plugins: String?
 
+    @Option(help: ArgumentHelp("A section of the configuration file (PIPELINE_PROFILE).", valueName: "name"))
+    var profile: String?
+
     @Option(help: "Colours: auto, always or never (NO_COLOR).")
     var color: ColorChoice = .auto
 

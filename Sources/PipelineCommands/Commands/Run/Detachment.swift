@@ -12,6 +12,17 @@ struct Detachment {
         self.console = console
     }
 
+    /// Fails before anything begins when nobody could take the job: the background owner is a program of its own.
+    func check() throws {
+        do throws(StepFailure) {
+            try BackgroundOwner(settings: workspace.settings).checkAvailable()
+        } catch {
+            throw CommandError(
+                .usage, "--detach needs the background owner: \(error.title)",
+                hint: (error.hint.map { "\($0); " } ?? "") + "without --detach the command stays with the job itself")
+        }
+    }
+
     /// Hands the job over, with the values of the secrets that its plan names, and prints its id.
     ///
     /// A job that `isJournaled` by now is safe whatever becomes of the owner: that it could not be reached is said, and

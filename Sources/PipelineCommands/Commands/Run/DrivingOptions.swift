@@ -23,6 +23,8 @@ struct DrivingOptions: ParsableArguments {
                 """))
     var attended = false
 
+    @OptionGroup var trace: TraceOptions
+
     @Flag(help: "Write events as JSON Lines.")
     var json = false
 
@@ -43,7 +45,7 @@ struct DrivingOptions: ParsableArguments {
     func session(_ common: CommonOptions, _ console: Console) -> JobSession.Options {
         JobSession.Options(
             isJSON: json, isPlain: common.plain, overwrites: overwrite, attendance: attendance(console),
-            mode: mode)
+            mode: mode, verbosity: trace.verbose)
     }
 }
 

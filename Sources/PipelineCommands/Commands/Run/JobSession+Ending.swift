@@ -68,13 +68,14 @@ extension JobSession {
         switch snapshot.phase(isOwned: isOwned) {
         case .succeeded:
             if !options.isJSON { for file in snapshot.orderedFiles { console.data(file.path) } }
+            noteTolerated(in: snapshot)
             return .succeeded
         case .cancelled:
             console.note("job \(snapshot.record.id) was cancelled")
             return .failed
         default:
             if let (step, failure) = snapshot.failure {
-                console.note("stage '\(step)' failed")
+                console.note("stage '\(step)' \("failed", .red)")
                 for line in ErrorReport.lines(of: failure) { console.note(line) }
             }
             let verb = snapshot.wasGivenUp ? "retry" : "resume"
@@ -83,14 +84,33 @@ extension JobSession {
         }
     }
 
+    /// Says what failed in a job that succeeded all the same (`continueOnFailure`).
+    private func noteTolerated(in job: JobSnapshot) {
+        let counts = job.itemCounts
+        var stages: [(name: String, count: Int, failure: StepFailure)] = []
+        for (step, failure) in job.toleratedFailures {
+            if stages.last?.name == step.stage {
+                stages[stages.count - 1].count += 1
+            } else {
+                stages.append((step.stage, 1, failure))
+            }
+        }
+        for (name, count, failure) in stages {
+            let what = counts[name].map { "\(count) of \($0) items of stage '\(name)'" } ?? "stage '\(name)'"
+            console.note("warning: \(what) failed: \(failure.title)")
+        }
+        if !stages.isEmpty { console.note("  hint: all of it: pipeline show \(job.record.id) --failed") }
+    }
+
     /// Says what is unknown, and what to type.
     func refuseUnknown(_ snapshot: JobSnapshot) -> ExitStatus {
+        let clock = TimeText(now: SystemClock().now)
         for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) {
             guard case .unknown(_, let submit) = step.state else { continue }
             let item = key.item.map { " --item \($0)" } ?? ""
             let line = "pipeline resolve \(snapshot.record.id) --stage \(key.stage)\(item)"
             console.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
-            console.note("  since: \(submit.since)")
+            console.note("  since: \(clock.ago(submit.since)) (\(clock.clock(submit.since)))")
             console.note("  because: \(submit.reason)")
             console.note("  look at the service, then type one of:")
             console.note("    \(line) --id ID       it is there, under this id")
@@ -99,6 +119,11 @@ extension JobSession {
         }
         return .unknown
     }
+}
+
+extension JobSnapshot {
+    /// Whether something of it failed or was cancelled, also where the job succeeded all the same.
+    var hasFailures: Bool { steps.values.contains { [.failed, .cancelled].contains($0.state.name) } }
 }
 
 extension SuspensionCause {

@@ -13,6 +13,8 @@ final class JobSession {
         /// Whether a person waits for the command.
         var attendance = Interactivity.attended
         var mode = JobMode.attached
+        /// 1 shows each request with its status, 2 headers too.
+        var verbosity = 0
     }
 
     let workspace: Workspace
@@ -39,7 +41,7 @@ final class JobSession {
         _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, again: RestartScope
     ) async throws -> ExitStatus {
         let id = job.snapshot.record.id
-        return try await drive(job: id, plan: plan) { [options] engine throws(JournalFailure) in
+        return try await drive(job: id, plan: plan, goesOn: true) { [options] engine throws(JournalFailure) in
             try await engine.resume(
                 id, plan: plan, mode: options.mode, attendance: options.attendance, secretInputs: secretInputs,
                 again: again,
@@ -64,19 +66,26 @@ final class JobSession {
     private var follower: JobFollower { JobFollower(workspace, journal, attendance: options.attendance) }
 
     /// Drives what `begin` gives until it ends, and shows it.
+    ///
+    /// - Parameter goesOn: whether the job began before: then what has ended by now is shown as such.
     func drive(
-        job: JobID, plan: Plan, begin: (Engine) async throws(JournalFailure) -> Engine.JobHandle
+        job: JobID, plan: Plan, goesOn: Bool = false,
+        begin: (Engine) async throws(JournalFailure) -> Engine.JobHandle
     ) async throws -> ExitStatus {
         let view = view(of: plan.definition.stages.map(\.id))
+        let counter = ItemCounter(plan, journal, view)
+        if isLive { view.note("job \(try await job.short(in: journal), .bold)") }
         let engine = try workspace.engine(
             journal: journal, secrets: try workspace.secrets(),
             showLine: { [console] line in
-                if console.isTerminal { view.note(line) }
+                if console.isTerminal { view.note(StyledText(message: line)) }
                 return console.isTerminal
             },
-            observe: { [adviser = HoldingAdviser(options)] event in
+            watchExchange: exchangeWatcher(view),
+            observe: { [adviser = WaitingAdviser(options, plan)] event in
                 view.show(event)
-                if let advice = adviser.advice(on: event) { view.note(advice) }
+                counter.observe(event)
+                if let advice = adviser.advice(on: event) { view.note(StyledText(message: advice)) }
             })
         let drive: Engine.JobHandle
         do {
@@ -85,6 +94,7 @@ final class JobSession {
             view.finish()
             throw error
         }
+        if goesOn, let snapshot = try await journal.snapshot(of: job) { view.seed(snapshot) }
         let signals = StopSignals { drive.suspend(.interrupted) }
         let inbox = journal.requests(for: journal.owner)
         let attentions = journal.attentions()
@@ -99,9 +109,20 @@ final class JobSession {
         return try await report(end, of: job, plan)
     }
 
+    /// Shows exchanges as `-v` asks for; nil without it.
+    private func exchangeWatcher(_ view: any EventView) -> (@Sendable (ExchangeRecord) -> Void)? {
+        let withHeaders = options.verbosity > 1
+        guard options.verbosity > 0 else { return nil }
+        return { record in
+            for line in ExchangeText(record: record).lines(withHeaders: withHeaders) { view.note(line) }
+        }
+    }
+
+    private var isLive: Bool { console.isTerminal && !options.isPlain && !options.isJSON }
+
     private func view(of stages: [String]) -> any EventView {
         if options.isJSON { return JSONLinesView(console: console) }
-        return console.isTerminal && !options.isPlain
+        return isLive
             ? LiveView(console: console, stages: stages) : PlainView(console: console)
     }
 }

@@ -28,6 +28,7 @@ struct ResumeCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
+        if driving.detach { try Detachment(workspace, console).check() }
         let chosen = try await chosenJobs(journal)
         var statuses: [ExitStatus] = []
         for job in chosen where driving.detach {

@@ -9,6 +9,9 @@ struct RunCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Start a job and stay with it until it ends.",
         discussion: """
+            With --key a job that ended is not done again: its result is printed once more, with its status; with \
+            --retry-failed what failed of it begins anew.
+
             On success the path of each file written goes to standard output, one a line. Ctrl-C suspends the job; \
             'pipeline resume' goes on.
 
@@ -30,7 +33,16 @@ struct RunCommand: WorkspaceCommand {
     @Option(help: "The job's own name: a second run with the same key joins the first.")
     var key: String?
 
+    @Flag(help: "With --key: begin what failed anew, if the job with the key has failed.")
+    var retryFailed = false
+
     @OptionGroup var driving: DrivingOptions
+
+    func validate() throws {
+        if retryFailed, key == nil {
+            throw ValidationError("--retry-failed needs --key: it is about the job of that key")
+        }
+    }
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         if let key, !NameGrammar.jobKey.accepts(key) {
@@ -40,6 +52,7 @@ struct RunCommand: WorkspaceCommand {
             path: file, catalogue: await workspace.catalogue(for: try JobDraft.source(at: file)),
             given: try given.values(),
             environment: workspace.settings.environment, standardInput: StandardInput.text)
+        if driving.detach { try Detachment(workspace, console).check() }
         let journal = try workspace.openJournal()
         let session = JobSession(workspace, journal, console, options: driving.session(common, console))
         if let earlier = try await earlier(in: journal) { return try await join(earlier, draft, session) }
@@ -104,9 +117,12 @@ struct RunCommand: WorkspaceCommand {
                 hint: "it was \(old), now it is \(new); choose another --key")
         }
         if driving.detach {
-            if earlier.owner == nil, earlier.snapshot.phase(isOwned: false) == .suspended {
+            let isSuspended = earlier.snapshot.phase(isOwned: false) == .suspended
+            let beginsAnew = retryFailed && earlier.snapshot.ended != nil && earlier.snapshot.hasFailures
+            if earlier.owner == nil, isSuspended || beginsAnew {
                 return try await Detachment(session.workspace, session.console).hand(
-                    record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true)
+                    record.id, plan: draft.plan, secretInputs: draft.secretInputs, retriesFailed: beginsAnew,
+                    isJournaled: true)
             }
             session.console.data(record.id.text)
             return .succeeded
@@ -124,7 +140,11 @@ struct RunCommand: WorkspaceCommand {
     }
 
     private func stay(with job: OwnedJob, _ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
-        if job.owner == nil, job.snapshot.ended != nil { return try await session.showEnd(of: job) }
+        if job.owner == nil, job.snapshot.ended != nil {
+            guard retryFailed, job.snapshot.hasFailures else { return try await session.showEnd(of: job) }
+            return try await session.resume(
+                job, plan: draft.plan, secretInputs: draft.secretInputs, again: .failed)
+        }
         let latest = job.owner == nil ? job : try await session.follow(job, plan: draft.plan)
         if latest.snapshot.ended != nil { return session.summarize(latest.snapshot, isOwned: false) }
         if latest.snapshot.phase(isOwned: false) == .unknown { return session.refuseUnknown(latest.snapshot) }

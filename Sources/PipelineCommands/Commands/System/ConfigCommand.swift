@@ -26,7 +26,8 @@ struct ConfigCommand: WorkspaceCommand {
             console.data(UserConfiguration.schema.prettyText())
             return .succeeded
         }
-        let configuration = try UserConfiguration(environment: ProcessEnvironment.all)
+        let configuration = try UserConfiguration(
+            environment: ProcessEnvironment.all, profile: common.profile)
         let settings = settings(workspace, configuration)
         if json {
             let values = settings.map { setting -> (String, JSON) in
@@ -56,6 +57,10 @@ struct ConfigCommand: WorkspaceCommand {
             Shown(
                 name: "configuration", value: configuration.path,
                 source: configuration.isThere ? "the file" : "there is no such file"),
+            Shown(
+                name: "profile", value: configuration.profile,
+                source: common.profile != nil
+                    ? "--profile" : configuration.profile == nil ? "default" : "PIPELINE_PROFILE"),
             Shown(
                 name: "stateDir", value: held.stateFolder,
                 source: source("PIPELINE_STATE_DIR", common.stateDir, "--state-dir", configuration)),

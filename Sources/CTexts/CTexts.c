@@ -1,4 +1,4 @@
-#include "CExamples.h"
+#include "CTexts.h"
 
 // The files themselves, read by the compiler: a copy could differ from what the tests run.
 #pragma clang diagnostic ignored "-Wc23-extensions"
@@ -83,7 +83,15 @@ static const char slurm[] = {
 #embed "../../Pipelines/slurm.json" suffix(, 0)
 };
 
-static const struct pipeline_example examples[] = {
+static const char page_format[] = {
+#embed "../PipelineKit/PipelineKit.docc/FormatReference.md" suffix(, 0)
+};
+
+static const char page_expressions[] = {
+#embed "../PipelineKit/PipelineKit.docc/Expressions.md" suffix(, 0)
+};
+
+static const struct pipeline_text examples[] = {
     { "anthropic-batch", anthropic_batch },
     { "assemblyai", assemblyai },
     { "aws-transcribe", aws_transcribe },
@@ -106,6 +114,15 @@ static const struct pipeline_example examples[] = {
     { "slurm", slurm },
 };
 
-const struct pipeline_example *pipeline_example_at(unsigned index) {
+const struct pipeline_text *pipeline_example_at(unsigned index) {
     return index < sizeof examples / sizeof *examples ? &examples[index] : 0;
+}
+
+static const struct pipeline_text pages[] = {
+    { "format", page_format },
+    { "expressions", page_expressions },
+};
+
+const struct pipeline_text *pipeline_page_at(unsigned index) {
+    return index < sizeof pages / sizeof *pages ? &pages[index] : 0;
 }
