@@ -212,6 +212,10 @@ let package = Package(
             dependencies: ["PipelineJournal", "PipelineTestKit", "PipelineCore", "JSONPath", grdb],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
+            name: "PipelineCommandsTests",
+            dependencies: ["PipelineCommands", "PipelineKit", "PipelineCore", "JSONPath"],
+            swiftSettings: settings),
+        .testTarget(
             name: "PipelineDaemonTests",
             dependencies: ["PipelineDaemon", "PipelineKit", "PipelineCore", "JSONPath", crypto],
             swiftSettings: settings),

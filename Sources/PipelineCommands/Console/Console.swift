@@ -31,6 +31,9 @@ struct Console: Sendable {
     /// The columns of the terminal that standard output is; nil for a pipe or a file.
     var dataColumns: Int? { showsData ? Self.size(of: STDOUT_FILENO).columns : nil }
 
+    /// The columns of a page that a person reads, perhaps through a pager: those of the terminal, at most a hundred.
+    var pageWidth: Int { min(100, dataColumns ?? (isTerminal ? size.columns : 100)) }
+
     /// The terminal that standard error is, 80 by 24 where it does not say.
     var size: (columns: Int, rows: Int) { Self.size(of: STDERR_FILENO) }
 

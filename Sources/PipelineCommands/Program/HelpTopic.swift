@@ -7,7 +7,7 @@ enum HelpTopic: String, CaseIterable {
 
     /// Prints the page.
     func show(on console: Console) {
-        for line in MarkdownText(text, width: min(100, console.dataColumns ?? 100)).lines { console.data(line) }
+        for line in MarkdownText(text, width: console.pageWidth).lines { console.data(line) }
     }
 
     private var text: String {
