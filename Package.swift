@@ -87,6 +87,7 @@ let package = Package(
 
         // Put together.
         .target(name: "CBuild", cSettings: commit),
+        .target(name: "CTexts"),
         .target(
             name: "PipelineKit",
             dependencies: [
@@ -98,7 +99,7 @@ let package = Package(
             name: "PipelineCommands",
             dependencies: [
                 "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineStages", "JSONPath", "CBuild",
-                argumentParser,
+                "CTexts", argumentParser,
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -220,6 +221,10 @@ let package = Package(
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(name: "PipelineSQLiteTests", dependencies: ["CSQLite", "PipelineSQLite"], swiftSettings: settings),
+        .testTarget(
+            name: "PipelineCommandsTests",
+            dependencies: ["PipelineCommands", "PipelineKit", "PipelineCore", "JSONPath"],
+            swiftSettings: settings),
         .testTarget(
             name: "PipelineDaemonTests",
             dependencies: ["PipelineDaemon", "PipelineKit", "PipelineCore", "JSONPath", crypto],

@@ -21,7 +21,7 @@ import Testing
         let help = try await run(["--help"], in: bench)
         let lines = try #require(help.output.components(separatedBy: "SUBCOMMANDS:").last).components(separatedBy: "\n")
         return lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.contains("See ") }
-            .compactMap { $0.split(separator: " ").first.map(String.init) }
+            .compactMap { $0.split { $0 == " " || $0 == "," }.first.map(String.init) }
     }
 
     @Test("every command's help has an example of that command")

@@ -7,58 +7,14 @@ import Testing
 
 /// What people begin with: the documents that `init` writes, and what `plan` shows of them.
 @Suite("Starting") struct StartingTests {
-    private static let folder = ExampleTests.root.appendingPathComponent("Sources/PipelineCommands/Starting/Examples")
-
-    @Test("the program carries the examples as they are; RECORD=1 writes them anew")
-    func carried() throws {
-        let sources = try Self.sources()
-        if ProcessInfo.processInfo.environment["RECORD"] == "1" {
-            try? FileManager.default.removeItem(at: Self.folder)
-            try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
-            for (name, source) in sources {
-                try source.write(to: Self.folder.appendingPathComponent(name), atomically: true, encoding: .utf8)
-            }
+    @Test("the program carries each example as it is", arguments: ExampleTests.examples)
+    func carried(file: String) async throws {
+        try await inFolder { folder, program in
+            let end = try await program.run(["init", String(file.dropLast(5))], folder: folder)
+            #expect(end.cause == .exited(0), "\(end)")
+            let source = ExampleTests.root.appendingPathComponent("Pipelines/\(file)")
+            #expect(try Data(contentsOf: URL(filePath: "\(folder)/\(file)")) == Data(contentsOf: source))
         }
-        #expect(Set(try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)) == Set(sources.keys))
-        for (name, source) in sources {
-            #expect(
-                try String(contentsOf: Self.folder.appendingPathComponent(name), encoding: .utf8) == source, "\(name)")
-        }
-    }
-
-    private static func capitalized(_ word: Substring) -> String { word.prefix(1).uppercased() + word.dropFirst() }
-
-    /// The Swift files that hold the examples, by name.
-    private static func sources() throws -> [String: String] {
-        let head = "// Written by `RECORD=1 swift test --filter StartingTests` from the folder Pipelines.\n\n"
-        var sources: [String: String] = [:]
-        var list = ""
-        for file in ExampleTests.examples {
-            let name = String(file.dropLast(5))
-            let words = name.split(separator: "-")
-            let type = words.map(Self.capitalized).joined()
-            let property = words[0] + words.dropFirst().map(Self.capitalized).joined()
-            list += "        (\"\(name)\", \(property)),\n"
-            let path = ExampleTests.root.appendingPathComponent("Pipelines/\(file)")
-            let content = try String(contentsOf: path, encoding: .utf8)
-            var text = head + "extension ShippedExamples {\n    static let \(property) = ##\"\"\"\n"
-            for line in content.split(separator: "\n", omittingEmptySubsequences: false) {
-                text += line.isEmpty ? "\n" : "        \(line)\n"
-            }
-            sources["ShippedExamples+\(type).swift"] = text + "        \"\"\"##\n}\n"
-        }
-        sources["ShippedExamples.swift"] =
-            head + """
-                /// The examples that the program carries, by name.
-                enum ShippedExamples {
-                    static let names = all.map(\\.name)
-
-                    static func text(of name: String) -> String? { all.first { $0.name == name }?.text }
-
-                    private static let all: [(name: String, text: String)] = [
-
-                """ + list + "    ]\n}\n"
-        return sources
     }
 
     private func inFolder(_ work: (String, BuiltProgram) async throws -> Void) async throws {

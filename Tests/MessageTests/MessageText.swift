@@ -26,6 +26,9 @@ struct MessageText {
         text = text.replacing(/\(\d+-[0-9a-z]+\)/, with: "(OWNER)")
         text = text.replacing(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/, with: "KEY")
         text = text.replacing(/after \d+ milliseconds/, with: "after MILLISECONDS")
-        self.text = text.replacing(/in \d+(\.\d+)? s\b/, with: "in SECONDS")
+        text = text.replacing(/\b\d+(\.\d+)? s ago\b/, with: "SECONDS ago")
+        text = text.replacing(/(ago|,) \(\d\d:\d\d\)/) { "\($0.output.1) (CLOCK)" }
+        text = text.replacing(/, after \d+(\.\d+)? s\b/, with: ", after SECONDS")
+        self.text = text.replacing(/\bin \d+(\.\d+)? s\b/, with: "in SECONDS")
     }
 }

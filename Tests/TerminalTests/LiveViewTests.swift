@@ -67,17 +67,17 @@ struct LiveViewTests {
                 screen.count { $0.contains("fetch") } == 1 && screen.contains { $0.contains(" %") }
                     && !screen.contains { $0.contains("░") || $0.contains("of 28") }
             }
-            #expect(narrow.count == 2, "\(narrow)")
+            #expect(Self.stages(narrow).count == 2, "\(narrow)")
 
             try await terminal.resize(columns: 120, rows: 24)
             let again = try await terminal.screen { $0.contains { $0.contains("█") && $0.contains("of 28.6 MiB") } }
             #expect(again.count { $0.contains("fetch") } == 1, "\(again)")
-            #expect(again.count == 2, "\(again)")
+            #expect(Self.stages(again).count == 2, "\(again)")
             slow.gate.open()
             let end = try await terminal.screen { $0.contains("ended with 0") }
             #expect(end.contains { $0.hasPrefix("✓ fetch") && $0.contains("28.6 MiB in ") }, "\(end)")
             #expect(end.contains { $0.hasPrefix("✓ after") })
-            #expect(end.count == 5, "a clean summary, the files, the status: \(end)")
+            #expect(Self.stages(end).count == 5, "a clean summary, the files, the status: \(end)")
         }
     }
 
@@ -101,35 +101,112 @@ struct LiveViewTests {
             let line = try #require(seen.first { $0.contains("model") })
             #expect(line.contains("about ") && "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".contains(line.prefix(1)), "\(line)")
             // It spins: the mark changes while nothing else does.
-            _ = try await terminal.screen { $0.first?.prefix(1) != line.prefix(1) }
+            _ = try await terminal.screen { $0.dropFirst().first?.prefix(1) != line.prefix(1) }
             gate.open()
             _ = try await terminal.screen { $0.contains("ended with 0") }
         }
     }
 
-    @Test("more steps than the window has rows are summed up, those at work shown")
+    /// The lines below that of the job, which a window that becomes narrower may push out at its top.
+    private static func stages(_ screen: [String]) -> [String] { screen.filter { !$0.hasPrefix("job ") } }
+
+    /// A stage of sixty items, four at a time, whose third fails.
+    private static let many = """
+        { "pipeline": 1, "name": "many", "services": { "s": { "url": "${{ env.SERVER }}" } },
+          "stages": [ { "id": "get", "kind": "request", "service": "s", "concurrency": 4, "continueOnFailure": true,
+            "forEach": "split('\((0..<60).map(String.init).joined(separator: ","))', ',')",
+            "request": { "GET": "/${{ item }}" } } ] }
+        """
+
+    @Test("a repeated stage is one bar with counts, and by name the items that are at work or failed, as room allows")
     func many() async throws {
         let gate = Gate()
         let server = try LoopbackServer { request in
-            request.number <= 20 ? .json("{}") : ScriptedAnswer([.wait(gate), .send(200, [], [])])
+            if request.path == "/2" { return .json("{}", status: 404) }
+            return request.number <= 20 ? .json("{}") : ScriptedAnswer([.wait(gate), .send(200, [], [])])
         }
         defer { server.stop() }
-        let document = """
-            { "pipeline": 1, "name": "many", "services": { "s": { "url": "${{ env.SERVER }}" } },
-              "stages": [ { "id": "get", "kind": "request", "service": "s", "concurrency": 4,
-                "forEach": "split('\((0..<60).map(String.init).joined(separator: ","))', ',')",
-                "request": { "GET": "/${{ item }}" } } ] }
-            """
-        try await with(try await terminal(document, server: server, rows: 10)) { terminal in
+        try await with(try await terminal(Self.many, server: server, rows: 10)) { terminal in
             let seen = try await terminal.screen { screen in
                 (20...23).allSatisfy { item in screen.contains { $0.contains("get[\(item)]") } }
-                    && screen.contains { $0.contains("more: 1") }
+                    && screen.contains { $0.contains("20/60  ✗1  4 at work") }
             }
-            #expect(seen.count <= 10, "\(seen)")
-            #expect(seen.last?.contains("done") == true, "\(seen)")
+            #expect(seen.contains { $0.contains("✗   get[2]") } && seen.count == 7, "\(seen)")
             gate.open()
             let end = try await terminal.screen { $0.contains("ended with 0") }
-            #expect(end.contains { $0.contains("more: ") && $0.contains("done") }, "\(end)")
+            #expect(end.contains { $0.hasPrefix("✓ get") && $0.contains("60 items  ✗1") }, "\(end)")
+            #expect(end.contains { $0.contains("warning: 1 of 60 items of stage 'get' failed") }, "\(end)")
+        }
+    }
+
+    @Test("more stages than the window has rows are summed up, those at work shown")
+    func manyStages() async throws {
+        let server = try LoopbackServer { _ in .silence }
+        defer { server.stop() }
+        let stages = (0..<20).map { number in
+            #"{ "id": "s\#(number)", "kind": "request", "service": "s", "request": { "GET": "/" } }"#
+        }
+        let document = """
+            { "pipeline": 1, "name": "many", "services": { "s": { "url": "${{ env.SERVER }}" } },
+              "stages": [ \(stages.joined(separator: ",")) ] }
+            """
+        try await with(try await terminal(document, server: server, rows: 10)) { terminal in
+            let seen = try await terminal.screen { $0.contains { $0.contains("12 more: 12 to come") } }
+            #expect(seen.contains { $0.contains("s0") } && Self.stages(seen).count == 9, "\(seen)")
+        }
+    }
+
+    @Test("a window that becomes narrower has one line of each stage at any width, and nothing of earlier pictures")
+    func narrower() async throws {
+        let server = try LoopbackServer { request in
+            request.method == "POST" ? .json(#"{"id":"j"}"#, status: 201) : .json(#"{"state":"running"}"#)
+        }
+        defer { server.stop() }
+        let names = ["model", "a-stage-with-a-very-long-name-indeed", "another", "last"]
+        let stages = names.map { name in
+            """
+            { "id": "\(name)", "kind": "compute", "service": "s", "estimate": "60s", "needs": [],
+              "submit": { "POST": "/jobs", "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"], "every": "200ms" } }
+            """
+        }
+        let document = """
+            { "pipeline": 1, "name": "model", "services": { "s": { "url": "${{ env.SERVER }}" } },
+              "stages": [ \(stages.joined(separator: ",")), { "id": "keep", "kind": "write", "to": "x", "text": "x" } ] }
+            """
+        try await with(try await terminal(document, server: server)) { terminal in
+            _ = try await terminal.screen { $0.count { $0.contains(" left, 90 % within ") } == 4 }
+            for columns in [45, 20, 70, 20, 100] {
+                try await terminal.resize(columns: columns, rows: 24)
+                let spins = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+                // Some pictures later it is still so.
+                for turn in spins.prefix(4) {
+                    let seen = try await terminal.screen { screen in
+                        let stages = Self.stages(screen)
+                        return stages.count == 5 && stages.first?.first == turn
+                            && stages.prefix(4).allSatisfy { spins.contains($0.prefix(1)) }
+                            && stages.last?.hasPrefix("· keep") == true
+                    }
+                    #expect(seen.count <= 6, "\(columns): \(seen)")
+                }
+            }
+        }
+    }
+
+    @Test("what has ended before a resume is shown as done")
+    func resumed() async throws {
+        let slow = try Slow()
+        defer { slow.server.stop() }
+        let document = Self.download.replacing(
+            #""stages": ["#, with: #""stages": [ { "id": "first", "kind": "write", "to": "first.txt", "text": "x" },"#)
+        try await with(try await terminal(document, "; pipeline resume last", server: slow.server)) { terminal in
+            _ = try await terminal.screen { $0.contains { $0.contains("█") } }
+            try await terminal.type("C-c")
+            let seen = try await terminal.screen { screen in
+                let second = screen.drop { !$0.hasPrefix("suspended") }
+                return second.contains { $0.hasPrefix("✓ first") } && second.contains { $0.hasPrefix("· after") }
+            }
+            #expect(seen.count { $0.hasPrefix("job ") } == 2, "\(seen)")
         }
     }
 

@@ -7,42 +7,68 @@ import Synchronization
 struct Console: Sendable {
     /// Whether a person reads standard error as it comes.
     let isTerminal: Bool
-    let usesColor: Bool
     /// Whether one of the three standard streams is a terminal: then a person is there who waits.
     let hasTerminal: Bool
+    /// Whether a person reads standard output as it comes.
+    let showsData: Bool
+    private let colors: (data: Bool, notes: Bool)
     /// What went wrong with standard output.
     private let loss = OutputLoss()
 
     init(environment: [String: String], color: ColorChoice) {
-        isTerminal = isatty(STDERR_FILENO) == 1 && environment["TERM"] != "dumb"
+        func isReadable(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 && environment["TERM"] != "dumb" }
+        let isWanted = environment["NO_COLOR"].map(\.isEmpty) ?? true
+        func usesColor(_ isTerminal: Bool) -> Bool { color == .always || color == .auto && isTerminal && isWanted }
+        isTerminal = isReadable(STDERR_FILENO)
+        showsData = isReadable(STDOUT_FILENO)
         hasTerminal = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].contains { isatty($0) == 1 }
-        let isWanted = isTerminal && environment["NO_COLOR"].map(\.isEmpty) ?? true
-        usesColor = color == .always || color == .auto && isWanted
+        colors = (usesColor(showsData), usesColor(isTerminal))
     }
 
     /// Whether a person waits for what a command does, as far as the terminal tells.
     var attendance: Interactivity { Interactivity(hasTerminal: hasTerminal, isAsserted: false) }
+
+    /// The columns of the terminal that standard output is; nil for a pipe or a file.
+    var dataColumns: Int? { showsData ? Self.size(of: STDOUT_FILENO).columns : nil }
+
+    /// The columns of a page that a person reads, perhaps through a pager: those of the terminal, at most a hundred.
+    var pageWidth: Int { min(100, dataColumns ?? (isTerminal ? size.columns : 100)) }
+
+    /// The terminal that standard error is, 80 by 24 where it does not say.
+    var size: (columns: Int, rows: Int) { Self.size(of: STDERR_FILENO) }
+
+    private static func size(of descriptor: Int32) -> (columns: Int, rows: Int) {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
+        return (Int(size.ws_col), max(2, Int(size.ws_row)))
+    }
 
     /// Writes a line of data; what can't be written is told by ``lostOutput``.
     func data(_ line: String) {
         if !Self.write(line + "\n", to: STDOUT_FILENO), errno != EPIPE { loss.note(FileContent.reason) }
     }
 
+    /// Writes a line of data that a person reads.
+    func data(_ line: StyledText) { data(line.rendered(inColor: colors.data)) }
+
     /// Why data did not reach standard output; nil when all of it did, or nobody reads it any more.
     var lostOutput: String? { loss.reason }
 
     /// Writes a line for the person; control characters are made visible.
-    func note(_ line: String) { _ = Self.write(SafeText.line(line) + "\n", to: STDERR_FILENO) }
+    func note(_ line: StyledText) { _ = Self.write(line.rendered(inColor: colors.notes) + "\n", to: STDERR_FILENO) }
+
+    /// Writes lines for the person; `error:` and `hint:` at its begin have their colours.
+    func note(_ message: String) {
+        for line in message.split(separator: "\n", omittingEmptySubsequences: false) {
+            note(StyledText(message: String(line)))
+        }
+    }
 
     /// Writes lines of our own making as they are.
     func raw(_ text: String) { _ = Self.write(text, to: STDERR_FILENO) }
 
-    /// The text in the style, where colours are used.
-    func styled(_ text: String, _ style: Style) -> String {
-        usesColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
-    }
-
-    enum Style: Int { case bold = 1, dim = 2, red = 31, green = 32, yellow = 33, cyan = 36 }
+    /// A line for standard error as ``raw(_:)`` takes it.
+    func rendered(_ text: StyledText) -> String { text.rendered(inColor: colors.notes) }
 
     /// All of a text, whatever a pipe takes at a time; false with `errno` set when that can't be.
     private static func write(_ text: String, to descriptor: Int32) -> Bool {

@@ -35,6 +35,12 @@ public struct BackgroundOwner: Sendable {
         throw StepFailure("the background owner does not answer", hint: "see \(logPath)")
     }
 
+    /// Throws when no owner listens and none can be started, for want of its program.
+    public func checkAvailable() throws(StepFailure) {
+        if (try? ask(.status)) != nil { return }
+        _ = try Self.program(path: settings.environment["PATH"])
+    }
+
     /// What a background owner that was started on demand writes.
     public var logPath: String { "\(settings.stateFolder)/daemon.log" }
 

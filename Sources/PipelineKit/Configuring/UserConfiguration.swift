@@ -8,6 +8,8 @@ public struct UserConfiguration: Sendable {
     /// Where it is, or would be.
     public let path: String
     public let isThere: Bool
+    /// The section that was asked for; nil when none was.
+    public let profile: String?
     /// The variables that its settings stand for.
     public let variables: [String: String]
     /// The command that gives a secret, without the secret's name, which comes last.
@@ -29,7 +31,16 @@ public struct UserConfiguration: Sendable {
         "secrets", FieldType<[String]>.array(of: .string, atLeast: 1), examples: [["pass", "show"]],
         "A command that prints a secret; its name comes as the last argument. Asked last of all sources.")
 
-    static let fields: [any AnyField] = [state, callback, secretsFile, plugins, secrets]
+    private static let environment = Field(
+        "environment", FieldType<[Named<String>]>.map(of: .string), examples: [["API_URL": "https://api.example.com"]],
+        "Variables for documents that read them as env.NAME, by name.")
+    private static let profiles = Field(
+        "profiles", FieldType<[Named<Section>]>.map(of: FieldType<Section>.object(section) { Section($0) }),
+        examples: [["staging": ["stateDir": "/var/lib/pipeline-staging"]]],
+        "Sections by name; the one that --profile (PIPELINE_PROFILE) names wins over what stands outside of it.")
+
+    private static let section: [any AnyField] = [state, callback, secretsFile, plugins, secrets, environment]
+    static let fields: [any AnyField] = section + [profiles]
 
     /// The JSON Schema (2020-12) of the file.
     public static var schema: JSON {
@@ -41,32 +52,71 @@ public struct UserConfiguration: Sendable {
         return .object(schema)
     }
 
+    /// The settings of one section, or of the file outside of its sections.
+    private struct Section: Sendable {
+        /// The variables that its settings stand for.
+        var variables: [String: String] = [:]
+        var secretsCommand: [String] = []
+
+        init() {}
+
+        init(_ reader: ObjectReader) {
+            for entry in reader.optional(UserConfiguration.environment) ?? [] { variables[entry.name] = entry.value }
+            variables["PIPELINE_STATE_DIR"] = reader.optional(UserConfiguration.state)
+            variables["PIPELINE_CALLBACK_URL"] = reader.optional(UserConfiguration.callback)
+            variables["PIPELINE_SECRETS_FILE"] = reader.optional(UserConfiguration.secretsFile)
+            variables["PIPELINE_PLUGINS"] = reader.optional(UserConfiguration.plugins)?.joined(separator: ":")
+            secretsCommand = reader.optional(UserConfiguration.secrets) ?? []
+        }
+
+        /// The settings of this section where the other says nothing.
+        func over(_ other: Section) -> Section {
+            var all = self
+            all.variables.merge(other.variables) { own, _ in own }
+            if all.secretsCommand.isEmpty { all.secretsCommand = other.secretsCommand }
+            return all
+        }
+    }
+
     /// Reads the file; without one everything has its default. All its mistakes are thrown at once.
-    public init(environment: [String: String]) throws(DefinitionError) {
+    ///
+    /// - Parameter profile: the section that holds; without it that of `PIPELINE_PROFILE`.
+    public init(environment: [String: String], profile: String? = nil) throws(DefinitionError) {
         let home = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         path = "\(home ?? "\(environment["HOME"] ?? "/etc")/.config")/pipeline/config.json"
-        guard let bytes = FileContent.bytes(path, limit: 1 << 20) else {
-            (isThere, variables, secretsCommand) = (false, [:], [])
+        let wanted = profile ?? environment["PIPELINE_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
+        self.profile = wanted
+        let bytes = FileContent.bytes(path, limit: 1 << 20)
+        isThere = bytes != nil
+        guard bytes != nil || wanted != nil else {
+            (variables, secretsCommand) = ([:], [])
             return
         }
-        let source = SourceText(name: path, bytes: bytes)
+        let source = SourceText(name: path, bytes: bytes ?? Array("{}".utf8))
         let findings = DiagnosticCollector(source: source)
         let reading = JSONNode.read(source)
         for error in reading.errors {
             findings.report(range: error.range, pointer: "", error.message, hint: error.hint)
         }
         let reader = reading.node.flatMap { ObjectReader(SourceLocation($0), fields: Self.fields, findings: findings) }
-        var found: [String: String] = [:]
-        found["PIPELINE_STATE_DIR"] = reader?.optional(Self.state)
-        found["PIPELINE_CALLBACK_URL"] = reader?.optional(Self.callback)
-        found["PIPELINE_SECRETS_FILE"] = reader?.optional(Self.secretsFile)
-        found["PIPELINE_PLUGINS"] = reader?.optional(Self.plugins)?.joined(separator: ":")
-        let command = reader?.optional(Self.secrets) ?? []
+        var section = reader.map { Section($0) } ?? Section()
+        let profiles = reader?.optional(Self.profiles) ?? []
         reader?.finish()
+        if let wanted {
+            if let found = profiles.first(where: { $0.name == wanted }) {
+                section = found.value.over(section)
+            } else if findings.diagnostics.isEmpty {
+                let names = profiles.map(\.name).joined(separator: ", ")
+                findings.report(
+                    range: SourceRange(start: 0, end: 1), pointer: "/profiles",
+                    "there is no profile called '\(wanted)'",
+                    hint: names.isEmpty ? "add it: \"profiles\": { \"\(wanted)\": { … } }" : "there are: \(names)")
+            }
+        }
         guard findings.diagnostics.isEmpty else {
             throw DefinitionError(source: source, diagnostics: findings.diagnostics)
         }
-        (isThere, variables, secretsCommand) = (true, found, command)
+        (variables, secretsCommand) = (section.variables, section.secretsCommand)
     }
 
     /// The environment with what the file says where the environment says nothing.

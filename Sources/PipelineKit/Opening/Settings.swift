@@ -37,9 +37,10 @@ public struct Settings: Sendable {
 
     /// What flags say, completed by the environment of the process, and this by the user's configuration file.
     public init(
-        stateFolder: String?, secretsFile: String?, plugins: String?, completing variables: [String: String]
+        stateFolder: String?, secretsFile: String?, plugins: String?, profile: String? = nil,
+        completing variables: [String: String]
     ) throws(DefinitionError) {
-        let configuration = try UserConfiguration(environment: variables)
+        let configuration = try UserConfiguration(environment: variables, profile: profile)
         let environment = configuration.completing(variables)
         self.init(
             stateFolder: stateFolder, secretsFile: secretsFile ?? environment["PIPELINE_SECRETS_FILE"],

@@ -67,9 +67,10 @@ public final class Workspace: Sendable {
 
     /// An engine over a journal. `observe` is told of every event and must return at once, before those who watch the job
     /// from other processes; `showLine` shows a line on
-    /// the program's own terminal, and is false when it has none.
+    /// the program's own terminal, and is false when it has none; `watchExchange` gets each exchange as it ends.
     public func engine(
         journal: Journal, secrets: any SecretSource, showLine: @escaping @Sendable (String) -> Bool = { _ in false },
+        watchExchange: (@Sendable (ExchangeRecord) -> Void)? = nil,
         observe: @escaping @Sendable (JobEvent) -> Void
     ) throws(JournalFailure) -> Engine {
         let key = try HashKey(folder: settings.stateFolder)
@@ -83,6 +84,7 @@ public final class Workspace: Sendable {
                 observe(event)
                 journal.show(event)
             })
+        if let watchExchange { ports.exchanges = WatchedExchangeLog(log: exchanges, watch: watchExchange) }
         ports.isWatched = { journal.isWatched($0) }
         ports.seal = key
         ports.sinks = sinks(showLine: showLine)

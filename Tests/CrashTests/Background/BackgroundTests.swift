@@ -270,7 +270,7 @@ struct BackgroundTests {
             try await workplace.waitForEvent("resume.deferred")
             let why = try await workplace.run("why", "last")
             #expect(
-                why.output.contains("after: it is held back: the budget has no free resumes\n  goes on at: "), "\(why)")
+                why.output.contains("after: it is held back: the budget has no free resumes\n  goes on in "), "\(why)")
             #expect(why.output.contains("last: it needs after"), "\(why)")
             try await background.end(by: SIGTERM)
         }

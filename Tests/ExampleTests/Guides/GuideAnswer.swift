@@ -27,6 +27,9 @@ struct GuideAnswer {
         line.replacing(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/, with: "KEY")
             .replacing(/\b[0-9][0-9a-hjkmnp-tv-z]{25}\b/, with: "ID")
             .replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/, with: "TIME")
+            .replacing(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d\.\d+)?/, with: "TIME")
+            .replacing(/\b\d\d:\d\d\b/, with: "TIME")
+            .replacing(/\b\d+(\.\d+)? (s|min)\b/, with: "SPAN")
     }
 
     private static func matches(_ printed: ArraySlice<String>, _ page: ArraySlice<String>) -> Bool {

@@ -25,7 +25,8 @@ struct CommandReference {
         Standard output has data only: the absolute path of each file that `run` and `resume` have written, one a line, or
         JSON with `--json` (<doc:JSONOutput>). Everything else goes to standard error.
 
-        A JOB is an id, the start of one, the key that was given with `--key`, or `last`.
+        A JOB is an id, the start of one, the key that was given with `--key`, or `last`. Commands that
+        take a JOB take several, but for `resolve`, `signal` and `watch`.
 
         | status | means |
         |---|---|

@@ -11,17 +11,48 @@ struct InitCommand: WorkspaceCommand {
             Without a name it writes pipeline.json: an upload, a job and a download, with comments. With the name of \
             an example it writes that: \(ShippedExamples.names.joined(separator: ", ")).
 
+            With --from-curl it is made from one to three curl commands, as browsers and API pages give them: the submit, \
+            the poll, the download. Files become inputs, credentials secrets; what is guessed is marked by comments.
+
             Example: pipeline init openai-batch
+            Example: pipeline init transcribe --from-curl "$(cat submit.txt)" --from-curl "$(cat poll.txt)"
             """)
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The name of an example.", completion: .list(ShippedExamples.names))
+    @Argument(
+        help: "The name of an example; with --from-curl that of the pipeline.", completion: .list(ShippedExamples.names)
+    )
     var name: String?
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("A curl command to make the pipeline from; up to three.", valueName: "command"))
+    var fromCurl: [String] = []
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let (path, text) = try document()
         let target = AbsolutePath.of(path, in: AbsolutePath.workingDirectory)
+        try Self.write(text, to: target, as: path)
+        console.data(target)
+        try await writeSchema(for: text, workspace, console)
+        let plan = try Planner(catalogue: workspace.catalogue).plan(SourceText(name: path, text: text))
+        for line in FirstCommands(plan, path: path).lines { console.note(line) }
+        return .succeeded
+    }
+
+    /// The schema that the document names stands next to it: editors complete by it.
+    private func writeSchema(for text: String, _ workspace: Workspace, _ console: Console) async throws {
+        guard text.contains("\"./\(Self.schema)\""), access(Self.schema, F_OK) != 0 else { return }
+        let schema = PipelineSchema(catalogue: await workspace.wholeCatalogue()).json.prettyText()
+        try Self.write(
+            schema + "\n", to: AbsolutePath.of(Self.schema, in: AbsolutePath.workingDirectory), as: Self.schema)
+        console.note("for editors:             \(Self.schema)")
+    }
+
+    private static let schema = "pipeline.schema.json"
+
+    private static func write(_ text: String, to target: String, as path: String) throws {
         let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             let isThere = errno == EEXIST
@@ -30,16 +61,24 @@ struct InitCommand: WorkspaceCommand {
                 hint: isThere ? "it is not replaced; move it, or run this in another folder" : nil)
         }
         defer { close(descriptor) }
-        guard write(descriptor, text, text.utf8.count) == text.utf8.count else {
+        guard Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count else {
             throw CommandError(.invalid, "cannot write \(path): \(FileContent.reason)")
         }
-        console.data(target)
-        let plan = try Planner(catalogue: workspace.catalogue).plan(SourceText(name: path, text: text))
-        for line in FirstCommands(plan, path: path).lines { console.note(line) }
-        return .succeeded
+    }
+
+    private func documentFromCurl() throws -> (path: String, text: String) {
+        let bare = name.map { $0.hasSuffix(".json") ? String($0.dropLast(5)) : $0 }
+        let folder = AbsolutePath.workingDirectory.split(separator: "/").last.map(String.init) ?? ""
+        let title = StarterDocument.name(for: bare?.split(separator: "/").last.map(String.init) ?? folder)
+        do throws(CurlMistake) {
+            return ("\(bare ?? "pipeline").json", try CurlDocument(fromCurl, name: title).text())
+        } catch {
+            throw CommandError(.usage, error.message, hint: error.hint)
+        }
     }
 
     private func document() throws -> (path: String, text: String) {
+        if !fromCurl.isEmpty { return try documentFromCurl() }
         guard let name else {
             let folder = AbsolutePath.workingDirectory.split(separator: "/").last.map(String.init) ?? ""
             return ("pipeline.json", StarterDocument.text(named: StarterDocument.name(for: folder)))

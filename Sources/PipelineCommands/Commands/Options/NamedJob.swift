@@ -2,16 +2,26 @@ import ArgumentParser
 import PipelineCore
 import PipelineKit
 
-/// The job that a command is about; the newest when none is named.
+/// The jobs that a command is about; the newest when none is named.
 struct NamedJob: ParsableArguments {
-    @Argument(help: "The job: an id, the start of one, a key, or 'last'.", completion: .jobs)
-    var job: String = "last"
+    @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.", completion: .jobs)
+    var jobs: [String] = ["last"]
+
+    /// Does the work with each of the jobs.
+    func forEach(
+        in journal: Workspace.Journal, _ console: Console, _ work: (OwnedJob) async throws -> Void
+    ) async -> ExitStatus {
+        await NamedJobs(jobs).forEach(in: journal, console, work)
+    }
 }
 
 /// The jobs that a command is about, at least one.
 struct NamedJobs: ParsableArguments {
     @Argument(help: "Jobs: an id, the start of one, a key, or 'last'.", completion: .jobs)
     var jobs: [String]
+
+    init() {}
+    init(_ jobs: [String]) { self.jobs = jobs }
 
     /// Does the work with each of the jobs; one for which it fails is told, and the others have their turn.
     func forEach(

@@ -1,0 +1,66 @@
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// Jobs as the table that `list` shows on a terminal.
+struct JobTable {
+    private let rows: [[StyledText]]
+
+    /// That many rows say what is left, and that many what they work on: each asks the journal for more of its job.
+    private static let estimated = 20
+    private static let described = 200
+
+    /// - Parameter jobs: newest first; without inputs.
+    init(_ jobs: [OwnedJob], in journal: Workspace.Journal, _ workspace: Workspace) async throws {
+        let now = SystemClock().now
+        var rows: [[StyledText]] = []
+        var estimated = 0
+        for (index, job) in jobs.enumerated() {
+            var (left, deferral): (JobEstimate?, Deferral?) = (nil, nil)
+            if job.snapshot.ended == nil, estimated < Self.estimated {
+                estimated += 1
+                let plan = try? await workspace.plan(of: job.snapshot.record)
+                left = try await workspace.estimate(of: job, plan, in: journal)
+                deferral = try await workspace.deferral(of: job, plan, in: journal)
+            }
+            let record = job.snapshot.record
+            let object: String
+            if record.key != record.id.text {
+                object = record.key
+            } else if index < Self.described {
+                object = try await Self.object(of: record.id, in: journal)
+            } else {
+                object = ""
+            }
+            let took = job.snapshot.ended.map { TimeText.span(($0 - record.started).seconds) } ?? ""
+            rows.append([
+                "\(try await record.id.short(in: journal), .bold)", StyledText(record.pipeline),
+                StyledText(object), JobStanding(job: job, deferral: deferral, now: now).text,
+                StyledText(TimeText.span(max(0, (now - record.started).seconds))), StyledText(took),
+                StyledText(left.map { TimeText.span($0.quantile(0.5)) } ?? ""),
+            ])
+        }
+        self.rows = rows
+    }
+
+    func lines(width: Int) -> [StyledText] {
+        let columns = [
+            TextTable.Column(title: "ID"), TextTable.Column(title: "NAME", dispensability: 2, least: 8),
+            TextTable.Column(title: "FOR", dispensability: 5, least: 8), TextTable.Column(title: "STATE", least: 9),
+            TextTable.Column(title: "AGE", dispensability: 3, isRightAligned: true),
+            TextTable.Column(title: "TOOK", dispensability: 4, isRightAligned: true),
+            TextTable.Column(title: "LEFT", dispensability: 1, isRightAligned: true),
+        ]
+        return TextTable(columns: columns, rows: rows).lines(width: width)
+    }
+
+    /// What the job works on: its first input that is a text, of a path the last part; else the first of all.
+    private static func object(of id: JobID, in journal: Workspace.Journal) async throws -> String {
+        let job = try await journal.jobs(JobQuery(prefix: id.text, limit: 1)).first
+        let inputs = Array(job?.snapshot.record.inputs ?? [:])
+        guard let text = inputs.lazy.compactMap(\.value.string).first else {
+            return inputs.first.map { "\($0.name)=\($0.value.text)" } ?? ""
+        }
+        return text.hasPrefix("/") ? text.split(separator: "/").last.map(String.init) ?? text : text
+    }
+}

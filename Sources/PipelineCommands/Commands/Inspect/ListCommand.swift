@@ -1,0 +1,72 @@
+public import ArgumentParser
+import JSONPath
+public import PipelineCore
+import PipelineKit
+
+/// `pipeline list`: the jobs, newest first.
+struct ListCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List jobs, newest first.",
+        discussion: """
+            On a terminal it is a table: the shortest part of the id that names the job, its pipeline, its key or what it \
+            works on, its state, when it started, how long it took and how much is left. Into a pipe each line has the \
+            whole id and the time.
+
+            Example: pipeline list --state suspended
+            """,
+        aliases: ["ls"])
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: "Only jobs in this state: \(JobPhase.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var state: JobPhase?
+
+    @Option(help: ArgumentHelp("Only jobs of this pipeline.", valueName: "name"), completion: .pipelineNames)
+    var pipeline: String?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("At most so many, from 1.", valueName: "n"),
+        transform: WholeNumber.from(1))
+    var limit: Int?
+
+    @Flag(help: "Write a JSON array.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        guard let journal = try workspace.existingJournal() else {
+            if json { console.data("[]") } else { console.note("no jobs; start one with 'pipeline run FILE'") }
+            return .succeeded
+        }
+        let jobs = try await chosen(journal)
+        if json {
+            console.data(JSON.array(jobs.map { JobReport($0).summary }).prettyText())
+            return .succeeded
+        }
+        if let width = console.dataColumns, !jobs.isEmpty {
+            let table = try await JobTable(jobs, in: journal, workspace).lines(width: width)
+            for line in table { console.data(line) }
+            return .succeeded
+        }
+        for job in jobs { console.data(Self.line(job)) }
+        if jobs.isEmpty { console.note("no jobs; start one with 'pipeline run FILE'") }
+        return .succeeded
+    }
+
+    private func chosen(_ journal: Workspace.Journal) async throws -> [OwnedJob] {
+        let query = JobQuery(pipeline: pipeline, limit: state == nil ? limit : nil, isBrief: true)
+        let jobs = try await journal.jobs(query).filter { job in
+            state.map { $0 == job.snapshot.phase(isOwned: job.owner != nil) } ?? true
+        }
+        return Array(jobs.prefix(limit ?? jobs.count))
+    }
+
+    private static func line(_ job: OwnedJob) -> StyledText {
+        let record = job.snapshot.record
+        let phase = job.snapshot.phase(isOwned: job.owner != nil)
+        let cause = job.snapshot.suspension(isOwned: job.owner != nil).map { " (\($0.rawValue))" } ?? ""
+        let key = record.key == record.id.text ? "" : "  key \(record.key)"
+        return "\(record.id)  \(record.started)  \(phase.rawValue, phase.style)\(cause)  \(record.pipeline)\(key)"
+    }
+}
+
+extension JobPhase: ExpressibleByArgument {}

@@ -1,0 +1,187 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// `pipeline why`: why a job isn't going on right now.
+struct WhyCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "why", abstract: "Say why a job isn't going on right now, and when it will.",
+        discussion: "Example: pipeline why last")
+
+    @OptionGroup var common: CommonOptions
+
+    @OptionGroup var named: NamedJob
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        let journal = try workspace.journalWithJobs()
+        return await named.forEach(in: journal, console) { found in
+            try await explain(found, journal, workspace, console)
+        }
+    }
+
+    private func explain(
+        _ found: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
+    ) async throws {
+        let isOwned = found.owner != nil
+        let phase = found.snapshot.phase(isOwned: isOwned)
+        // Of an unknown submit the step says what to do; that its process ended is no news then.
+        let cause = phase == .unknown ? nil : found.snapshot.suspension(isOwned: isOwned)
+        let advice = try await advice(for: found, cause, journal)
+        let hasEnded = phase == .succeeded || phase == .cancelled
+        let plan = hasEnded ? nil : try await workspace.plan(of: found.snapshot.record)
+        let held = try await standstills(of: found, plan, journal)
+        let background = try await background(of: found.snapshot, plan, journal, workspace)
+        let untold = found.snapshot.notifications.values.filter { $0.problem != nil }.sorted { $0.id < $1.id }
+        if json {
+            let steps = held.map { Self.json($0, pressed: pressing($0, found.snapshot, plan)) }
+            console.data(
+                JSON.object([
+                    "job": .string(found.snapshot.record.id.text), "state": .string(phase.rawValue),
+                    "cause": JSON(cause?.rawValue), "advice": JSON(advice), "steps": .array(steps),
+                    "background": background?.json ?? .null, "notifications": .array(untold.map(Self.json)),
+                ]).prettyText())
+        } else {
+            let why = cause.map { ": \($0.explanation)" } ?? Self.holding(held)
+            console.data(
+                "job \(found.snapshot.record.id) \(Self.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText
+            )
+            if let advice { console.data("  \("do:", .cyan) \(advice)") }
+            for step in held {
+                let pressed = pressing(step, found.snapshot, plan)
+                Self.lines(step, pressed: pressed).forEach { console.data($0) }
+            }
+            for line in background?.lines ?? [] { console.data(SafeText.line(line)) }
+            for record in untold { console.data(SafeText.line(Self.line(record))) }
+        }
+    }
+
+    /// What holds each step; what the rules for background work hold back says until when.
+    private func standstills(
+        of job: OwnedJob, _ plan: Plan?, _ journal: Workspace.Journal
+    ) async throws -> [BlockedStep] {
+        guard let plan else { return [] }
+        let snapshot = job.snapshot
+        let held = snapshot.standstills(in: plan, isOwned: job.owner != nil)
+        guard job.owner != nil else { return held }
+        let now = SystemClock().now
+        let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 64))
+        let advice = "'pipeline watch \(snapshot.record.id)' on a terminal lets it go on at once"
+        return held.map { standstill in
+            guard let deferral = events.deferral(of: standstill.step, in: snapshot, plan, at: now) else {
+                return standstill
+            }
+            return standstill.heldBack(until: deferral.until, reason: deferral.reason, advice: advice)
+        }
+    }
+
+    private static func verb(_ phase: JobPhase) -> String {
+        switch phase {
+        case .succeeded, .failed: "has"
+        case .cancelled: "was"
+        case .running, .waiting, .suspended, .unknown: "is"
+        }
+    }
+
+    /// Of a job of which nothing goes on but what the rules of the background let go on: that, and when.
+    private static func holding(_ held: [BlockedStep]) -> String {
+        let times = held.filter(\.isHeldBack).compactMap(\.until)
+        guard let first = times.min(), held.allSatisfy({ $0.isHeldBack || $0.until == nil }) else { return "" }
+        return ", held back until \(clock(first))"
+    }
+
+    /// What will have expired if the step does not go on in time.
+    private func pressing(_ held: BlockedStep, _ job: JobSnapshot, _ plan: Plan?) -> StepExpiry? {
+        plan.flatMap { job.pressing(held.step, in: $0) }
+    }
+
+    /// What the rules of the background say; nil for a job that a person waits for, or that has ended.
+    private func background(
+        of job: JobSnapshot, _ plan: Plan?, _ journal: Workspace.Journal, _ workspace: Workspace
+    ) async throws -> BackgroundBlockedStep? {
+        guard let plan, job.ended == nil, try await isUnattended(job, plan, journal) else { return nil }
+        let events = try await journal.events(of: job.record.id, after: max(0, job.sequence - 50))
+        let gate = workspace.gate(journal: journal)
+        return await BackgroundBlockedStep(
+            job, plan: plan, ledger: try await workspace.ledger(), events: events, at: SystemClock().now,
+            judge: { await gate.judge($0) })
+    }
+
+    /// Whether the rules of the background hold for the job: it is one of the background, or its command said at its start
+    /// that nobody attends it.
+    private func isUnattended(_ job: JobSnapshot, _ plan: Plan, _ journal: Workspace.Journal) async throws -> Bool {
+        guard job.mode == .attached, plan.definition.background.isStated else { return job.mode == .background }
+        let begun = try await journal.events(of: job.record.id, after: 0).last {
+            $0.kind == .jobStarted || $0.kind == .jobResumed
+        }
+        return begun?.data["attended"]?.bool == false
+    }
+
+    /// What a person can do about the job as a whole.
+    private func advice(
+        for job: OwnedJob, _ cause: SuspensionCause?, _ journal: Workspace.Journal
+    ) async throws -> String? {
+        let snapshot = job.snapshot
+        let resume = "pipeline resume \(snapshot.record.id)"
+        switch cause {
+        case .secret:
+            let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 8))
+            let said = events.last { $0.kind == .jobSuspended }?.data["detail"]?.string
+            let detached = snapshot.mode == .background ? " --detach" : ""
+            return [said, "set PIPELINE_SECRET_NAME or name a file with --secrets-file, then \(resume)\(detached)"]
+                .compactMap { $0 }.joined(separator: "; ")
+        case .crashed where snapshot.mode == .background:
+            return "nobody has it: 'pipeline daemon' goes on with it, or \(resume)"
+        case .interrupted, .paused, .noNetwork, .crashed: return resume
+        case nil: return nil
+        }
+    }
+
+    private static func json(_ held: BlockedStep, pressed: StepExpiry?) -> JSON {
+        [
+            "stage": .string(held.step.stage), "item": held.step.item.map { .number(JSONNumber($0)) } ?? .null,
+            "reason": .string(held.reason), "until": JSON(held.until?.description), "tried": JSON(held.tried),
+            "advice": JSON(held.advice), "mustActBefore": JSON(pressed?.mustActBefore.description),
+        ]
+    }
+
+    private static func words(_ pressed: StepExpiry, _ step: StepKey) -> String {
+        pressed.holder == step
+            ? "what it has at the service, or was given, is good until \(clock(pressed.time))"
+            : "what '\(pressed.holder)' captured is good until \(clock(pressed.time))"
+    }
+
+    private static func clock(_ time: Timestamp) -> String { TimeText(now: SystemClock().now).clock(time) }
+
+    private static func line(_ record: NotificationRecord) -> String {
+        let rest =
+            record.isOpen
+            ? "it is tried again \(TimeText(now: SystemClock().now).until(record.due))" : "it was given up"
+        return "the notification '\(record.event.rawValue)' could not be sent: \(record.problem ?? ""); \(rest)"
+    }
+
+    private static func json(_ record: NotificationRecord) -> JSON {
+        [
+            "id": .string(record.id), "on": .string(record.event.rawValue), "state": .string(record.state.rawValue),
+            "due": .string(record.due.description),
+            "failures": .number(JSONNumber(record.failures)), "problem": JSON(record.problem),
+        ]
+    }
+
+    private static func lines(_ held: BlockedStep, pressed: StepExpiry?) -> [StyledText] {
+        let clock = TimeText(now: SystemClock().now)
+        var lines: [StyledText] = ["\(held.step.description, .bold): \(held.reason)"]
+        if let until = held.until { lines.append("  goes on \(clock.until(until))") }
+        if let pressed {
+            let time = pressed.mustActBefore
+            lines.append("  must act before \(clock.clock(time)), \(clock.until(time)): \(words(pressed, held.step))")
+        }
+        if let tried = held.tried { lines.append("  tried: \(tried)") }
+        if let advice = held.advice { lines.append("  \("do:", .cyan) \(advice)") }
+        return lines
+    }
+}

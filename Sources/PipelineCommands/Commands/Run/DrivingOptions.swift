@@ -1,0 +1,59 @@
+import ArgumentParser
+import PipelineCore
+
+/// How jobs are driven that a command starts or goes on with, and what is shown of them.
+struct DrivingOptions: ParsableArguments {
+    @Flag(help: "Replace files that exist.")
+    var overwrite = false
+
+    @Flag(
+        help: "Hand the job, with the values of its secrets, to the background owner and end; its id is printed.")
+    var detach = false
+
+    @Flag(help: "Stay with the job, but let it behave, and go on after a crash, as in the background.")
+    var background = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Count as attended though no terminal is there.",
+            discussion: """
+                A job is attended when standard input, output or error is a terminal, or with this flag, and never with \
+                --background or --detach. What nobody attends to is held back as the document's 'background' says; a \
+                document without it is run as if attended.
+                """))
+    var attended = false
+
+    @OptionGroup var trace: TraceOptions
+
+    @Flag(help: "Write events as JSON Lines.")
+    var json = false
+
+    var mode: JobMode { background || detach ? .background : .attached }
+
+    func validate() throws {
+        guard attended, mode == .background else { return }
+        throw ValidationError(
+            "--attended says that a person waits for the job, \(detach ? "--detach" : "--background") that nobody does: "
+                + "give one of them.")
+    }
+
+    /// Whether a person waits for the command; nobody does for a job in the background.
+    func attendance(_ console: Console) -> Interactivity {
+        Interactivity(hasTerminal: console.hasTerminal && mode == .attached, isAsserted: attended)
+    }
+
+    func session(_ common: CommonOptions, _ console: Console) -> JobSession.Options {
+        JobSession.Options(
+            isJSON: json, isPlain: common.plain, overwrites: overwrite, attendance: attendance(console),
+            mode: mode, verbosity: trace.verbose)
+    }
+}
+
+/// The values of a job's secret inputs, given anew.
+struct SecretInputOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("i"), .customLong("input")],
+        help: ArgumentHelp("The value of a secret input, which is kept nowhere.", valueName: "name=value"),
+        completion: .secretInputs)
+    var input: [String] = []
+}

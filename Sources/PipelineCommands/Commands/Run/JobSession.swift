@@ -1,0 +1,139 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// One job that a command stays with: shows its events, stops it on a signal, and says how it ended.
+final class JobSession {
+    struct Options {
+        /// Events as JSON Lines on standard output instead of a view for people.
+        let isJSON: Bool
+        let isPlain: Bool
+        let overwrites: Bool
+        /// Whether a person waits for the command.
+        var attendance = Interactivity.attended
+        var mode = JobMode.attached
+        /// 1 shows each request with its status, 2 headers too.
+        var verbosity = 0
+    }
+
+    let workspace: Workspace
+    let journal: Workspace.Journal
+    let console: Console
+    let options: Options
+    /// Whether a signal ended it.
+    private(set) var wasStopped = false
+
+    init(_ workspace: Workspace, _ journal: Workspace.Journal, _ console: Console, options: Options) {
+        self.workspace = workspace
+        self.journal = journal
+        self.console = console
+        self.options = options
+    }
+
+    /// Fails before anything is sent when a secret that a job of the plan needs is nowhere.
+    func checkSecrets(of plan: Plan, for record: JobRecord) async throws {
+        if let missing = try await workspace.missingSecret(of: plan, for: record) { throw missing }
+    }
+
+    /// Takes an existing job up and stays with it.
+    func resume(
+        _ job: OwnedJob, plan: Plan, secretInputs: JSONObject, again: RestartScope
+    ) async throws -> ExitStatus {
+        let id = job.snapshot.record.id
+        return try await drive(job: id, plan: plan, goesOn: true) { [options] engine throws(JournalFailure) in
+            try await engine.resume(
+                id, plan: plan, mode: options.mode, attendance: options.attendance, secretInputs: secretInputs,
+                again: again,
+                overwrites: options.overwrites)
+        }
+    }
+
+    /// Stays with a job that another process drives, and shows its events, until that process lets it go.
+    func follow(_ job: OwnedJob, plan: Plan) async throws -> OwnedJob {
+        let view = view(of: plan.definition.stages.map(\.id))
+        defer { view.finish() }
+        return try await follower.follow(job, plan: plan) { view.show($0) }
+    }
+
+    /// Shows the events of all jobs that are driven somewhere, those that begin meanwhile too, until none is.
+    func followAll() async throws {
+        let view = view(of: [])
+        defer { view.finish() }
+        try await follower.followAll { view.show(options.isJSON ? $0 : $0.named()) }
+    }
+
+    private var follower: JobFollower { JobFollower(workspace, journal, attendance: options.attendance) }
+
+    /// Drives what `begin` gives until it ends, and shows it.
+    ///
+    /// - Parameter goesOn: whether the job began before: then what has ended by now is shown as such.
+    func drive(
+        job: JobID, plan: Plan, goesOn: Bool = false,
+        begin: (Engine) async throws(JournalFailure) -> Engine.JobHandle
+    ) async throws -> ExitStatus {
+        let view = view(of: plan.definition.stages.map(\.id))
+        let counter = ItemCounter(plan, journal, view)
+        if isLive { view.note("job \(try await job.short(in: journal), .bold)") }
+        let engine = try workspace.engine(
+            journal: journal, secrets: try workspace.secrets(),
+            showLine: { [console] line in
+                if console.isTerminal { view.note(StyledText(message: line)) }
+                return console.isTerminal
+            },
+            watchExchange: exchangeWatcher(view),
+            observe: { [adviser = WaitingAdviser(options, plan)] event in
+                view.show(event)
+                counter.observe(event)
+                if let advice = adviser.advice(on: event) { view.note(StyledText(message: advice)) }
+            })
+        let drive: Engine.JobHandle
+        do {
+            drive = try await begin(engine)
+        } catch {
+            view.finish()
+            throw error
+        }
+        if goesOn, let snapshot = try await journal.snapshot(of: job) { view.seed(snapshot) }
+        let signals = StopSignals { drive.suspend(.interrupted) }
+        let inbox = journal.requests(for: journal.owner)
+        let attentions = journal.attentions()
+        let end = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await asked in inbox where asked == job { drive.checkInbox() } }
+            group.addTask { for await attention in attentions { drive.take(attention) } }
+            defer { group.cancelAll() }
+            return try await drive.run()
+        }
+        wasStopped = signals.count > 0
+        view.finish()
+        return try await report(end, of: job, plan)
+    }
+
+    /// Shows exchanges as `-v` asks for; nil without it.
+    private func exchangeWatcher(_ view: any EventView) -> (@Sendable (ExchangeRecord) -> Void)? {
+        let withHeaders = options.verbosity > 1
+        guard options.verbosity > 0 else { return nil }
+        return { record in
+            for line in ExchangeText(record: record).lines(withHeaders: withHeaders) { view.note(line) }
+        }
+    }
+
+    private var isLive: Bool { console.isTerminal && !options.isPlain && !options.isJSON }
+
+    private func view(of stages: [String]) -> any EventView {
+        if options.isJSON { return JSONLinesView(console: console) }
+        return isLive
+            ? LiveView(console: console, stages: stages) : PlainView(console: console)
+    }
+}
+
+extension JobEvent {
+    /// The same with its job's pipeline and the end of its id before the stage, where several jobs are shown together.
+    fileprivate func named() -> JobEvent {
+        guard let step else { return self }
+        return JobEvent(
+            sequence: sequence, time: time, kind: kind, job: job, pipeline: pipeline,
+            step: StepKey(stage: "\(pipeline) …\(job.text.suffix(4)) \(step.stage)", item: step.item), attempt: attempt,
+            data: data)
+    }
+}

@@ -1,0 +1,158 @@
+import ArgumentParser
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// `pipeline run`: starts a job and stays with it.
+struct RunCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Start a job and stay with it until it ends.",
+        discussion: """
+            With --key a job that ended is not done again: its result is printed once more, with its status; with \
+            --retry-failed what failed of it begins anew.
+
+            On success the path of each file written goes to standard output, one a line. Ctrl-C suspends the job; \
+            'pipeline resume' goes on.
+
+            Example: pipeline run selfie.json -i video=me.y4m --output results
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The pipeline file.", completion: .pipelines)
+    var file: String
+
+    @OptionGroup var given: InputOptions
+
+    @Option(
+        help: ArgumentHelp("Where results are written; the working directory by default.", valueName: "dir"),
+        completion: .directory)
+    var output: String?
+
+    @Option(help: "The job's own name: a second run with the same key joins the first.")
+    var key: String?
+
+    @Flag(help: "With --key: begin what failed anew, if the job with the key has failed.")
+    var retryFailed = false
+
+    @OptionGroup var driving: DrivingOptions
+
+    func validate() throws {
+        if retryFailed, key == nil {
+            throw ValidationError("--retry-failed needs --key: it is about the job of that key")
+        }
+    }
+
+    func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        if let key, !NameGrammar.jobKey.accepts(key) {
+            throw CommandError(.usage, "'\(key)' is not a valid job key", hint: NameGrammar.jobKey.hint)
+        }
+        let draft = try JobDraft(
+            path: file, catalogue: await workspace.catalogue(for: try JobDraft.source(at: file)),
+            given: try given.values(),
+            environment: workspace.settings.environment, standardInput: StandardInput.text)
+        if driving.detach { try Detachment(workspace, console).check() }
+        let journal = try workspace.openJournal()
+        let session = JobSession(workspace, journal, console, options: driving.session(common, console))
+        if let earlier = try await earlier(in: journal) { return try await join(earlier, draft, session) }
+        do {
+            return try await start(draft, session)
+        } catch JournalFailure.keyTaken {
+            // Another run with the key was faster by a moment.
+            guard let earlier = try await earlier(in: journal) else { throw JournalFailure.busy }
+            return try await join(earlier, draft, session)
+        }
+    }
+
+    /// The job that has the key.
+    private func earlier(in journal: Workspace.Journal) async throws -> OwnedJob? {
+        guard let key else { return nil }
+        return try await journal.jobs(JobQuery(key: key)).first
+    }
+
+    private func start(_ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
+        let (workspace, journal, console) = (session.workspace, session.journal, session.console)
+        if !draft.plan.warnings.diagnostics.isEmpty { console.note(draft.plan.warnings.text) }
+        let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
+        let record = draft.record(
+            id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: folder,
+            overwrites: driving.overwrite)
+        try await session.checkSecrets(of: draft.plan, for: record)
+        let earlier = JobQuery(pipeline: record.pipeline, limit: 100, isBrief: true)
+        let objection = await draft.objection(to: record) { path in
+            let jobs = (try? await journal.jobs(earlier)) ?? []
+            return jobs.flatMap(\.snapshot.files).filter { $0.path == path }
+        }
+        if let failure = objection { throw CommandError(.invalid, failure) }
+        if driving.detach {
+            let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
+            try await engine.submit(record, plan: draft.plan)
+            return try await Detachment(workspace, console).hand(
+                record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true)
+        }
+        return try await session.drive(job: record.id, plan: draft.plan) { engine throws(JournalFailure) in
+            try await engine.start(
+                record, plan: draft.plan, mode: driving.mode, attendance: driving.attendance(console),
+                secretInputs: draft.secretInputs)
+        }
+    }
+
+    /// The second run with a key: the same document and inputs join the first job, others are an error.
+    private func join(_ earlier: OwnedJob, _ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
+        let record = earlier.snapshot.record
+        let fresh = draft.record(
+            id: record.id, key: key, started: record.started, outputFolder: record.folders.output,
+            overwrites: driving.overwrite
+        )
+        if record.digest != fresh.digest {
+            throw CommandError(
+                .invalid, "the key '\(record.key)' belongs to job \(record.id), started from another document",
+                hint: "that one was \(record.sourceName); choose another --key for this one")
+        }
+        let names = Set(record.inputs.names + fresh.inputs.names).sorted()
+        if let name = names.first(where: { record.inputs[$0] != fresh.inputs[$0] }) {
+            let (old, new) = (record.inputs[name]?.text ?? "nothing", fresh.inputs[name]?.text ?? "nothing")
+            throw CommandError(
+                .invalid, "the key '\(record.key)' belongs to job \(record.id), whose input '\(name)' differs",
+                hint: "it was \(old), now it is \(new); choose another --key")
+        }
+        if driving.detach {
+            let isSuspended = earlier.snapshot.phase(isOwned: false) == .suspended
+            let beginsAnew = retryFailed && earlier.snapshot.ended != nil && earlier.snapshot.hasFailures
+            if earlier.owner == nil, isSuspended || beginsAnew {
+                return try await Detachment(session.workspace, session.console).hand(
+                    record.id, plan: draft.plan, secretInputs: draft.secretInputs, retriesFailed: beginsAnew,
+                    isJournaled: true)
+            }
+            session.console.data(record.id.text)
+            return .succeeded
+        }
+        var found: OwnedJob? = earlier
+        while let job = found {
+            do {
+                return try await stay(with: job, draft, session)
+            } catch JournalFailure.owned {
+                // Another process took it up in the same moment.
+                found = try await self.earlier(in: session.journal)
+            }
+        }
+        throw JournalFailure.noSuchJob(record.id)
+    }
+
+    private func stay(with job: OwnedJob, _ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
+        if job.owner == nil, job.snapshot.ended != nil {
+            guard retryFailed, job.snapshot.hasFailures else { return try await session.showEnd(of: job) }
+            return try await session.resume(
+                job, plan: draft.plan, secretInputs: draft.secretInputs, again: .failed)
+        }
+        let latest = job.owner == nil ? job : try await session.follow(job, plan: draft.plan)
+        if latest.snapshot.ended != nil { return session.summarize(latest.snapshot, isOwned: false) }
+        if latest.snapshot.phase(isOwned: false) == .unknown { return session.refuseUnknown(latest.snapshot) }
+        // Somebody paused it while this process looked on: it is not for this one to go on with it.
+        if job.owner != nil, latest.snapshot.cause == .paused {
+            return try await session.report(.suspended(.paused), of: latest.snapshot.record.id, draft.plan)
+        }
+        return try await session.resume(latest, plan: draft.plan, secretInputs: draft.secretInputs, again: .nothing)
+    }
+}

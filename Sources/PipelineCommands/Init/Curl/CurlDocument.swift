@@ -1,0 +1,306 @@
+import JSONPath
+
+/// The document that one to three curl commands become: one a request, two or three a job that is submitted, polled and
+/// downloaded. What is guessed is marked by a comment.
+struct CurlDocument {
+    private let commands: [CurlInvocation]
+    private let name: String
+    private var services = CurlServices()
+    private var inputs = CurlInputs()
+    private var remarks: [String] = []
+
+    /// - Parameters:
+    ///   - commands: texts of commands, in the order: submit, poll, download.
+    ///   - name: of the pipeline.
+    init(_ texts: [String], name: String) throws(CurlMistake) {
+        guard (1...3).contains(texts.count) else {
+            throw CurlMistake(
+                "\(texts.count) commands were given", hint: "give one to three: the submit, the poll and the download")
+        }
+        var commands: [CurlInvocation] = []
+        for text in texts { commands.append(try CurlInvocation(text)) }
+        self.commands = commands
+        self.name = name
+    }
+
+    /// The document, with comments.
+    func text() throws(CurlMistake) -> String {
+        var draft = self
+        return try draft.make()
+    }
+
+    private mutating func make() throws(CurlMistake) -> String {
+        var targets: [CurlTarget] = []
+        for command in commands { targets.append(try CurlTarget(command, &services)) }
+        var stages: [String] = []
+        let download = commands.last.map { $0.output != nil } ?? false
+        if commands.count == 1 {
+            stages.append(single(commands[0], targets[0]))
+        } else if commands.count == 2, download {
+            stages.append(request(commands[0], targets[0], id: "ask", capture: true))
+            stages.append(self.download(commands[1], targets[1], after: "ask", idOf: nil))
+        } else {
+            let id = targets[1].idSegment
+            stages.append(compute(targets))
+            if commands.count == 3 { stages.append(self.download(commands[2], targets[2], after: "job", idOf: id)) }
+        }
+        let left = commands.flatMap(\.remarks) + targets.flatMap(\.remarks) + remarks
+        var lines = [
+            "// Made from curl. What follows 'guess' is to be checked: 'pipeline plan FILE' shows what is sent."
+        ]
+        lines += left.map { "// \(Self.comment($0))" }
+        lines += ["{", "  \"pipeline\": 1,", "  \"name\": \(Self.quoted(name)),"]
+        if !inputs.list.isEmpty {
+            lines +=
+                ["  \"inputs\": {"] + inputs.list.map { "    \(Self.quoted($0.name)): \($0.definition)," } + ["  },"]
+        }
+        lines += ["  \"services\": {"] + services.lines + ["  },", "  \"stages\": ["]
+        lines += [stages.joined(separator: ",\n"), "  ]", "}", ""]
+        return lines.joined(separator: "\n")
+    }
+
+    // MARK: Stages
+
+    private mutating func single(_ command: CurlInvocation, _ target: CurlTarget) -> String {
+        if let path = command.uploads {
+            let file = inputs.file(path)
+            return stage(
+                "upload", "upload", target,
+                [
+                    "\"file\": \"\(file)\", \"protocol\": \"put\"",
+                    "\"request\": { \(members(of: command, target, hasBody: false)) }",
+                ])
+        }
+        if command.method == "GET", command.output != nil { return download(command, target, after: nil, idOf: nil) }
+        return request(command, target, id: "ask", capture: false)
+    }
+
+    private mutating func request(
+        _ command: CurlInvocation, _ target: CurlTarget, id: String, capture: Bool
+    ) -> String {
+        var lines = ["\"request\": { \(members(of: command, target)) }"]
+        if capture {
+            lines.append("// guess: where the response has the link to what is downloaded")
+            lines.append("\"capture\": { \"url\": \"$.url\" }")
+        }
+        if !capture, let output = command.output {
+            lines.append("\"to\": \(Self.quoted(Self.fileName(output, target)))")
+        }
+        return stage(id, "request", target, lines)
+    }
+
+    private mutating func compute(_ targets: [CurlTarget]) -> String {
+        let (submit, poll) = (targets[0], targets[1])
+        let path = poll.path(replacingID: "${{ self.id }}")
+        var lines = [
+            "\"submit\": {", "  \(members(of: commands[0], submit)),",
+            "  // guess: where the response has the job's id", "  \"capture\": { \"id\": \"$.id\" }", "}",
+        ]
+        let pollMembers = members(of: commands[1], poll, path: path)
+        var status = [
+            "\"poll\": {", "  \(pollMembers),",
+            "  // guess: where the state stands, and the words for its ends", "  \"status\": \"$.status\",",
+            "  \"succeeded\": [\"succeeded\", \"completed\", \"done\"], \"failed\": [\"failed\", \"error\"]",
+        ]
+        if !poll.hasID {
+            status.insert(
+                "  // guess: no part of the address looks like an id; write ${{ self.id }} where it stands", at: 1)
+        }
+        if targets.count == 3, !targets[2].contains(id: poll.idSegment) {
+            status[status.count - 1] += ","
+            status.append("  // guess: where the response has the link to the result")
+            status.append("  \"capture\": { \"url\": \"$.url\" }")
+        }
+        lines[lines.count - 1] += ","
+        return stage("job", "compute", submit, lines + status + ["}"], other: poll)
+    }
+
+    /// - Parameters:
+    ///   - other: the stage whose captures it may use.
+    ///   - id: the part of the poll's address that is the job's id.
+    private mutating func download(
+        _ command: CurlInvocation, _ target: CurlTarget, after other: String?, idOf id: String?
+    ) -> String {
+        var lines: [String] = []
+        var path = target.path
+        if let other {
+            if let id, target.contains(id: id) {
+                path = target.path(replacingID: "${{ stages.\(other).id }}", id)
+            } else {
+                lines.append("// guess: the link that '\(other)' captured; it was \(Self.comment(target.shown))")
+                path = "${{ stages.\(other).url }}"
+            }
+        }
+        lines.append("\"request\": { \(members(of: command, target, path: path)) }")
+        lines.append("\"to\": \(Self.quoted(Self.fileName(command.output ?? "", target)))")
+        return stage("download", "download", target, lines)
+    }
+
+    private func stage(
+        _ id: String, _ kind: String, _ target: CurlTarget, _ lines: [String], other: CurlTarget? = nil
+    ) -> String {
+        var all = ["{ \"id\": \"\(id)\", \"kind\": \"\(kind)\", \"service\": \(Self.quoted(target.service)),"]
+        // A comma ends each member but the last; comments and opened objects have none.
+        let last = lines.lastIndex { !$0.hasPrefix("//") }
+        for (index, line) in lines.enumerated() {
+            let isMember = line.hasPrefix("\"") && !line.hasSuffix("{") && !line.hasSuffix(",")
+            all.append("  " + line + (isMember && index != last ? "," : ""))
+        }
+        return all.map { "    \($0)" }.joined(separator: "\n") + " }"
+    }
+
+    // MARK: Requests
+
+    /// The members of a request, in one line.
+    private mutating func members(
+        of command: CurlInvocation, _ target: CurlTarget, path: String? = nil, hasBody: Bool = true
+    ) -> String {
+        let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+        var method = command.method
+        if !methods.contains(method) {
+            remarks.append("the method \(method) is not known here: guess POST")
+            method = "POST"
+        }
+        var members = ["\"\(method)\": \(Self.quoted(path ?? target.path))"]
+        var query = target.query
+        if command.isDataInQuery {
+            for data in command.data { query += Self.fields(data) ?? [] }
+        }
+        if !query.isEmpty { members.append("\"query\": \(Self.object(query, secretsFor: target.label))") }
+        if hasBody, !command.isDataInQuery, let body = body(of: command, target) { members.append(body) }
+        if !target.headers.isEmpty {
+            members.append("\"headers\": \(Self.object(target.headers, secretsFor: target.label))")
+        }
+        return members.joined(separator: ", ")
+    }
+
+    private mutating func body(of command: CurlInvocation, _ target: CurlTarget) -> String? {
+        if !command.parts.isEmpty { return multipart(command.parts, target) }
+        if command.data.count == 1, case .file(let path) = command.data[0] {
+            return "\"file\": \"\(inputs.file(path))\""
+        }
+        if command.data.isEmpty { return nil }
+        let texts = command.data.map { data -> String? in if case .text(let text) = data { text } else { nil } }
+        let text = texts.compactMap(\.self).joined(separator: "&")
+        if texts.allSatisfy({ $0 != nil }), let json = try? JSON.parse(text), json.object != nil || json.array != nil {
+            return "\"json\": \(Self.withoutSecrets(json, target.label).text)"
+        }
+        var fields: [(name: String, value: String)]? = []
+        for data in command.data { fields = fields.flatMap { all in Self.fields(data).map { all + $0 } } }
+        let isForm =
+            !command.isJSON && (target.contentType ?? "application/x-www-form-urlencoded").contains("urlencoded")
+        if isForm, let fields { return "\"form\": \(Self.object(fields, secretsFor: target.label))" }
+        return "\"text\": \(Self.quoted(text))"
+    }
+
+    private mutating func multipart(_ parts: [CurlInvocation.Part], _ target: CurlTarget) -> String {
+        var fields: [(name: String, value: String)] = []
+        var files: [String] = []
+        for part in parts {
+            switch part {
+            case .field(let name, let value): fields.append((name, value))
+            case .file(let name, let path, let type, let fileName):
+                var members = ["\"name\": \(Self.quoted(name))", "\"file\": \"\(inputs.file(path))\""]
+                if let fileName { members.append("\"filename\": \(Self.quoted(fileName))") }
+                if let type { members.append("\"contentType\": \(Self.quoted(type))") }
+                files.append("{ \(members.joined(separator: ", ")) }")
+            }
+        }
+        var members: [String] = []
+        if !fields.isEmpty { members.append("\"fields\": \(Self.object(fields, secretsFor: target.label))") }
+        if !files.isEmpty { members.append("\"files\": [\(files.joined(separator: ", "))]") }
+        return "\"with\": [ { \"multipart\": { \(members.joined(separator: ", ")) } } ]"
+    }
+
+    /// The pairs of form data; nil for what is none.
+    private static func fields(_ data: CurlInvocation.Data) -> [(name: String, value: String)]? {
+        switch data {
+        case .field(let name, let value): return [(name, value)]
+        case .file: return nil
+        case .text(let text):
+            var fields: [(name: String, value: String)] = []
+            for pair in text.split(separator: "&") {
+                guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else { return nil }
+                fields.append(
+                    (CurlTarget.decoded(pair[..<equals]), CurlTarget.decoded(pair[pair.index(after: equals)...])))
+            }
+            return fields
+        }
+    }
+
+    // MARK: Text
+
+    static func quoted(_ text: String) -> String { JSON.string(text).text }
+
+    /// Names and values as an object; of a name that stands twice the values as an array.
+    private static func object(_ fields: [(name: String, value: String)], secretsFor label: String) -> String {
+        var names: [String] = []
+        var values: [String: [String]] = [:]
+        for (name, value) in fields {
+            if values[name] == nil { names.append(name) }
+            let isSecret = SecretNames.isSecret(name) && !value.isEmpty
+            values[name, default: []].append(isSecret ? secret(value, named: "\(label)_\(name)") : value)
+        }
+        let members = names.map { name in
+            let all = (values[name] ?? []).map(quoted)
+            return "\(quoted(name)): " + (all.count == 1 ? all[0] : "[\(all.joined(separator: ", "))]")
+        }
+        return "{ \(members.joined(separator: ", ")) }"
+    }
+
+    /// A reference to a secret in place of its value; a variable that stood there gives its name.
+    static func secret(_ value: String, named name: String) -> String {
+        if let found = value.firstMatch(of: /\$\{\{ (env|secrets)\.([A-Za-z0-9_]+) \}\}/) {
+            return "${{ secrets.\(found.output.2) }}"
+        }
+        return "${{ secrets.\(SecretNames.variable(name)) }}"
+    }
+
+    private static func withoutSecrets(_ json: JSON, _ label: String) -> JSON {
+        guard let object = json.object else { return json }
+        return .object(
+            JSONObject(
+                object.map { member in
+                    guard let text = member.value.string, SecretNames.isSecret(member.name), !text.isEmpty else {
+                        return (member.name, member.value)
+                    }
+                    return (member.name, JSON.string(secret(text, named: "\(label)_\(member.name)")))
+                }))
+    }
+
+    /// The text as it may stand in a comment: in one line, not long.
+    private static func comment(_ text: String) -> String {
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return line.count > 160 ? "\(line.prefix(160))…" : line
+    }
+
+    private static func fileName(_ output: String, _ target: CurlTarget) -> String {
+        if !output.isEmpty, output != "-" { return output }
+        let last = target.path.split(separator: "/").last.map(String.init) ?? ""
+        return last.isEmpty || last.contains("{") ? "result.out" : last
+    }
+}
+
+/// The inputs that files of commands become.
+struct CurlInputs {
+    private(set) var list: [(name: String, definition: String)] = []
+    private var known: [String: String] = [:]
+
+    /// A reference to the input that stands for the file.
+    mutating func file(_ path: String) -> String {
+        if let name = known[path] { return "${{ inputs.\(name) }}" }
+        let last = path.split(separator: "/").last.map(String.init) ?? ""
+        let stem = last.split(separator: ".").first.map(String.init) ?? ""
+        var name = String(stem.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }.prefix(30))
+        if name.first?.isLetter != true || path.contains("${{") { name = "file" }
+        let base = name
+        var count = 2
+        while list.contains(where: { $0.name == name }) {
+            name = "\(base)\(count)"
+            count += 1
+        }
+        known[path] = name
+        list.append((name, "{ \"type\": \"file\", \"description\": \(CurlDocument.quoted("in curl: \(path)")) }"))
+        return "${{ inputs.\(name) }}"
+    }
+}

@@ -1,0 +1,224 @@
+/// Where a command goes: its service, the path and query at it, and the headers that are the request's own.
+struct CurlTarget {
+    let service: String
+    /// What secrets of the service are called after.
+    let label: String
+    /// Begins with a slash.
+    let path: String
+    let query: [(name: String, value: String)]
+    let headers: [(name: String, value: String)]
+    let contentType: String?
+    /// What was left out, a sentence each.
+    let remarks: [String]
+    /// The address, for people.
+    let shown: String
+
+    /// What browsers and curl add by themselves.
+    private static let needless: Set<String> = [
+        "accept-encoding", "accept-language", "cache-control", "connection", "content-length", "dnt", "host", "origin",
+        "pragma", "priority", "referer", "te", "transfer-encoding", "upgrade-insecure-requests", "user-agent",
+        "if-none-match", "if-modified-since", "expect",
+    ]
+
+    init(_ command: CurlInvocation, _ services: inout CurlServices) throws(CurlMistake) {
+        let (origin, rest) = try Self.split(command.url)
+        shown = command.url
+        let beforeFragment = rest.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+        let parts = beforeFragment.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let bare = String(parts.first ?? "")
+        path = Self.encoded(bare.hasPrefix("/") ? bare : "/\(bare)")
+        query = (parts.count > 1 ? parts[1] : "").split(separator: "&").map { pair in
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (Self.decoded(sides[0]), sides.count > 1 ? Self.decoded(sides[1]) : "")
+        }
+        label = CurlServices.label(of: origin)
+        var headers: [(name: String, value: String)] = []
+        var credentials: [String] = []
+        var left: [String] = []
+        for (name, value) in command.headers {
+            let lower = name.lowercased()
+            if lower == "authorization" {
+                credentials.append(Self.authorization(value, label))
+            } else if lower == "content-type" {
+                continue
+            } else if Self.needless.contains(lower) || lower.hasPrefix("sec-") {
+                left.append(name)
+            } else if SecretNames.isSecret(name) {
+                let reference = CurlDocument.secret(value, named: "\(label)_\(name)")
+                credentials.append(
+                    "{ \"headers\": { \(CurlDocument.quoted(name)): \(CurlDocument.quoted(reference)) } }")
+            } else {
+                headers.append((name, value))
+            }
+        }
+        if let user = command.user { credentials.append(Self.basic(user, label)) }
+        if let token = command.bearer { credentials.append(Self.authorization("Bearer \(token)", label)) }
+        let type = command.headers.last { $0.name.lowercased() == "content-type" }?.value
+        contentType = type
+        // What a body's kind says by itself needs no word.
+        if let type, !type.contains("json"), !type.contains("urlencoded"), !type.contains("multipart") {
+            headers.append(("Content-Type", type))
+        }
+        self.headers = headers
+        remarks = left.isEmpty ? [] : ["left out, as browsers add them: \(left.joined(separator: ", "))"]
+        service = services.name(of: origin, label, with: credentials)
+    }
+
+    /// The origin and what follows it; a variable may stand for the origin.
+    private static func split(_ url: String) throws(CurlMistake) -> (origin: String, rest: String) {
+        if let found = url.prefixMatch(of: /\$\{\{ [a-z]+\.[A-Za-z0-9_]+ \}\}/) {
+            return (String(found.output), String(url[found.range.upperBound...]))
+        }
+        let whole = url.contains("://") ? url : "http://\(url)"
+        guard let found = whole.prefixMatch(of: /(https?):\/\/([^\/?#]+)/.ignoresCase()) else {
+            throw CurlMistake(
+                "'\(url.prefix(80))' is no address of HTTP", hint: "the URL begins with https:// or http://")
+        }
+        // A name and a password before the host are credentials, not part of the address.
+        let host = found.output.2.split(separator: "@").last ?? ""
+        return ("\(found.output.1.lowercased())://\(host)", String(whole[found.range.upperBound...]))
+    }
+
+    private static func authorization(_ value: String, _ label: String) -> String {
+        let parts = value.split(separator: " ", maxSplits: 1)
+        let scheme = parts.first?.lowercased() ?? ""
+        let token = parts.count > 1 ? String(parts[1]) : value
+        switch scheme {
+        case "bearer":
+            let reference = CurlDocument.secret(token, named: "\(label)_TOKEN")
+            return "{ \"bearer\": \(CurlDocument.quoted(reference)) }"
+        default:
+            let reference = CurlDocument.secret(token, named: "\(label)_AUTHORIZATION")
+            let text = parts.count > 1 ? "\(parts[0]) \(reference)" : reference
+            return "{ \"headers\": { \"Authorization\": \(CurlDocument.quoted(text)) } }"
+        }
+    }
+
+    private static func basic(_ user: String, _ label: String) -> String {
+        let sides = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let password = sides.count > 1 ? sides[1] : ""
+        // `-u KEY:` is how services take a key: then the user is what nobody may see.
+        let (name, word) =
+            password.isEmpty
+            ? (CurlDocument.secret(sides[0], named: "\(label)_KEY"), "")
+            : (sides[0], CurlDocument.secret(password, named: "\(label)_PASSWORD"))
+        return "{ \"basic\": { \"user\": \(CurlDocument.quoted(name)), \"password\": \(CurlDocument.quoted(word)) } }"
+    }
+
+    /// The text without percent-encoding, and with `+` as a blank (URL Living Standard, 5.1).
+    static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "+") {
+                bytes.append(UInt8(ascii: " "))
+            } else if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(digit),
+                let low = rest.dropFirst().first.flatMap(digit)
+            {
+                bytes.append(high * 16 + low)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The path with what no URL may have percent-encoded (RFC 3986, 3.3); expressions stay, but for those of braces.
+    private static func encoded(_ path: String) -> String {
+        let plain = path.replacing("${{ '${{' }}", with: "%24%7B%7B").replacing("${{ '{{' }}", with: "%7B%7B")
+        var encoded = ""
+        var rest = plain[...]
+        while let expression = rest.firstMatch(of: /\$\{\{ [a-z]+\.[A-Za-z0-9_]+ \}\}/) {
+            encoded += escaped(rest[..<expression.range.lowerBound]) + expression.output
+            rest = rest[expression.range.upperBound...]
+        }
+        return encoded + escaped(rest)
+    }
+
+    private static func escaped(_ text: Substring) -> String {
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            if scalar.isASCII, scalar.value > 32, scalar.value < 127, !"\"<>\\^`{|}".unicodeScalars.contains(scalar) {
+                result.unicodeScalars.append(scalar)
+            } else {
+                for byte in String(scalar).utf8 {
+                    result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+                }
+            }
+        }
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+    }
+
+    // MARK: Ids
+
+    /// The segment of the path that looks like an id: a variable, else the last with a digit in it that is no version, else
+    /// the last of three or more.
+    var idSegment: String? {
+        let segments = path.split(separator: "/").map(String.init)
+        if let variable = segments.last(where: { $0.contains("${{") }) { return variable }
+        if let marked = segments.last(where: {
+            $0.contains(where: \.isNumber) && $0.wholeMatch(of: /v\d+[a-z0-9.]*/) == nil
+        }) {
+            return marked
+        }
+        return segments.last.flatMap { $0.wholeMatch(of: /[A-Z]+(_[A-Z]+)*|[:{<].*/) == nil ? nil : $0 }
+    }
+
+    var hasID: Bool { idSegment != nil }
+
+    /// Whether the id stands in the path or the query.
+    func contains(id: String?) -> Bool {
+        guard let id else { return false }
+        return path.split(separator: "/").contains(where: { $0 == id })
+    }
+
+    func path(replacingID replacement: String, _ id: String? = nil) -> String {
+        guard let id = id ?? idSegment else { return path }
+        return path.split(separator: "/", omittingEmptySubsequences: false)
+            .map { $0 == id ? replacement : String($0) }.joined(separator: "/")
+    }
+}
+
+/// The services that commands talk to, by origin.
+struct CurlServices {
+    private var list: [(name: String, origin: String, with: [String])] = []
+
+    /// The name of the service; credentials that it does not have yet are added.
+    mutating func name(of origin: String, _ label: String, with credentials: [String]) -> String {
+        if let index = list.firstIndex(where: { $0.origin == origin }) {
+            for credential in credentials where !list[index].with.contains(credential) && list[index].with.isEmpty {
+                list[index].with.append(credential)
+            }
+            return list[index].name
+        }
+        let base = label.lowercased()
+        let taken = list.count { $0.name == base || $0.name.hasPrefix("\(base)_") }
+        let name = taken == 0 ? base : "\(base)_\(taken + 1)"
+        var seen: [String] = []
+        for credential in credentials where !seen.contains(credential) { seen.append(credential) }
+        list.append((name, origin, seen))
+        return name
+    }
+
+    var lines: [String] {
+        list.map { service in
+            let with = service.with.isEmpty ? "" : ", \"with\": [ \(service.with.joined(separator: ", ")) ]"
+            return
+                "    \(CurlDocument.quoted(service.name)): { \"url\": \(CurlDocument.quoted(service.origin))\(with) },"
+        }
+    }
+
+    /// A word for an origin: of `https://api.openai.com` it is `OPENAI`.
+    static func label(of origin: String) -> String {
+        let host = origin.split(separator: "/").last ?? ""
+        let labels = host.split(separator: ":").first.map { $0.split(separator: ".") } ?? []
+        let isNumeric = labels.allSatisfy { $0.allSatisfy(\.isNumber) }
+        guard !origin.contains("${{"), !isNumeric, !labels.isEmpty, labels.first != "localhost" else { return "API" }
+        let main = labels.count > 1 ? labels[labels.count - 2] : labels[0]
+        let word = SecretNames.variable(String(main))
+        return word.hasPrefix("SECRET_") ? "API" : word
+    }
+}

@@ -1,0 +1,235 @@
+/// The words of one command, read as bash reads them: quotes of all kinds, escapes, continued lines
+/// (POSIX.1-2024, Shell Command Language, 2.2; `$'…'` as in 2.2.4).
+///
+/// Variables become expressions of the document: `$NAME` is `${{ env.NAME }}`. What is no variable stays as it is.
+struct ShellWords {
+    private(set) var words: [String] = []
+    /// What the command does that no document can say, a sentence each.
+    private(set) var remarks: [String] = []
+
+    private let scalars: [Unicode.Scalar]
+    private var place = 0
+    private var word: String.UnicodeScalarView?
+
+    /// - Throws: ``CurlMistake`` for a quote that is not closed.
+    init(_ text: String) throws(CurlMistake) {
+        scalars = Array(text.unicodeScalars)
+        try read()
+    }
+
+    private mutating func read() throws(CurlMistake) {
+        while place < scalars.count {
+            let scalar = scalars[place]
+            switch scalar {
+            case " ", "\t", "\n", "\r":
+                endWord()
+                place += 1
+            case "'": try single()
+            case "\"": try double()
+            case "$" where next == "'": try ansi()
+            case "$" where next == "\"": place += 1
+            case "$": variable()
+            case "\\": escape()
+            case "#" where word == nil:
+                while place < scalars.count, scalars[place] != "\n" { place += 1 }
+            case "|", ";", "&", ">", "<":
+                endWord()
+                let rest = scalars[place...].prefix(40)
+                remarks.append("what follows the command was left out: \(String(String.UnicodeScalarView(rest)))")
+                return
+            default: append(scalar)
+            }
+        }
+        endWord()
+    }
+
+    private var next: Unicode.Scalar? { place + 1 < scalars.count ? scalars[place + 1] : nil }
+
+    private mutating func endWord() {
+        if let word { words.append(String(word)) }
+        word = nil
+    }
+
+    /// Appends the scalar at the place, and goes on.
+    private mutating func append(_ scalar: Unicode.Scalar) {
+        put(scalar)
+        place += 1
+    }
+
+    /// Two braces of the command itself become an expression that gives them: they would begin one, or look like it.
+    private mutating func put(_ scalar: Unicode.Scalar) {
+        begin()
+        // In place: a copy for each character would make a long word slow.
+        word?.append(scalar)
+        guard scalar == "{" else { return }
+        for braces in ["${{", "{{"]
+        where word?.suffix(braces.unicodeScalars.count).elementsEqual(braces.unicodeScalars) == true {
+            word?.removeLast(braces.unicodeScalars.count)
+            word?.append(contentsOf: "${{ '\(braces)' }}".unicodeScalars)
+            return
+        }
+    }
+
+    private mutating func begin() { if word == nil { word = String.UnicodeScalarView() } }
+
+    private func unclosed(_ start: Int, _ quote: String) -> CurlMistake {
+        let line = scalars[..<start].count { $0 == "\n" } + 1
+        let column = start - (scalars[..<start].lastIndex(of: "\n") ?? -1)
+        return CurlMistake(
+            "the quote \(quote) at line \(line), column \(column) of the command is not closed",
+            hint: "copy the whole command; give it in one pair of quotes of the other kind, or in $'…'")
+    }
+
+    private mutating func single() throws(CurlMistake) {
+        let start = place
+        begin()
+        place += 1
+        while place < scalars.count, scalars[place] != "'" { append(scalars[place]) }
+        guard place < scalars.count else { throw unclosed(start, "'") }
+        place += 1
+    }
+
+    private mutating func double() throws(CurlMistake) {
+        let start = place
+        begin()
+        place += 1
+        while place < scalars.count, scalars[place] != "\"" {
+            switch scalars[place] {
+            case "\\":
+                if let next, ["$", "`", "\"", "\\"].contains(next) {
+                    place += 1
+                    append(next)
+                } else if next == "\n" {
+                    place += 2
+                } else {
+                    append("\\")
+                }
+            case "$": variable()
+            default: append(scalars[place])
+            }
+        }
+        guard place < scalars.count else { throw unclosed(start, "\"") }
+        place += 1
+    }
+
+    private mutating func escape() {
+        if next == "\n" {
+            place += 2
+        } else if next == "\r", place + 2 < scalars.count, scalars[place + 2] == "\n" {
+            place += 3
+        } else if let next {
+            place += 1
+            append(next)
+        } else {
+            place += 1
+        }
+    }
+
+    /// `$NAME` and `${NAME}`; `$(…)` stays as text.
+    private mutating func variable() {
+        let isBraced = next == "{"
+        var end = place + (isBraced ? 2 : 1)
+        let start = end
+        while end < scalars.count, Self.isNamePart(scalars[end], isFirst: end == start) { end += 1 }
+        let name = String(String.UnicodeScalarView(scalars[start..<end]))
+        guard !name.isEmpty, !isBraced || end < scalars.count && scalars[end] == "}" else {
+            if next == "(" { remarks.append("a command in $(…) was left as text: write its value, or an expression") }
+            return append("$")
+        }
+        begin()
+        let root = SecretNames.isSecret(name) ? "secrets" : "env"
+        word?.append(contentsOf: "${{ \(root).\(name) }}".unicodeScalars)
+        place = isBraced ? end + 1 : end
+    }
+
+    private static func isNamePart(_ scalar: Unicode.Scalar, isFirst: Bool) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "_": true
+        case "0"..."9": !isFirst
+        default: false
+        }
+    }
+
+    private static let escapes: [Unicode.Scalar: Unicode.Scalar] = [
+        "n": "\n", "t": "\t", "r": "\r", "a": "\u{7}", "b": "\u{8}", "e": "\u{1B}", "f": "\u{C}", "v": "\u{B}",
+    ]
+
+    /// `$'…'`, as browsers write what has quotes or is not ASCII.
+    private mutating func ansi() throws(CurlMistake) {
+        let start = place
+        begin()
+        place += 2
+        var bytes: [UInt8] = []
+        func flushed(_ bytes: [UInt8]) -> String.UnicodeScalarView {
+            String(decoding: bytes, as: UTF8.self).unicodeScalars
+        }
+        while place < scalars.count, scalars[place] != "'" {
+            guard scalars[place] == "\\", let code = next else {
+                bytes += Array(String(scalars[place]).utf8)
+                place += 1
+                continue
+            }
+            place += 2
+            switch code {
+            case "x": bytes.append(UInt8(truncatingIfNeeded: number(radix: 16, most: 2)))
+            case "u": bytes += utf8(number(radix: 16, most: 4))
+            case "U": bytes += utf8(number(radix: 16, most: 8))
+            case "0"..."7":
+                place -= 1
+                bytes.append(UInt8(truncatingIfNeeded: number(radix: 8, most: 3)))
+            default: bytes += Array(String(Self.escapes[code] ?? code).utf8)
+            }
+        }
+        guard place < scalars.count else { throw unclosed(start, "$'") }
+        place += 1
+        for scalar in flushed(bytes) { put(scalar) }
+    }
+
+    private func utf8(_ code: UInt32) -> [UInt8] { Array(String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8) }
+
+    private mutating func number(radix: UInt32, most: Int) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<most {
+            guard place < scalars.count, let digit = Character(scalars[place]).hexDigitValue, digit < radix else {
+                break
+            }
+            value = value * radix + UInt32(digit)
+            place += 1
+        }
+        return value
+    }
+}
+
+/// What is wrong with a command.
+struct CurlMistake: Error {
+    let message: String
+    let hint: String
+
+    init(_ message: String, hint: String) {
+        self.message = message
+        self.hint = hint
+    }
+}
+
+/// What names of secrets look like.
+enum SecretNames {
+    private static let marks = [
+        "token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "accesskey", "access_key",
+        "access-key",
+        "auth", "credential", "signature", "session", "cookie",
+    ]
+    private static let words: Set<String> = ["key", "pass", "sig", "pwd"]
+
+    /// Whether a header, a parameter or a variable of that name likely holds a secret.
+    static func isSecret(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return words.contains(name) || marks.contains { name.contains($0) } || name.hasSuffix("_key")
+            || name.hasSuffix("-key")
+    }
+
+    /// The name of a secret, as variables are named: `X-Api-Key` is `X_API_KEY`.
+    static func variable(_ text: String) -> String {
+        let name = String(text.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+        return name.first?.isLetter == true ? name : "SECRET_\(name)"
+    }
+}

@@ -1,0 +1,82 @@
+import JSONPath
+import PipelineCore
+import Synchronization
+
+/// One line for each change of a stage's state, for pipes, logs and screen readers. The items of a stage are counted: a line
+/// tells of the first failures, and every ten seconds of how many are done.
+final class PlainView: EventView {
+    /// The items of one stage.
+    private struct Items {
+        var done = 0
+        var failed = 0
+        var total: Int?
+        /// When the last line told of them.
+        var told: Timestamp?
+        /// How many lines told of each kind of event.
+        var lines: [JobEvent.Kind: Int] = [:]
+
+        var text: StyledText {
+            let count = total.map { "\(done) of \($0) items done" } ?? "\(done) item\(done == 1 ? "" : "s") done"
+            return failed == 0 ? "\(count)" : "\(count), \("\(failed) failed", .red)"
+        }
+    }
+
+    private static let interval = Duration.seconds(10)
+    /// That many lines tell of items' failures, of their failed attempts, and of warnings.
+    private static let most: [JobEvent.Kind: Int] = [
+        .stageFailed: 10, .stageUnknown: 10, .stageWarned: 10, .attemptFailed: 1, .stageWaiting: 1, .resumeDeferred: 1,
+    ]
+
+    private let console: Console
+    private let items = Mutex<[String: Items]>([:])
+
+    init(console: Console) { self.console = console }
+
+    func show(_ event: JobEvent) {
+        let told = items.withLock { items -> [StyledText] in Self.lines(for: event, &items) }
+        for line in told { console.note(line) }
+    }
+
+    func seed(_ job: JobSnapshot) {
+        items.withLock { items in
+            for (key, step) in job.steps where key.item != nil {
+                if step.state.name == .succeeded || step.state.name == .skipped {
+                    items[key.stage, default: Items()].done += 1
+                }
+            }
+            for (stage, count) in job.itemCounts { items[stage, default: Items()].total = count }
+        }
+    }
+
+    func expect(_ count: Int, itemsOf stage: String) {
+        items.withLock { $0[stage, default: Items()].total = count }
+    }
+
+    func note(_ line: StyledText) { console.note(line) }
+    func finish() {}
+
+    private static func lines(for event: JobEvent, _ items: inout [String: Items]) -> [StyledText] {
+        let line = EventLine(event).text
+        guard let step = event.step else { return [line].compactMap(\.self) }
+        guard step.item != nil else {
+            guard let counted = items[step.stage], let line else { return [line].compactMap(\.self) }
+            return event.kind == .stageSucceeded ? ["\(line): \(counted.text)"] : [line]
+        }
+        var counted = items[step.stage] ?? Items()
+        defer { items[step.stage] = counted }
+        switch event.kind {
+        case .stageSucceeded, .stageSkipped: counted.done += 1
+        case .stageFailed, .stageUnknown: counted.failed += 1
+        default: break
+        }
+        if let most = most[event.kind], let line {
+            counted.lines[event.kind, default: 0] += 1
+            if counted.lines[event.kind, default: 0] <= most { return [line] }
+        }
+        let told = counted.told ?? event.time
+        counted.told = told
+        guard event.time - told >= interval else { return [] }
+        counted.told = event.time
+        return ["\(step.stage): \(counted.text)"]
+    }
+}

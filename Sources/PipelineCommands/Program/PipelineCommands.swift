@@ -1,0 +1,59 @@
+import ArgumentParser
+import Glibc
+import PipelineCore
+public import PipelineKit
+
+/// All commands of the program over a catalogue: what an executable of one's own is made of, in three lines.
+public enum PipelineCommands {
+    /// Runs the command that the arguments name, and exits with its status. `extend` adds kinds of stage, decorators and
+    /// notification sinks.
+    public static func main(extend: @escaping @Sendable (inout Extensions) -> Void = { _ in }) async -> Never {
+        // A file that may not grow further is an error with a message, not the end of the process.
+        signal(SIGXFSZ, SIG_IGN)
+        ProcessMemory.share()
+        QuietCrash.arrange(environment: ProcessEnvironment.all)
+        ExternalCommand.replaceProcess(arguments: CommandLine.arguments, environment: ProcessEnvironment.all)
+        do {
+            let command = try RootCommand.parseAsRoot()
+            guard let command = command as? any WorkspaceCommand else {
+                var plain = command
+                try plain.run()
+                exit(ExitStatus.succeeded.rawValue)
+            }
+            let console = Console(environment: ProcessEnvironment.all, color: command.common.color)
+            let status = await status(of: command, console: console, extend: extend)
+            if let reason = console.lostOutput {
+                console.note("error: cannot write to standard output: \(reason)")
+                console.note("  hint: what was done is kept; 'pipeline show' and 'pipeline logs' tell of it again")
+                exit(max(status, .failed).rawValue)
+            }
+            exit(status.rawValue)
+        } catch {
+            guard let report = UsageReport(error, arguments: Array(CommandLine.arguments.dropFirst())) else {
+                RootCommand.exit(withError: error)
+            }
+            let console = Console(environment: ProcessEnvironment.all, color: .auto)
+            for line in report.lines { console.note(line) }
+            exit(ExitStatus.usage.rawValue)
+        }
+    }
+
+    private static func status(
+        of command: any WorkspaceCommand, console: Console, extend: @escaping @Sendable (inout Extensions) -> Void
+    ) async -> ExitStatus {
+        if let lack = OpenFileLimit.raise() {
+            console.note("error: \(lack.message)")
+            console.note("  hint: \(lack.hint)")
+            return .failed
+        }
+        do {
+            let settings = try Settings(
+                stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,
+                plugins: command.common.plugins, profile: command.common.profile,
+                completing: ProcessEnvironment.all)
+            return try await command.run(in: Workspace(settings: settings, extend: extend), console: console)
+        } catch {
+            return ErrorReport(error).show(on: console)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import PipelineCore
+
+/// The state of a job in a few words, in its colour: with the reason where it waits, the cause where it is suspended, and
+/// what failed where it succeeded all the same.
+struct JobStanding {
+    let job: OwnedJob
+    /// What the rules of the background hold back; nil when they hold nothing back, or nobody knows.
+    let deferral: Deferral?
+    let now: Timestamp
+
+    var text: StyledText {
+        let snapshot = job.snapshot
+        let phase = snapshot.phase(isOwned: job.owner != nil)
+        let word: StyledText = "\(phase.rawValue, phase.style)"
+        switch phase {
+        case .waiting: return waiting(word)
+        case .suspended: return snapshot.suspension(isOwned: false).map { "\(word) (\($0.rawValue))" } ?? word
+        case .succeeded:
+            let failed = snapshot.toleratedFailures.count
+            return failed == 0 ? word : "\(word), \("\(failed) failed", .red)"
+        case .running, .unknown, .failed, .cancelled: return word
+        }
+    }
+
+    private func waiting(_ word: StyledText) -> StyledText {
+        let clock = TimeText(now: now)
+        if let deferral { return "\("held back", .yellow) until \(clock.clock(deferral.until))" }
+        let waits = job.snapshot.steps.values.compactMap { step -> (WakeCondition, WaitReason)? in
+            guard case .waiting(_, let wake, let reason) = step.state else { return nil }
+            return (wake, reason)
+        }
+        let timed = waits.filter { $0.0.time != nil }
+        guard let (wake, reason) = timed.min(by: { $0.0.time ?? now < $1.0.time ?? now }) ?? waits.first else {
+            return word
+        }
+        guard let time = wake.time else {
+            return reason.kind == .callback ? "\(word) for a push" : word
+        }
+        return "\(word), \(reason.kind.verb) \(clock.until(time))"
+    }
+}
+
+extension WaitReason.Kind {
+    /// The end of the waiting, before a time.
+    var verb: String {
+        switch self {
+        case .poll: "asks again"
+        case .retry, .refused: "tries again"
+        case .settle: "looks again"
+        case .time, .callback, .interrupted, .noAnswer, .renewal, .secret: "goes on"
+        }
+    }
+}
+
+extension JobPhase {
+    var style: StyledText.Style? {
+        switch self {
+        case .running: .cyan
+        case .waiting, .suspended, .unknown: .yellow
+        case .succeeded: .green
+        case .failed: .red
+        case .cancelled: .dim
+        }
+    }
+}
+
+extension StepState.Name {
+    var style: StyledText.Style? {
+        switch self {
+        case .running: .cyan
+        case .waiting, .unknown: .yellow
+        case .succeeded: .green
+        case .failed: .red
+        case .pending, .cancelled, .skipped: .dim
+        }
+    }
+}
+
+extension JobSnapshot {
+    /// The steps that failed without failing the job (`continueOnFailure`), in order; an item rather than its stage.
+    var toleratedFailures: [(step: StepKey, failure: StepFailure)] {
+        guard failure == nil else { return [] }
+        let failed = steps.compactMap { key, step -> (step: StepKey, failure: StepFailure)? in
+            guard case .failed(let failure) = step.state else { return nil }
+            return (key, failure)
+        }
+        let repeated = Set(failed.lazy.filter { $0.step.item != nil }.map(\.step.stage))
+        return failed.filter { $0.step.item != nil || !repeated.contains($0.step.stage) }
+            .sorted { $0.step < $1.step }
+    }
+}
