@@ -23,10 +23,8 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let structuredFields = Target.Dependency.product(
     name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
-let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 
 let package = Package(
     name: "pipeline",
@@ -49,7 +47,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2", traits: []),
     ],
@@ -70,12 +67,13 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "NetworkTasks", swiftSettings: settings),
         .target(
-            name: "PipelineJournal", dependencies: ["CSQLite", "PipelineCore", "JSONPath", grdb, sqlite],
+            name: "PipelineJournal", dependencies: ["CSQLite", "PipelineSQLite", "PipelineCore", "JSONPath"],
             swiftSettings: settings),
-        .target(name: "CSQLite", dependencies: [sqlite]),
+        .target(name: "PipelineSQLite", dependencies: ["CSQLite"], swiftSettings: settings),
         .target(name: "CFiles"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLibarchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .target(name: "CArchive", dependencies: ["CLibarchive"], linkerSettings: [.linkedLibrary("archive")]),
@@ -166,8 +164,8 @@ let package = Package(
         .testTarget(
             name: "CrashTests",
             dependencies: [
-                "PipelineTestKit", "SelfieStudio", "JSONPath", "pipeline", "pipeline-daemon", "selfie-studio", grdb,
-                crypto,
+                "PipelineSQLite", "PipelineTestKit", "SelfieStudio", "JSONPath", "pipeline", "pipeline-daemon",
+                "selfie-studio", crypto,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -208,8 +206,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "PipelineJournalTests",
-            dependencies: ["PipelineJournal", "PipelineTestKit", "PipelineCore", "JSONPath", grdb],
+            dependencies: ["PipelineJournal", "PipelineSQLite", "PipelineTestKit", "PipelineCore", "JSONPath"],
             exclude: ["Fixtures"], swiftSettings: settings),
+        .testTarget(name: "PipelineSQLiteTests", dependencies: ["CSQLite", "PipelineSQLite"], swiftSettings: settings),
         .testTarget(
             name: "PipelineDaemonTests",
             dependencies: ["PipelineDaemon", "PipelineKit", "PipelineCore", "JSONPath", crypto],

@@ -1,5 +1,5 @@
-import GRDB
 public import PipelineCore
+import PipelineSQLite
 
 #if canImport(Glibc)
     import Glibc
@@ -21,8 +21,8 @@ extension SQLiteJournal {
         do throws(JournalFailure) {
             let database = try JournalDatabase(folder)
             defer { database.close() }
-            try database.administer { database in
-                try database.execute(sql: "VACUUM INTO ?", arguments: [path])
+            try database.administer { (connection) throws(SQLiteError) in
+                try connection.run("VACUUM INTO :path", ["path": path])
             }
             guard fsync(descriptor) == 0 else { throw StateFolder(path).systemRefusal("\(path) can't be written") }
             folder.syncFolder(StateFolder.parent(of: path))
@@ -39,12 +39,14 @@ extension SQLiteJournal {
     public func checkIntegrity() async throws(JournalFailure) -> [String] {
         let database = try JournalDatabase(folder, isReading: true)
         defer { database.close() }
-        var mistakes = try database.administer { database in
-            let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
-            let references = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").map { row in
-                "a row of \(row[0] as String) belongs to a \(row[2] as String) row that is not there"
+        var mistakes = try database.administer { (connection) throws(SQLiteError) in
+            var mistakes = try connection.texts("PRAGMA integrity_check").filter { $0 != "ok" }
+            try connection.forEachRow(of: "PRAGMA foreign_key_check") { (row) throws(SQLiteError) in
+                mistakes.append(
+                    "a row of \(row.text("table")) belongs to a \(row.text("parent")) row that is not there")
+                return true
             }
-            return pages + references
+            return mistakes
         }
         guard mistakes.isEmpty else { return mistakes }
         for job in try await reader.read({ (reader) throws(JournalFailure) in try reader.allJobs() }) {

@@ -10,7 +10,8 @@ import Testing
         ("PipelineCore", ["JSONPath"]),
         ("PipelineHTTP", ["CCurl", "CZlib", "NetworkTasks"]),
         ("PipelineEngine", ["JSONPath", "PipelineCore"]),
-        ("PipelineJournal", ["CSQLite", "JSONPath", "PipelineCore"]),
+        ("PipelineSQLite", ["CSQLite"]),
+        ("PipelineJournal", ["CSQLite", "JSONPath", "PipelineCore", "PipelineSQLite"]),
         (
             "PipelineStages",
             ["CArchive", "CFiles", "COpenSSL", "JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]

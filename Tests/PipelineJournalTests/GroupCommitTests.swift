@@ -1,5 +1,6 @@
 import Foundation
 import PipelineCore
+import PipelineSQLite
 import Testing
 
 @testable import PipelineJournal
@@ -86,7 +87,7 @@ struct GroupCommitTests {
         let lease = try await journal.create(job, events: [], owner: journal.owner)
         let holder = try world.holdForWriting()
         await #expect(throws: JournalFailure.busy) { try await journal.commit([.event(job.event(1))], under: lease) }
-        try holder.letGo()
+        holder.rollBack()
         try await journal.commit([.event(job.event(1))], under: lease)
     }
 

@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import PipelineCore
+import PipelineSQLite
 import Testing
 
 @testable import PipelineJournal
@@ -9,7 +9,7 @@ import Testing
 /// are there are never written again: they are what users have on their disks.
 @Suite("Every older version of the database")
 struct MigrationTests {
-    static let versions = [1, 3, 4, 5, 6, 7, 8]
+    static let versions = [1, 3, 4, 5, 6, 7, 8, 9]
     static let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 
     @Test("is migrated and read", arguments: versions)
@@ -52,7 +52,57 @@ struct MigrationTests {
         try FileManager.default.copyItem(atPath: fixture.path, toPath: world.database)
         try await world.openSQLite().close()
         #expect(try world.execute("SELECT count(*) FROM submits") != ["0"])
-        #expect(throws: DatabaseError.self) { try world.execute(change) }
+        #expect(throws: SQLiteError.self) { try world.execute(change) }
+    }
+
+    /// Made by the program of version 0.1.0, which was killed in the middle of three of its jobs.
+    @Test("with jobs in every state, as version 0.1.0 left it, is taken over as it is")
+    func takesOver() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        mkdir(world.state, 0o700)
+        try FileManager.default.copyItem(
+            atPath: Self.source.appending(path: "journal-0.1.0.sqlite").path, toPath: world.database)
+        let journal = try world.openSQLite()
+        #expect(try await journal.checkIntegrity().isEmpty)
+        let expected = [
+            "succeeded":
+                "each succeeded, each[0] succeeded, each[1] succeeded, get succeeded, never skipped, put succeeded",
+            "failed": "after pending, bad failed", "cancelled": "after cancelled, model cancelled",
+            "waiting": "after pending, model waiting (interrupted)", "paused": "after pending, model waiting (paused)",
+            "background": "after pending, model waiting", "crashed": "after pending, model running",
+            "unknown": "after pending, model unknown",
+        ]
+        var found: [String: String] = [:]
+        for job in try await journal.jobs(JobQuery()) {
+            let snapshot = job.snapshot
+            let steps = snapshot.steps.map { key, step in "\(key) \(step.state.name.rawValue)" }.sorted()
+            let cause = snapshot.cause.map { " (\($0.rawValue))" } ?? ""
+            found[snapshot.record.pipeline] = steps.joined(separator: ", ") + cause
+            // The processes of then are gone: each job can be taken up.
+            #expect(try await journal.acquire(snapshot.record.id, for: journal.owner).epoch >= 2)
+        }
+        #expect(found == expected)
+        #expect(
+            try world.execute("SELECT phase FROM submits ORDER BY phase") == [
+                "sending", "submitted", "submitted", "submitted", "submitted", "unknown",
+            ])
+        #expect(try world.execute("SELECT kind FROM facts ORDER BY kind") == ["now", "now", "uuid", "uuid"])
+        #expect(try world.execute("PRAGMA user_version") == ["9"])
+        // What that version finds now is a step that it does not know, and it says that the journal is newer.
+        #expect(try world.execute("SELECT identifier FROM grdb_migrations").contains("user-version"))
+    }
+
+    @Test("of version 0.1.0 with a step that nobody knows is newer, and is left as it is")
+    func newerByName() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        mkdir(world.state, 0o700)
+        try FileManager.default.copyItem(
+            atPath: Self.source.appending(path: "journal-0.1.0.sqlite").path, toPath: world.database)
+        try world.execute("INSERT INTO grdb_migrations VALUES ('from the future')")
+        #expect(throws: JournalFailure.newer(file: world.database)) { _ = try world.openSQLite() }
+        #expect(try world.execute("PRAGMA user_version") == ["0"])
     }
 
     private func record(_ fixture: URL) async throws {

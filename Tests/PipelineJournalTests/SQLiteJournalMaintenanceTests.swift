@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import JSONPath
 import PipelineCore
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import PipelineCore
+import PipelineSQLite
 import Testing
 
 @testable import PipelineJournal
@@ -47,7 +48,7 @@ struct SQLiteJournalOpeningTests {
         let writing = try world.holdForWriting("UPDATE jobs SET pipeline = 'changed'")
         #expect(try await reading.jobs(JobQuery()).map(\.snapshot.record.pipeline) == ["selfie"])
         #expect(try await reading.jobs(JobQuery()).map(\.owner) == [journal.owner])
-        try writing.letGo()
+        writing.rollBack()
     }
 
     @Test("refuses a symbolic link in place of the folder or the database")
@@ -146,7 +147,7 @@ struct SQLiteJournalOpeningTests {
         let world = try SQLiteWorld()
         defer { world.remove() }
         try await world.openSQLite().close()
-        try world.execute("INSERT INTO grdb_migrations (identifier) VALUES ('v999')")
+        try world.execute("PRAGMA user_version = 999")
         #expect(throws: JournalFailure.newer(file: world.database)) { _ = try world.openSQLite() }
     }
 

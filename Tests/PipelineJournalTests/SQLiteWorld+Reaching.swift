@@ -1,28 +1,23 @@
 import Foundation
-import GRDB
 import PipelineCore
+import PipelineSQLite
 
 @testable import PipelineJournal
 
 extension SQLiteWorld {
     var database: String { state + "/journal.sqlite" }
 
-    /// Runs SQL on the database file, as another program could.
+    /// Runs SQL on the database file, as another program could; gives the first column of the rows.
     @discardableResult
     func execute(_ sql: String) throws -> [String] {
-        try DatabaseQueue(path: database).inDatabase { database in
-            try database.execute(sql: "PRAGMA foreign_keys = OFF")
-            return try String.fetchAll(database, sql: sql)
-        }
+        try SQLiteConnection(database, makesFile: true, busyTimeout: .seconds(10)).texts(sql)
     }
 
-    /// Another program's connection that holds the right to write until ``DatabaseQueue/letGo()``.
-    func holdForWriting(_ sql: String = "SELECT 1") throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        let queue = try DatabaseQueue(path: database, configuration: configuration)
-        try queue.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE; " + sql) }
-        return queue
+    /// Another program's connection that holds the right to write until ``SQLiteConnection/rollBack()``.
+    func holdForWriting(_ sql: String = "SELECT 1") throws -> SQLiteConnection {
+        let connection = try SQLiteConnection(database, busyTimeout: .seconds(10))
+        try connection.execute("BEGIN IMMEDIATE; " + sql)
+        return connection
     }
 
     /// Copies the state folder with another program: a copy made in this process would drop SQLite's locks.
@@ -50,8 +45,4 @@ extension SQLiteWorld {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return attributes?[.posixPermissions] as? Int ?? 0
     }
-}
-
-extension DatabaseQueue {
-    func letGo() throws { try inDatabase { try $0.execute(sql: "ROLLBACK") } }
 }

@@ -1,23 +1,15 @@
-import GRDB
+import PipelineSQLite
 
 /// The schema's history: entries are only ever added at the end, none is changed once it was released.
 enum JournalMigrations {
-    /// "PIPE": tells our databases from those of other programs (sqlite.org/pragma.html#pragma_application_id).
-    static let applicationID: Int32 = 0x5049_5045
-
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        for (identifier, sql) in all {
-            migrator.registerMigration(identifier) { database in try database.execute(sql: sql) }
-        }
-        return migrator
-    }
-
-    private static let all: [(String, String)] = [
-        ("v1", version1), ("background", background), ("pushes", pushes), ("notifications", notifications),
-        ("expiries", expiries), ("file-steps", fileSteps), ("found-secrets", foundSecrets),
-        ("comparisons", comparisons),
-    ]
+    /// The id says "PIPE".
+    static let migrator = SQLiteMigrator(
+        applicationID: 0x5049_5045,
+        steps: [
+            .init("v1", version1), .init("background", background), .init("pushes", pushes),
+            .init("notifications", notifications), .init("expiries", expiries), .init("file-steps", fileSteps),
+            .init("found-secrets", foundSecrets), .init("comparisons", comparisons), .init("user-version", userVersion),
+        ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
     private static let background = """
@@ -59,7 +51,6 @@ enum JournalMigrations {
     /// Times are milliseconds since 1970; `item` is -1 for a step that is no item of a `forEach`, since NULLs would
     /// not be unique in a key. The children have no row ids: a step is found in one descent of its tree.
     private static let version1 = """
-        PRAGMA application_id = \(applicationID);
         CREATE TABLE documents (
             number INTEGER PRIMARY KEY,
             digest TEXT NOT NULL,
@@ -258,5 +249,12 @@ enum JournalMigrations {
             misses FROM submits;
         DROP TABLE submits;
         ALTER TABLE new_submits RENAME TO submits;
+        """
+
+    /// Version 0.1.0 finds a name in its table of steps that it does not know, and says that the database is newer. Since
+    /// then steps are counted in `user_version` alone.
+    private static let userVersion = """
+        CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+        INSERT INTO grdb_migrations (identifier) VALUES ('user-version');
         """
 }

@@ -1,122 +1,122 @@
 import JSONPath
 import PipelineCore
+import PipelineSQLite
 
 /// What belongs to a job, by the number of its row.
 extension JobReader {
     func steps(_ job: Int64, isBrief: Bool = false) throws(JournalFailure) -> [StepKey: StepRecord] {
-        let query = try statement(.readSteps)
-        query.bind(1, job)
-        defer { query.reset() }
-        var steps: [StepKey: StepRecord] = [:]
-        while try query.step() { steps[key(query)] = try step(query, isBrief: isBrief) }
-        return steps
+        let steps = try all(
+            """
+            SELECT stage, item, state, detail, tolerates_failure, value, checkpoint, captures, started, ended, attempts,
+                resumes, bytes_sent, bytes_received, version, expires
+            FROM steps WHERE job = :job
+            """, ["job": job]
+        ) { (row) throws(JournalFailure) in
+            let key = StepKey(row)
+            return (key, try step(row, key, isBrief: isBrief))
+        }
+        return Dictionary(steps, uniquingKeysWith: { $1 })
     }
 
-    private func step(_ query: SQLiteStatement, isBrief: Bool) throws(JournalFailure) -> StepRecord {
-        let name = query.text(2)
-        let detail = try query.json(3)
+    private func step(_ row: SQLiteRow, _ key: StepKey, isBrief: Bool) throws(JournalFailure) -> StepRecord {
+        let name = row.text("state")
+        let detail = try row.json("detail")
         guard let state = StepState.Name(rawValue: name).flatMap({ StepState(name: $0, detail: detail) }) else {
-            throw connection.damaged("the step \(key(query)) is \(name), and what belongs to it is missing")
+            throw row.damaged("the step \(key) is \(name), and what belongs to it is missing")
         }
-        var step = StepRecord(state: state, toleratesFailure: query.int(12) != 0)
-        // Not in one expression: a nil literal beside a JSON value is JSON's null.
-        if !isBrief, !query.isNull(13) { step.value = try query.json(13) }
-        step.checkpoint = isBrief ? nil : query.blob(4)
-        step.captures = isBrief ? [:] : try query.object(5)
-        step.started = query.time(6)
-        step.ended = query.time(7)
-        step.attempts = query.int(8)
-        step.resumes = query.int(9)
-        step.bytesSent = query.integer(10)
-        step.bytesReceived = query.integer(11)
-        step.version = query.int(14)
-        step.expires = query.time(15)
+        var step = StepRecord(state: state, toleratesFailure: row.flag("tolerates_failure"))
+        if !isBrief {
+            // Not in one expression: a nil literal beside a JSON value is JSON's null.
+            if !row.isNull("value") { step.value = try row.json("value") }
+            step.checkpoint = row.optionalBlob("checkpoint")
+            step.captures = try row.object("captures")
+        }
+        step.started = row.optionalTime("started")
+        step.ended = row.optionalTime("ended")
+        step.attempts = row.int("attempts")
+        step.resumes = row.int("resumes")
+        step.bytesSent = row.integer("bytes_sent")
+        step.bytesReceived = row.integer("bytes_received")
+        step.version = row.int("version")
+        step.expires = row.optionalTime("expires")
         return step
     }
 
     func submits(_ job: Int64) throws(JournalFailure) -> [StepKey: SubmitRecord] {
-        let query = try statement(.readSubmits)
-        query.bind(1, job)
-        defer { query.reset() }
-        var submits: [StepKey: SubmitRecord] = [:]
-        while try query.step() {
-            guard let phase = SubmitRecord.Phase(rawValue: query.text(5)) else {
-                throw connection.damaged("the submit of \(key(query)) has no phase")
+        let submits = try all(
+            """
+            SELECT stage, item, key, generation, digest, phase, sends, first_sent, last_sent, misses
+            FROM submits WHERE job = :job
+            """, ["job": job]
+        ) { (row) throws(JournalFailure) in
+            let step = StepKey(row)
+            guard let phase = SubmitRecord.Phase(rawValue: row.text("phase")) else {
+                throw row.damaged("the submit of \(step) has no phase")
             }
             var submit = SubmitRecord(
-                key: query.text(2), generation: query.int(3), digest: query.text(4), phase: phase)
-            submit.sends = query.int(6)
-            submit.firstSent = query.time(7)
-            submit.lastSent = query.time(8)
-            submit.misses = query.int(9)
-            submits[key(query)] = submit
+                key: row.text("key"), generation: row.int("generation"), digest: row.text("digest"), phase: phase)
+            submit.sends = row.int("sends")
+            submit.firstSent = row.optionalTime("first_sent")
+            submit.lastSent = row.optionalTime("last_sent")
+            submit.misses = row.int("misses")
+            return (step, submit)
         }
-        return submits
+        return Dictionary(submits, uniquingKeysWith: { $1 })
     }
 
     func facts(_ job: Int64) throws(JournalFailure) -> [Fact: JSON] {
-        let query = try statement(.readFacts)
-        query.bind(1, job)
-        defer { query.reset() }
-        var facts: [Fact: JSON] = [:]
-        while try query.step() {
-            guard let fact = Fact(kind: query.text(0), subject: query.text(1)) else {
-                throw connection.damaged("a fact is of an unknown kind")
+        let facts = try all("SELECT kind, subject, value FROM facts WHERE job = :job", ["job": job]) {
+            (row) throws(JournalFailure) in
+            guard let fact = Fact(kind: row.text("kind"), subject: row.text("subject")) else {
+                throw row.damaged("a fact is of an unknown kind")
             }
-            facts[fact] = try query.json(2)
+            return (fact, try row.json("value"))
         }
-        return facts
+        return Dictionary(facts, uniquingKeysWith: { $1 })
     }
 
     func files(_ job: Int64) throws(JournalFailure) -> [WrittenFile] {
-        let query = try statement(.readFiles)
-        query.bind(1, job)
-        defer { query.reset() }
-        var files: [WrittenFile] = []
-        while try query.step() {
-            let step = query.optionalText(3).map { StepKey(stage: $0, item: query.optionalInt(4)) }
-            files.append(
-                WrittenFile(path: query.text(0), bytes: query.integer(1), sha256: query.text(2), step: step))
+        try all("SELECT path, bytes, sha256, stage, item FROM files WHERE job = :job ORDER BY number", ["job": job]) {
+            row in
+            WrittenFile(
+                path: row.text("path"), bytes: row.integer("bytes"), sha256: row.text("sha256"),
+                step: StepKey(optional: row))
         }
-        return files
     }
 
     func pushes(_ job: Int64) throws(JournalFailure) -> [StepKey: CallbackCount] {
-        let query = try statement(.readPushes)
-        query.bind(1, job)
-        defer { query.reset() }
-        var pushes: [StepKey: CallbackCount] = [:]
-        while try query.step() { pushes[key(query)] = CallbackCount(waiting: query.int(2), taken: query.int(3)) }
-        return pushes
+        let pushes = try all(
+            """
+            SELECT stage, item, count(*) FILTER (WHERE state = 'new') AS waiting,
+                count(*) FILTER (WHERE state = 'taken') AS taken
+            FROM pushes WHERE job = :job AND state <> 'void' GROUP BY stage, item
+            """, ["job": job]
+        ) { row in (StepKey(row), CallbackCount(waiting: row.int("waiting"), taken: row.int("taken"))) }
+        return Dictionary(pushes, uniquingKeysWith: { $1 })
     }
 
     func notifications(_ job: Int64) throws(JournalFailure) -> [String: NotificationRecord] {
-        let query = try statement(.readNotifications)
-        query.bind(1, job)
-        defer { query.reset() }
-        var records: [String: NotificationRecord] = [:]
-        while try query.step() {
-            guard let event = NotifyDefinition.Event(rawValue: query.text(2)),
-                let state = NotificationRecord.State(rawValue: query.text(3))
-            else { throw connection.damaged("a notification is of an unknown kind") }
-            records[query.text(0)] = NotificationRecord(
-                id: query.text(0), entry: query.int(1), event: event, state: state,
-                due: Timestamp(milliseconds: query.integer(4)), time: Timestamp(milliseconds: query.integer(5)),
-                title: query.text(6), data: try query.object(7), failures: query.int(8),
-                failingSince: query.time(9), problem: query.optionalText(10))
+        let records = try all(
+            """
+            SELECT id, entry, event, state, due, time, title, data, failures, failing_since, problem
+            FROM notifications WHERE job = :job
+            """, ["job": job]
+        ) { (row) throws(JournalFailure) in
+            guard let event = NotifyDefinition.Event(rawValue: row.text("event")),
+                let state = NotificationRecord.State(rawValue: row.text("state"))
+            else { throw row.damaged("a notification is of an unknown kind") }
+            return NotificationRecord(
+                id: row.text("id"), entry: row.int("entry"), event: event, state: state, due: row.time("due"),
+                time: row.time("time"), title: row.text("title"), data: try row.object("data"),
+                failures: row.int("failures"), failingSince: row.optionalTime("failing_since"),
+                problem: row.optionalText("problem"))
         }
-        return records
+        return Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     }
 
     func sequence(_ job: Int64) throws(JournalFailure) -> Int {
-        let query = try statement(.readSequence)
-        query.bind(1, job)
-        defer { query.reset() }
-        return try query.step() ? query.int(0) : 0
-    }
-
-    private func key(_ query: SQLiteStatement) -> StepKey {
-        let item = query.int(1)
-        return StepKey(stage: query.text(0), item: item < 0 ? nil : item)
+        try first("SELECT ifnull(max(sequence), 0) AS last FROM events WHERE job = :job", ["job": job]) {
+            $0.int("last")
+        } ?? 0
     }
 }

@@ -1,8 +1,9 @@
 import JSONPath
 import PipelineCore
+import PipelineSQLite
 
 /// Reads jobs inside one transaction of the reading connection: all that it gives belongs to one moment.
-struct JobReader {
+struct JobReader: JournalAccess {
     let connection: SQLiteConnection
     let owners: Owners
     /// Documents that were read already: jobs which started from the same text share its storage.
@@ -11,10 +12,6 @@ struct JobReader {
     init(connection: SQLiteConnection, owners: Owners) {
         self.connection = connection
         self.owners = owners
-    }
-
-    func statement(_ name: JournalStatement) throws(JournalFailure) -> SQLiteStatement {
-        try connection.statement(name)
     }
 
     /// The whole job; nil when there is none of that id.
@@ -33,12 +30,11 @@ struct JobReader {
 
     /// What others asked of the job: two rows where ``snapshot(_:)`` reads them all.
     func inbox(_ job: JobID) throws(JournalFailure) -> JobInbox? {
-        let query = try statement(.readRequest)
-        query.bind(1, job.text)
-        defer { query.reset() }
-        guard try query.step() else { return nil }
-        let request = query.optionalText(1).flatMap { JobRequest(rawValue: $0) }
-        return JobInbox(request: request, pushes: try pushes(query.integer(0)))
+        let found = try first("SELECT number, request FROM jobs WHERE id = :job", ["job": job.text]) { row in
+            (row.integer("number"), row.optionalText("request").flatMap { JobRequest(rawValue: $0) })
+        }
+        guard let (number, request) = found else { return nil }
+        return JobInbox(request: request, pushes: try pushes(number))
     }
 
     /// What a list shows of the job.
@@ -52,90 +48,71 @@ struct JobReader {
 
     /// The journaled events after a sequence number.
     func events(_ job: JobID, after sequence: Int) throws(JournalFailure) -> [JobEvent] {
-        let query = try statement(.readEvents)
-        query.bind(1, job.text)
-        query.bind(2, sequence)
-        defer { query.reset() }
-        var events: [JobEvent] = []
-        while try query.step() {
-            let name = query.text(2)
+        try all(
+            """
+            SELECT sequence, time, kind, jobs.pipeline, stage, item, attempt, data
+            FROM jobs JOIN events ON events.job = jobs.number
+            WHERE jobs.id = :job AND sequence > :after ORDER BY sequence
+            """, ["job": job.text, "after": sequence]
+        ) { (row) throws(JournalFailure) in
+            let name = row.text("kind")
             guard let kind = JobEvent.Kind(rawValue: name) else {
-                throw connection.damaged("\(job) has an event of the unknown type \(name)")
+                throw row.damaged("\(job) has an event of the unknown type \(name)")
             }
-            let step = query.optionalText(3).map { StepKey(stage: $0, item: query.optionalInt(4)) }
-            events.append(
-                JobEvent(
-                    sequence: query.int(0), time: Timestamp(milliseconds: query.integer(1)), kind: kind, job: job,
-                    pipeline: query.text(7), step: step, attempt: query.optionalInt(5), data: try query.object(6)))
+            return JobEvent(
+                sequence: row.int("sequence"), time: row.time("time"), kind: kind, job: job,
+                pipeline: row.text("pipeline"), step: StepKey(optional: row), attempt: row.optionalInt("attempt"),
+                data: try row.object("data"))
         }
-        return events
     }
 
     /// The ids of all jobs, oldest first.
     func allJobs() throws(JournalFailure) -> [JobID] {
-        let query = try statement(.listJobs)
-        var jobs: [JobID] = []
-        while try query.step() { jobs.append(JobID(query.text(0))) }
-        return jobs
+        try all("SELECT id FROM jobs ORDER BY id") { JobID($0.text("id")) }
     }
 
     /// The owner's jobs that have a request.
     func requests(for owner: OwnerID) throws(JournalFailure) -> [JobID] {
-        let query = try statement(.listRequests)
-        query.bind(1, owner.text)
-        var jobs: [JobID] = []
-        while try query.step() { jobs.append(JobID(query.text(0))) }
-        return jobs
-    }
-
-    /// The unfinished jobs that a background owner takes up by itself: those with something that expires after `now`
-    /// first, in the order of these times, then the oldest.
-    func background(at now: Timestamp) throws(JournalFailure) -> [JobID] { try ownerless(.listBackground, at: now) }
-
-    /// Jobs of which somebody is still to be told and that nobody owns, oldest first.
-    func untold() throws(JournalFailure) -> [JobID] { try ownerless(.listUntold) }
-
-    private func ownerless(
-        _ name: JournalStatement, at now: Timestamp? = nil
-    ) throws(JournalFailure) -> [JobID] {
-        let query = try statement(name)
-        if let now { query.bind(1, now) }
-        var jobs: [JobID] = []
-        var living: [OwnerID: Bool] = [:]
-        while try query.step() {
-            if let owner = query.optionalText(1).map({ OwnerID($0) }) {
-                let isLiving =
-                    living[owner] ?? owners.isLiving(owner, boot: query.text(2), until: query.integer(3))
-                living[owner] = isLiving
-                if isLiving { continue }
-            }
-            jobs.append(JobID(query.text(0)))
-        }
-        return jobs
+        try all(
+            """
+            SELECT id FROM jobs WHERE owner = :owner AND (request IS NOT NULL
+                OR EXISTS (SELECT 1 FROM pushes WHERE job = jobs.number AND state = 'new'))
+            ORDER BY id
+            """, ["owner": owner.text]
+        ) { JobID($0.text("id")) }
     }
 
     private mutating func head(
         _ job: JobID, isBrief: Bool = false
     ) throws(JournalFailure) -> (Int64, JobSnapshot)? {
-        let query = try statement(.readJob)
-        query.bind(1, job.text)
-        defer { query.reset() }
-        guard try query.step() else { return nil }
-        guard let mode = JobMode(rawValue: query.text(13)) else { throw connection.damaged("\(job) has no mode") }
-        let document = query.integer(6)
-        let source = documents[document] ?? query.text(17)
-        documents[document] = source
-        let record = JobRecord(
-            id: job, pipeline: query.text(3), key: query.text(2), started: Timestamp(milliseconds: query.integer(4)),
-            source: source, sourceName: query.text(7), digest: query.text(5),
-            inputs: isBrief ? [:] : try query.object(8),
-            environment: isBrief ? [:] : try query.object(9),
-            folders: JobFolders(document: query.text(10), output: query.text(11)), overwrites: query.int(12) != 0,
-            foundSecrets: isBrief || query.isNull(18) ? [] : (try query.json(18).array ?? []).compactMap(\.string))
-        var snapshot = JobSnapshot(record: record, steps: [:], mode: mode)
-        snapshot.request = query.optionalText(14).flatMap { JobRequest(rawValue: $0) }
-        snapshot.cause = query.optionalText(15).flatMap { SuspensionCause(rawValue: $0) }
-        snapshot.ended = query.time(16)
-        return (query.integer(0), snapshot)
+        var documents = documents
+        let found = try first(
+            """
+            SELECT jobs.number, key, pipeline, started, documents.digest, document, documents.source, source_name,
+                inputs, environment, document_folder, output_folder, overwrites, found_secrets, mode, request, cause,
+                ended
+            FROM jobs JOIN documents ON documents.number = jobs.document WHERE id = :job
+            """, ["job": job.text]
+        ) { (row) throws(JournalFailure) in
+            guard let mode = JobMode(rawValue: row.text("mode")) else { throw row.damaged("\(job) has no mode") }
+            let document = row.integer("document")
+            let source = documents[document] ?? row.text("source")
+            documents[document] = source
+            let secrets = isBrief ? .null : try row.json("found_secrets")
+            let record = JobRecord(
+                id: job, pipeline: row.text("pipeline"), key: row.text("key"), started: row.time("started"),
+                source: source, sourceName: row.text("source_name"), digest: row.text("digest"),
+                inputs: isBrief ? [:] : try row.object("inputs"),
+                environment: isBrief ? [:] : try row.object("environment"),
+                folders: JobFolders(document: row.text("document_folder"), output: row.text("output_folder")),
+                overwrites: row.flag("overwrites"), foundSecrets: (secrets.array ?? []).compactMap(\.string))
+            var snapshot = JobSnapshot(record: record, steps: [:], mode: mode)
+            snapshot.request = row.optionalText("request").flatMap { JobRequest(rawValue: $0) }
+            snapshot.cause = row.optionalText("cause").flatMap { SuspensionCause(rawValue: $0) }
+            snapshot.ended = row.optionalTime("ended")
+            return (row.integer("number"), snapshot)
+        }
+        self.documents = documents
+        return found
     }
 }

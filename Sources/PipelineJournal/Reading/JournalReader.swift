@@ -1,5 +1,6 @@
 import Dispatch
 import PipelineCore
+import PipelineSQLite
 
 /// Reads beside the writer, on a connection of its own that is opened at the first reading.
 ///
@@ -56,14 +57,15 @@ final class JournalReader: @unchecked Sendable {
         return opened
     }
 
-    private func reading<Value>(
+    private func reading<Value: Sendable>(
         _ body: (inout JobReader) throws(JournalFailure) -> Value
     ) throws(JournalFailure) -> Value {
         if isClosed { throw .other("the journal is closed") }
         return try connected().access { (connection) throws(JournalFailure) in
-            try connection.run(.beginReading)
-            var reader = JobReader(connection: connection, owners: owners)
-            return try body(&reader)
+            try connection.transaction(.reading) { () throws(JournalFailure) in
+                var reader = JobReader(connection: connection, owners: owners)
+                return try body(&reader)
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineSQLite
 
 /// The calls of one transaction: each inside a savepoint of its own, so that one which is refused spoils no other.
 struct CommitGroup {
@@ -19,16 +20,16 @@ struct CommitGroup {
 
     /// Writes and commits; when it throws, nothing of the whole group was kept.
     mutating func write(on connection: SQLiteConnection) throws(JournalFailure) {
-        try connection.run(.begin)
+        let rows = JobRows(connection: connection, owners: leases)
+        try rows.run("BEGIN IMMEDIATE")
         do throws(JournalFailure) {
-            let rows = JobRows(connection: connection, owners: leases)
             for owner in renewals { try renew(owner, rows) }
             for call in calls { try write(call, rows) }
             isCommitted = !kept.isEmpty || !renewals.isEmpty
-            try connection.run(isCommitted ? .commit : .rollback)
+            if isCommitted { try rows.run("COMMIT") } else { connection.rollBack() }
         } catch {
             isCommitted = false
-            connection.endTransaction()
+            connection.rollBack()
             throw error
         }
     }
@@ -41,14 +42,14 @@ struct CommitGroup {
 
     private mutating func write(_ call: QueuedWrite, _ rows: JobRows) throws(JournalFailure) {
         let isAlone = calls.count == 1 && renewals.isEmpty
-        if !isAlone { try rows.connection.run(.openSavepoint) }
+        if !isAlone { try rows.run("SAVEPOINT call") }
         do throws(JournalFailure) {
             kept.append(try call.perform(rows))
         } catch {
             guard error.concernsOneCall, rows.connection.isInTransaction else { throw error }
             refused.append((call, error))
-            if !isAlone { try rows.connection.run(.dropSavepoint) }
+            if !isAlone { try rows.run("ROLLBACK TO call") }
         }
-        if !isAlone { try rows.connection.run(.keepSavepoint) }
+        if !isAlone { try rows.run("RELEASE call") }
     }
 }

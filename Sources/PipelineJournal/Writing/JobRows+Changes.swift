@@ -1,8 +1,9 @@
 import JSONPath
 import PipelineCore
+import PipelineSQLite
 
 extension JobRows {
-    /// Keeps the changes of a job whose lease was checked in the same transaction.
+    /// Writes the changes of a job whose lease was checked in the same transaction.
     func apply(_ changes: [JournalChange], to job: Int64) throws(JournalFailure) {
         for change in changes { try apply(change, to: job) }
     }
@@ -14,136 +15,146 @@ extension JobRows {
         case .fact(let fact, let value): try keep(fact, value, job)
         case .event(let event): try insert(event, job)
         case .file(let file): try keep(file, job)
-        case .taken(let mode): try set(.takeMode, job, mode.rawValue)
-        case .requested(let request): try set(.setRequest, job, request?.rawValue)
-        case .released(let cause): try set(.setCause, job, cause?.rawValue)
+        case .taken(let mode):
+            try run(
+                "UPDATE jobs SET mode = :mode, cause = NULL WHERE number = :job", ["mode": mode.rawValue, "job": job])
+        case .requested(let request): try setRequest(request, job)
+        case .released(let cause):
+            try run(
+                "UPDATE jobs SET cause = :cause, owner = NULL WHERE number = :job",
+                ["cause": cause?.rawValue, "job": job])
         case .ended(let time):
-            let update = try statement(.setEnded)
-            update.bind(1, job)
-            update.bind(2, time)
-            try update.run()
-        case .pushesTaken(let key): try run(.takePushes, key, job)
-        case .pushesVoided(let key): try run(.voidPushes, key, job)
+            try run("UPDATE jobs SET ended = :ended, owner = NULL WHERE number = :job", ["ended": time, "job": job])
+        case .pushesTaken(let key):
+            try run(
+                """
+                UPDATE pushes SET state = 'taken'
+                WHERE job = :job AND stage = :stage AND item = :item AND state = 'new'
+                """, ["job": job, "stage": key.stage, "item": key.itemColumn])
+        case .pushesVoided(let key):
+            try run(
+                "UPDATE pushes SET state = 'void' WHERE job = :job AND stage = :stage AND item = :item",
+                ["job": job, "stage": key.stage, "item": key.itemColumn])
         case .resume(let record): try keep(record, job)
         case .sample(let sample): try keep(sample)
         case .notification(let record): try keep(record, job)
         case .reopened:
-            let update = try statement(.reopen)
-            update.bind(1, job)
-            try update.run()
+            try run(
+                "UPDATE jobs SET ended = NULL, cause = NULL, request = NULL WHERE number = :job", ["job": job])
         }
     }
 
-    private func run(_ name: JournalStatement, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
-        let update = try statement(name)
-        bind(key, job, to: update)
-        try update.run()
+    func setRequest(_ request: JobRequest?, _ job: Int64) throws(JournalFailure) {
+        try run("UPDATE jobs SET request = :request WHERE number = :job", ["request": request?.rawValue, "job": job])
     }
 
     /// Replaces the row whose version is one less; a step that has no row yet gets one.
     private func update(_ step: StepRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
-        let update = try statement(.updateStep)
-        bind(step, key, job, to: update)
-        if try update.run() == 1 { return }
+        let updated = try run(
+            """
+            UPDATE steps SET state = :state, detail = :detail, checkpoint = :checkpoint, captures = :captures,
+                started = :started, ended = :ended, attempts = :attempts, resumes = :resumes, bytes_sent = :bytes_sent,
+                bytes_received = :bytes_received, tolerates_failure = :tolerates_failure, value = :value,
+                version = :version, expires = :expires
+            WHERE job = :job AND stage = :stage AND item = :item AND version = :version - 1
+            """, Self.values(step, key, job))
+        if updated == 1 { return }
         guard step.version <= 1 else { throw .conflict(key) }
         try insert(step, key, job)
     }
 
     func insert(_ step: StepRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
-        let insertion = try statement(.insertStep)
-        bind(step, key, job, to: insertion)
-        guard try insertion.run() == 1 else { throw .conflict(key) }
+        let inserted = try run(
+            """
+            INSERT INTO steps (state, detail, checkpoint, captures, started, ended, attempts, resumes, bytes_sent,
+                bytes_received, tolerates_failure, value, version, expires, job, stage, item)
+            VALUES (:state, :detail, :checkpoint, :captures, :started, :ended, :attempts, :resumes, :bytes_sent,
+                :bytes_received, :tolerates_failure, :value, :version, :expires, :job, :stage, :item)
+            ON CONFLICT DO NOTHING
+            """, Self.values(step, key, job))
+        guard inserted == 1 else { throw .conflict(key) }
     }
 
-    private func bind(_ step: StepRecord, _ key: StepKey, _ job: Int64, to statement: SQLiteStatement) {
-        bind(key, job, to: statement)
-        statement.bind(4, step.state.name.rawValue)
+    /// In the order of the statements, where they are found fastest.
+    private static func values(_ step: StepRecord, _ key: StepKey, _ job: Int64) -> SQLiteValues {
         let detail = step.state.detail
-        if detail.isNull { statement.bindNull(5) } else { statement.bind(5, json: detail) }
-        statement.bind(6, blob: step.checkpoint)
-        if step.captures.isEmpty { statement.bind(7, "{}") } else { statement.bind(7, json: .object(step.captures)) }
-        statement.bind(8, step.started)
-        statement.bind(9, step.ended)
-        statement.bind(10, step.attempts)
-        statement.bind(11, step.resumes)
-        statement.bind(12, step.bytesSent)
-        statement.bind(13, step.bytesReceived)
-        statement.bind(14, step.toleratesFailure)
-        if let value = step.value { statement.bind(15, json: value) } else { statement.bindNull(15) }
-        statement.bind(16, step.version)
-        statement.bind(17, step.expires)
+        return [
+            "state": step.state.name.rawValue, "detail": detail.isNull ? nil : Optional(detail),
+            "checkpoint": step.checkpoint, "captures": JSON.object(step.captures), "started": step.started,
+            "ended": step.ended, "attempts": step.attempts, "resumes": step.resumes, "bytes_sent": step.bytesSent,
+            "bytes_received": step.bytesReceived, "tolerates_failure": step.toleratesFailure, "value": step.value,
+            "version": step.version, "expires": step.expires, "job": job, "stage": key.stage, "item": key.itemColumn,
+        ]
     }
 
     func keep(_ submit: SubmitRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
-        let statement = try statement(.keepSubmit)
-        bind(key, job, to: statement)
-        statement.bind(4, submit.key)
-        statement.bind(5, submit.generation)
-        statement.bind(6, submit.digest)
-        statement.bind(7, submit.phase.rawValue)
-        statement.bind(8, submit.sends)
-        statement.bind(9, submit.firstSent)
-        statement.bind(10, submit.lastSent)
-        statement.bind(11, submit.misses)
-        try statement.run()
+        try run(
+            """
+            INSERT OR REPLACE INTO submits (job, stage, item, key, generation, digest, phase, sends, first_sent,
+                last_sent, misses)
+            VALUES (:job, :stage, :item, :key, :generation, :digest, :phase, :sends, :first_sent, :last_sent, :misses)
+            """,
+            [
+                "job": job, "stage": key.stage, "item": key.itemColumn, "key": submit.key,
+                "generation": submit.generation, "digest": submit.digest, "phase": submit.phase.rawValue,
+                "sends": submit.sends, "first_sent": submit.firstSent, "last_sent": submit.lastSent,
+                "misses": submit.misses,
+            ])
     }
 
     func keep(_ fact: Fact, _ value: JSON, _ job: Int64) throws(JournalFailure) {
-        let statement = try statement(.keepFact)
-        statement.bind(1, job)
-        statement.bind(2, fact.column.kind.rawValue)
-        statement.bind(3, fact.column.subject)
-        statement.bind(4, json: value)
-        try statement.run()
+        let (kind, subject) = fact.column
+        try run(
+            "INSERT OR REPLACE INTO facts (job, kind, subject, value) VALUES (:job, :kind, :subject, :value)",
+            ["job": job, "kind": kind.rawValue, "subject": subject, "value": value])
     }
 
     func keep(_ file: WrittenFile, _ job: Int64) throws(JournalFailure) {
-        let statement = try statement(.keepFile)
-        statement.bind(1, job)
-        statement.bind(2, file.path)
-        statement.bind(3, file.bytes)
-        statement.bind(4, file.sha256)
-        statement.bind(5, file.step?.stage)
-        statement.bind(6, file.step?.item)
-        try statement.run()
+        try run(
+            """
+            INSERT OR REPLACE INTO files (job, path, bytes, sha256, stage, item)
+            VALUES (:job, :path, :bytes, :sha256, :stage, :item)
+            """,
+            [
+                "job": job, "path": file.path, "bytes": file.bytes, "sha256": file.sha256, "stage": file.step?.stage,
+                "item": file.step?.item,
+            ])
     }
 
     /// Writes the row of a notification; one that was sent is not changed any more.
     func keep(_ record: NotificationRecord, _ job: Int64) throws(JournalFailure) {
-        let statement = try statement(.keepNotification)
-        statement.bind(1, job)
-        statement.bind(2, record.id)
-        statement.bind(3, record.entry)
-        statement.bind(4, record.event.rawValue)
-        statement.bind(5, record.state.rawValue)
-        statement.bind(6, record.due)
-        statement.bind(7, record.time)
-        statement.bind(8, record.title)
-        statement.bind(9, json: .object(record.data))
-        statement.bind(10, record.failures)
-        statement.bind(11, record.failingSince)
-        statement.bind(12, record.problem)
-        guard try statement.run() == 1 else { throw .other("notification \(record.id) was sent already") }
+        let written = try run(
+            """
+            INSERT INTO notifications (job, id, entry, event, state, due, time, title, data, failures, failing_since,
+                problem)
+            VALUES (:job, :id, :entry, :event, :state, :due, :time, :title, :data, :failures, :failing_since, :problem)
+            ON CONFLICT (job, id) DO UPDATE SET state = :state, due = :due, time = :time, title = :title, data = :data,
+                failures = :failures, failing_since = :failing_since, problem = :problem
+            WHERE state <> 'sent'
+            """,
+            [
+                "job": job, "id": record.id, "entry": record.entry, "event": record.event.rawValue,
+                "state": record.state.rawValue, "due": record.due, "time": record.time, "title": record.title,
+                "data": JSON.object(record.data), "failures": record.failures, "failing_since": record.failingSince,
+                "problem": record.problem,
+            ])
+        guard written == 1 else { throw .other("notification \(record.id) was sent already") }
     }
 
     /// Appends an event; it must be the next one.
     func insert(_ event: JobEvent, _ job: Int64) throws(JournalFailure) {
         guard let sequence = event.sequence else { throw .other("an event without a sequence number is not journaled") }
-        let statement = try statement(.insertEvent)
-        statement.bind(1, job)
-        statement.bind(2, sequence)
-        statement.bind(3, event.time.milliseconds)
-        statement.bind(4, event.kind.rawValue)
-        statement.bind(5, event.step?.stage)
-        statement.bind(6, event.step?.item)
-        statement.bind(7, event.attempt)
-        if event.data.isEmpty { statement.bind(8, "{}") } else { statement.bind(8, json: .object(event.data)) }
-        guard try statement.run() == 1 else { throw .other("event \(sequence) is not the next one of its job") }
-    }
-
-    func bind(_ key: StepKey, _ job: Int64, to statement: SQLiteStatement) {
-        statement.bind(1, job)
-        statement.bind(2, key.stage)
-        statement.bind(3, key.item ?? -1)
+        let inserted = try run(
+            """
+            INSERT INTO events (job, sequence, time, kind, stage, item, attempt, data)
+            SELECT :job, :sequence, :time, :kind, :stage, :item, :attempt, :data
+            WHERE :sequence = 1 + (SELECT ifnull(max(sequence), 0) FROM events WHERE job = :job)
+            """,
+            [
+                "job": job, "sequence": sequence, "time": event.time, "kind": event.kind.rawValue,
+                "stage": event.step?.stage, "item": event.step?.item, "attempt": event.attempt,
+                "data": JSON.object(event.data),
+            ])
+        guard inserted == 1 else { throw .other("event \(sequence) is not the next one of its job") }
     }
 }

@@ -1,50 +1,48 @@
 import PipelineCore
+import PipelineSQLite
 
 /// What outlives jobs: the ledger of resumes and the history of stages.
 extension JobRows {
     func keep(_ record: ResumeRecord, _ job: Int64) throws(JournalFailure) {
-        let insertion = try statement(.insertResume)
-        insertion.bind(1, record.time)
-        insertion.bind(2, record.pipeline)
-        insertion.bind(3, job)
-        insertion.bind(4, record.step?.stage)
-        insertion.bind(5, record.step?.item)
-        insertion.bind(6, record.reason.rawValue)
-        insertion.bind(7, record.charge.rawValue)
-        insertion.bind(8, record.delay.milliseconds)
-        insertion.bind(9, record.machineDelay.milliseconds)
-        insertion.bind(10, record.start)
-        insertion.bind(11, record.isUnlimited)
-        try insertion.run()
+        try run(
+            """
+            INSERT INTO resumes (time, pipeline, job, stage, item, reason, charge, delay, machine_delay, start,
+                is_unlimited)
+            VALUES (:time, :pipeline, :job, :stage, :item, :reason, :charge, :delay, :machine_delay, :start,
+                :is_unlimited)
+            """,
+            [
+                "time": record.time, "pipeline": record.pipeline, "job": job, "stage": record.step?.stage,
+                "item": record.step?.item, "reason": record.reason.rawValue, "charge": record.charge.rawValue,
+                "delay": record.delay.milliseconds, "machine_delay": record.machineDelay.milliseconds,
+                "start": record.start, "is_unlimited": record.isUnlimited,
+            ])
     }
 
     /// More of one stage than an estimate is ever made from are not kept; looked at now and then only.
     private static let keptSamples = 500
 
     func keep(_ sample: StageSample) throws(JournalFailure) {
-        let insertion = try statement(.insertSample)
-        insertion.bind(1, sample.pipeline)
-        insertion.bind(2, sample.stage)
-        insertion.bind(3, sample.ended)
-        insertion.bind(4, sample.seconds)
-        insertion.bind(5, sample.earliest)
-        insertion.bind(6, sample.size)
-        insertion.bind(7, sample.polls)
-        insertion.bind(8, sample.resumes)
-        insertion.bind(9, sample.bytes)
-        insertion.bind(10, sample.p50)
-        insertion.bind(11, sample.p90)
-        insertion.bind(12, sample.remainingError)
-        insertion.bind(13, sample.progressError)
-        guard try insertion.step() else { throw .other("an insertion gave no row") }
-        let number = insertion.integer(0)
-        insertion.reset()
+        let number = try returnedNumber(
+            """
+            INSERT INTO samples (pipeline, stage, ended, seconds, earliest, size, polls, resumes, bytes, p50, p90,
+                remaining_error, progress_error)
+            VALUES (:pipeline, :stage, :ended, :seconds, :earliest, :size, :polls, :resumes, :bytes, :p50, :p90,
+                :remaining_error, :progress_error)
+            RETURNING number
+            """,
+            [
+                "pipeline": sample.pipeline, "stage": sample.stage, "ended": sample.ended, "seconds": sample.seconds,
+                "earliest": sample.earliest, "size": sample.size, "polls": sample.polls, "resumes": sample.resumes,
+                "bytes": sample.bytes, "p50": sample.p50, "p90": sample.p90, "remaining_error": sample.remainingError,
+                "progress_error": sample.progressError,
+            ])
         guard number % 64 == 0 else { return }
-        let trim = try statement(.trimSamples)
-        trim.bind(1, sample.pipeline)
-        trim.bind(2, sample.stage)
-        trim.bind(3, Self.keptSamples)
-        try trim.run()
+        try run(
+            """
+            DELETE FROM samples WHERE pipeline = :pipeline AND stage = :stage AND number <= (SELECT number FROM samples
+                WHERE pipeline = :pipeline AND stage = :stage ORDER BY number DESC LIMIT 1 OFFSET :kept)
+            """, ["pipeline": sample.pipeline, "stage": sample.stage, "kept": Self.keptSamples])
     }
 }
 

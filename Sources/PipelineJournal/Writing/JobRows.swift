@@ -1,18 +1,16 @@
 import JSONPath
 import PipelineCore
+import PipelineSQLite
 
 /// The rows of jobs inside the writer's transaction.
-struct JobRows {
+struct JobRows: JournalAccess {
     let connection: SQLiteConnection
     let owners: Owners
 
-    func statement(_ name: JournalStatement) throws(JournalFailure) -> SQLiteStatement {
-        try connection.statement(name)
-    }
-
-    /// Keeps a whole new job that the owner has.
+    /// Writes a whole new job that the owner has.
     func insert(_ job: JobSnapshot, _ events: [JobEvent], for owner: OwnerID) throws(JournalFailure) -> Lease {
-        if let other = try self.job(withKey: job.record.key) { throw .keyTaken(other) }
+        let other = try first("SELECT id FROM jobs WHERE key = :key", ["key": job.record.key]) { $0.text("id") }
+        if let other { throw .keyTaken(JobID(other)) }
         try keep(owner)
         let number = try insertJob(job, owner: owner)
         for (key, step) in job.steps { try insert(step, key, number) }
@@ -24,96 +22,82 @@ struct JobRows {
         return Lease(job: job.record.id, owner: owner, epoch: 1)
     }
 
-    /// Forgets a job that has ended, with all that belongs to it.
+    /// Removes a job that has ended, with all that belongs to it.
     func remove(_ job: JobID) throws(JournalFailure) {
         guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
         guard found.hasEnded else {
             if let owner = found.livingOwner { throw .owned(by: owner) }
             throw .other("\(job) has not ended")
         }
-        let removal = try statement(.removeJob)
-        removal.bind(1, job.text)
-        guard try removal.step() else { throw .noSuchJob(job) }
-        let document = removal.integer(0)
-        removal.reset()
-        let unused = try statement(.removeUnusedDocument)
-        unused.bind(1, document)
-        try unused.run()
+        let document = try returnedNumber(
+            "DELETE FROM jobs WHERE id = :job RETURNING document AS number", ["job": job.text])
+        try run(
+            """
+            DELETE FROM documents
+            WHERE number = :document AND NOT EXISTS (SELECT 1 FROM jobs WHERE document = :document)
+            """, ["document": document])
     }
 
     /// Leaves a request in the job's row; gives the owner that is to be woken.
     func post(_ request: JobRequest, to job: JobID) throws(JournalFailure) -> OwnerID? {
         guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
-        try set(.setRequest, found.number, request.rawValue)
+        try setRequest(request, found.number)
         return found.livingOwner
     }
 
-    /// Keeps a push; whether it is new, and the owner that is to be woken.
+    /// Keeps a callback; whether it is new, and the owner that is to be woken.
     func post(_ push: Callback, to step: StepKey, of job: JobID) throws(JournalFailure) -> (
         isNew: Bool, owner: OwnerID?
     ) {
         guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
-        let insertion = try statement(.insertPush)
-        bind(step, found.number, to: insertion)
-        insertion.bind(4, push.id)
-        insertion.bind(5, push.time)
-        return (try insertion.run() == 1, found.livingOwner)
-    }
-
-    private func job(withKey key: String) throws(JournalFailure) -> JobID? {
-        let query = try statement(.findKey)
-        query.bind(1, key)
-        defer { query.reset() }
-        return try query.step() ? JobID(query.text(0)) : nil
+        let inserted = try run(
+            """
+            INSERT INTO pushes (job, stage, item, id, time, state) VALUES (:job, :stage, :item, :id, :time, 'new')
+            ON CONFLICT DO NOTHING
+            """,
+            [
+                "job": found.number, "stage": step.stage, "item": step.itemColumn, "id": push.id, "time": push.time,
+            ])
+        return (inserted == 1, found.livingOwner)
     }
 
     private func insertJob(_ job: JobSnapshot, owner: OwnerID) throws(JournalFailure) -> Int64 {
-        let document = try self.document(job.record)
-        let insertion = try statement(.insertJob)
         let record = job.record
-        insertion.bind(1, record.id.text)
-        insertion.bind(2, record.key)
-        insertion.bind(3, record.pipeline)
-        insertion.bind(4, record.started)
-        insertion.bind(5, document)
-        insertion.bind(6, record.sourceName)
-        insertion.bind(7, json: .object(record.inputs))
-        insertion.bind(8, json: .object(record.environment))
-        insertion.bind(9, record.folders.document)
-        insertion.bind(10, record.folders.output)
-        insertion.bind(11, record.overwrites)
-        insertion.bind(12, job.mode.rawValue)
-        insertion.bind(13, job.request?.rawValue)
-        insertion.bind(14, job.cause?.rawValue)
-        insertion.bind(15, job.ended)
-        insertion.bind(16, owner.text)
-        insertion.bind(17, json: .array(record.foundSecrets.map { .string($0) }))
-        return try returned(insertion)
+        return try returnedNumber(
+            """
+            INSERT INTO jobs (id, key, pipeline, started, document, source_name, inputs, environment, document_folder,
+                output_folder, overwrites, mode, request, cause, ended, owner, epoch, found_secrets)
+            VALUES (:id, :key, :pipeline, :started, :document, :source_name, :inputs, :environment, :document_folder,
+                :output_folder, :overwrites, :mode, :request, :cause, :ended, :owner, 1, :found_secrets)
+            RETURNING number
+            """,
+            [
+                "id": record.id.text, "key": record.key, "pipeline": record.pipeline, "started": record.started,
+                "document": try document(record), "source_name": record.sourceName,
+                "inputs": JSON.object(record.inputs), "environment": JSON.object(record.environment),
+                "document_folder": record.folders.document, "output_folder": record.folders.output,
+                "overwrites": record.overwrites, "mode": job.mode.rawValue, "request": job.request?.rawValue,
+                "cause": job.cause?.rawValue, "ended": job.ended, "owner": owner.text,
+                "found_secrets": JSON.array(record.foundSecrets.map { .string($0) }),
+            ])
     }
 
     /// The row of the job's document: jobs that started from the same text share it.
     private func document(_ record: JobRecord) throws(JournalFailure) -> Int64 {
-        let query = try statement(.findDocument)
-        query.bind(1, record.digest)
-        query.bind(2, record.source)
-        defer { query.reset() }
-        if try query.step() { return query.integer(0) }
-        let insertion = try statement(.insertDocument)
-        insertion.bind(1, record.digest)
-        insertion.bind(2, record.source)
-        return try returned(insertion)
+        let values: SQLiteValues = ["digest": record.digest, "source": record.source]
+        let found = try first("SELECT number FROM documents WHERE digest = :digest AND source = :source", values) {
+            $0.integer("number")
+        }
+        if let found { return found }
+        return try returnedNumber(
+            "INSERT INTO documents (digest, source) VALUES (:digest, :source) RETURNING number", values)
     }
 
-    private func returned(_ insertion: SQLiteStatement) throws(JournalFailure) -> Int64 {
-        defer { insertion.reset() }
-        guard try insertion.step() else { throw .other("an insertion gave no row") }
-        return insertion.integer(0)
-    }
-
-    func set(_ name: JournalStatement, _ job: Int64, _ text: String?) throws(JournalFailure) {
-        let update = try statement(name)
-        update.bind(1, job)
-        update.bind(2, text)
-        try update.run()
+    /// The column `number` of the row that a statement returns.
+    func returnedNumber(_ sql: StaticString, _ values: SQLiteValues) throws(JournalFailure) -> Int64 {
+        guard let number = try first(sql, values, { $0.integer("number") }) else {
+            throw .other("a statement that returns a row gave none")
+        }
+        return number
     }
 }

@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineSQLite
 import Synchronization
 
 /// The only writer of a journal: a thread that takes what has queued and commits it as one transaction.

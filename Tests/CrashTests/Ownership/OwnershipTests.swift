@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
 import JSONPath
+import PipelineSQLite
 import PipelineTestKit
 import SelfieStudio
 import Testing
@@ -147,18 +147,14 @@ struct OwnershipTests {
     func twoSignals() async throws {
         try await withWaitingJob(seconds: 0.5) { workplace, service, owner in
             // While another has the database, the suspension that the first asks for can't be committed.
-            var configuration = Configuration()
-            configuration.allowsUnsafeTransactions = true
-            configuration.busyMode = .timeout(10)
-            let journal = try DatabaseQueue(path: workplace.state + "/journal.sqlite", configuration: configuration)
-            try await journal.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            let journal = try SQLiteConnection(workplace.state + "/journal.sqlite", busyTimeout: .seconds(10))
+            try journal.execute("BEGIN IMMEDIATE")
             owner.signal(SIGINT)
             // What comes at once with the first is taken for the same wish.
             try await Task.sleep(for: .milliseconds(300))
             owner.signal(SIGTERM)
             let end = await owner.end
-            try await journal.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
-            try journal.close()
+            journal.rollBack()
             #expect(end.cause == .exited(130), "\(end)")
             try await workplace.checkMesh(try await workplace.run("resume", environment: service.environment))
             #expect(service.counters.modelsSubmitted == 1)

@@ -1,0 +1,40 @@
+import CSQLite
+import PipelineCore
+package import PipelineSQLite
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+extension JournalFailure: SQLiteFailure {
+    /// What a failed call means for the journal's callers.
+    package init(_ error: SQLiteError) {
+        let folder = StateFolder.parent(of: error.file)
+        let isSystemFull = [ENOSPC, EDQUOT, EFBIG].contains(error.system)
+        switch error.primaryCode {
+        case SQLITE_FULL: self = .full(folder: folder)
+        case SQLITE_IOERR where isSystemFull, SQLITE_CANTOPEN where isSystemFull: self = .full(folder: folder)
+        case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
+            self = .notWritable(folder: folder, reason: Self.reason(error))
+        case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged(file: error.file, reason: error.message)
+        case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
+        case SQLITE_IOERR:
+            self = .other("the journal \(error.file) can't be read or written: \(Self.reason(error))")
+        default: self = .other("the journal's database refused: \(error.message) (SQLite code \(error.code))")
+        }
+    }
+
+    /// Whether the failure is the caller's alone: other calls of the same transaction are kept.
+    var concernsOneCall: Bool {
+        switch self {
+        case .stale, .owned, .conflict, .keyTaken, .noSuchJob, .other: true
+        case .full, .notWritable, .damaged, .newer, .busy: false
+        }
+    }
+
+    private static func reason(_ error: SQLiteError) -> String {
+        error.system == 0 ? error.message : "\(error.message): \(String(cString: strerror(error.system)))"
+    }
+}

@@ -1,0 +1,109 @@
+import CSQLite
+
+/// The values of a statement's parameters by their names, without the colon: `["job": 7, "stage": "upload"]`.
+package typealias SQLiteValues = KeyValuePairs<String, any SQLiteValue>
+
+/// One prepared statement of a connection. Parameters and columns are found by name; a name that the statement does not
+/// have, and a parameter without a value, fail it with SQLITE_MISUSE.
+package final class SQLiteStatement {
+    let pointer: OpaquePointer
+    unowned let connection: SQLiteConnection
+    private var parameters = SQLiteNames()
+    private var columns = SQLiteNames()
+    /// A column that was read and is not there.
+    private var missing: String?
+
+    init(_ sql: String, on connection: SQLiteConnection) throws(SQLiteError) {
+        var prepared: OpaquePointer?
+        let persistent = UInt32(SQLITE_PREPARE_PERSISTENT)
+        let code = sqlite3_prepare_v3(connection.handle, sql, -1, persistent, &prepared, nil)
+        guard code == SQLITE_OK, let prepared else { throw connection.error(code) }
+        pointer = prepared
+        self.connection = connection
+        for index in 0..<sqlite3_bind_parameter_count(prepared) {
+            // With its colon, which no caller writes.
+            let name = sqlite3_bind_parameter_name(prepared, index + 1).map { String(cString: $0 + 1) }
+            parameters.append(name ?? "?")
+        }
+        for index in 0..<sqlite3_column_count(prepared) {
+            columns.append(sqlite3_column_name(prepared, index).map { String(cString: $0) } ?? "")
+        }
+    }
+
+    deinit { sqlite3_finalize(pointer) }
+
+    /// Runs the statement to its end, and returns how many rows it changed.
+    func run(_ values: SQLiteValues) throws(SQLiteError) -> Int {
+        try forEachRow(values) { (_) throws(SQLiteError) in true }
+        return Int(sqlite3_changes(connection.handle))
+    }
+
+    /// Calls the body with each row until it returns false.
+    func forEachRow<Failure: SQLiteFailure>(
+        _ values: SQLiteValues, _ body: (SQLiteRow) throws(Failure) -> Bool
+    ) throws(Failure) {
+        do throws(SQLiteError) { try bind(values) } catch { throw Failure(error) }
+        defer { reset() }
+        while true {
+            let code = sqlite3_step(pointer)
+            if code == SQLITE_DONE { return }
+            guard code == SQLITE_ROW else { throw Failure(connection.error(code)) }
+            let goesOn = try body(SQLiteRow(statement: self))
+            if let missing { throw Failure(misuse("no column \(missing)")) }
+            if !goesOn { return }
+        }
+    }
+
+    private func bind(_ values: SQLiteValues) throws(SQLiteError) {
+        guard values.count == parameters.count else {
+            throw misuse("\(parameters.count) parameters and \(values.count) values")
+        }
+        for (name, value) in values {
+            guard let index = parameters.index(of: name) else { throw misuse("no parameter \(name)") }
+            let code = value.bind(to: self, at: index + 1)
+            guard code == SQLITE_OK else {
+                defer { reset() }
+                throw connection.error(code)
+            }
+        }
+    }
+
+    /// Makes the statement ready to run again; what was bound is let go, which may be large.
+    private func reset() {
+        sqlite3_reset(pointer)
+        sqlite3_clear_bindings(pointer)
+        missing = nil
+    }
+
+    /// The number of a column. One that is not there is told once the row has been read; meanwhile it reads as NULL.
+    func column(_ name: String) -> Int32 {
+        if let index = columns.index(of: name) { return index }
+        missing = name
+        return -1
+    }
+
+    private func misuse(_ reason: String) -> SQLiteError {
+        let sql = sqlite3_sql(pointer).map { String(cString: $0) } ?? ""
+        return SQLiteError(code: SQLITE_MISUSE, message: "\(reason): \(sql)", file: connection.path)
+    }
+}
+
+/// Names in the order in which they are mostly asked for: each is looked for where the last one was found, and then in
+/// all.
+private struct SQLiteNames {
+    private var names: [String] = []
+    private var next = 0
+
+    var count: Int { names.count }
+
+    mutating func append(_ name: String) { names.append(name) }
+
+    mutating func index(of name: String) -> Int32? {
+        if next >= names.count || names[next] != name {
+            guard let found = names.firstIndex(of: name) else { return nil }
+            next = found
+        }
+        defer { next += 1 }
+        return Int32(next)
+    }
+}
