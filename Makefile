@@ -13,10 +13,6 @@ help: ## Show what there is to make
 dependencies: ## Install the system packages that are missing
 	@.scripts/dependencies
 
-.PHONY: release-dependencies
-release-dependencies:
-	@.scripts/dependencies valgrind
-
 .PHONY: build
 build: dependencies ## Build everything for debugging
 	swift build $(CHECK)
@@ -72,11 +68,11 @@ docs: dependencies ## Build the documentation into .build/docs, a website
 	.scripts/docs
 
 .PHONY: bench
-bench: release-dependencies ## Measure against curl and other peers; prints ratios
+bench: dependencies ## Measure against curl and other peers; prints ratios
 	.scripts/bench "$$(.scripts/release pipeline pipeline-daemon pipeline-bench selfie-studio)"
 
 .PHONY: release
-release: release-dependencies ## Build the programs for release, the Swift runtime linked in
+release: dependencies ## Build the programs for release, the Swift runtime linked in
 	.scripts/release pipeline pipeline-daemon
 
 .PHONY: install

@@ -67,7 +67,8 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "NetworkTasks", swiftSettings: settings),
         .target(
-            name: "PipelineJournal", dependencies: ["CSQLite", "PipelineSQLite", "PipelineCore", "JSONPath"],
+            name: "PipelineJournal",
+            dependencies: ["CSQLite", "PipelineSQLite", "PipelineCore", "PipelineHTTP", "JSONPath"],
             swiftSettings: settings),
         .target(name: "PipelineSQLite", dependencies: ["CSQLite"], swiftSettings: settings),
         .target(name: "CFiles"),
@@ -153,7 +154,9 @@ let package = Package(
             name: "PipelineTestKit",
             dependencies: ["CSpawn", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes],
             swiftSettings: settings),
-        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+        .testTarget(
+            name: "ArchitectureTests", dependencies: ["pipeline", "pipeline-daemon", "example-network"],
+            swiftSettings: settings),
         .testTarget(
             name: "ExampleTests",
             dependencies: [
@@ -206,7 +209,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "PipelineJournalTests",
-            dependencies: ["PipelineJournal", "PipelineSQLite", "PipelineTestKit", "PipelineCore", "JSONPath"],
+            dependencies: [
+                "PipelineJournal", "PipelineSQLite", "PipelineTestKit", "PipelineCore", "PipelineHTTP", "JSONPath",
+            ],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(name: "PipelineSQLiteTests", dependencies: ["CSQLite", "PipelineSQLite"], swiftSettings: settings),
         .testTarget(

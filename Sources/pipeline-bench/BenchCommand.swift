@@ -8,7 +8,7 @@ import PipelineKit
         subcommands: [
             CompareCommand.self, JobsCommand.self, WaitingCommand.self, CancelCommand.self, PostCancelCommand.self,
             PluginsCommand.self, ServeCommand.self, DocumentsCommand.self, PagesCommand.self, TransferCommand.self,
-            PathCommand.self, FirstByteCommand.self, EstimatesCommand.self, OwnerCommand.self,
+            PathCommand.self, FirstByteCommand.self, EstimatesCommand.self, OwnerCommand.self, CacheCommand.self,
         ])
 
     static func main() async {

@@ -11,7 +11,7 @@ import Testing
         ("PipelineHTTP", ["CCurl", "CZlib", "NetworkTasks"]),
         ("PipelineEngine", ["JSONPath", "PipelineCore"]),
         ("PipelineSQLite", ["CSQLite"]),
-        ("PipelineJournal", ["CSQLite", "JSONPath", "PipelineCore", "PipelineSQLite"]),
+        ("PipelineJournal", ["CSQLite", "JSONPath", "PipelineCore", "PipelineHTTP", "PipelineSQLite"]),
         (
             "PipelineStages",
             ["CArchive", "CFiles", "COpenSSL", "JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]

@@ -8,8 +8,8 @@ import Testing
 struct CachingTests {
     private final class MemoryCache: ResponseCache {
         let kept = Mutex<[String: CachedResponse]>([:])
-        func answer(for key: String) async -> CachedResponse? { kept.withLock { $0[key] } }
-        func keep(_ answer: CachedResponse, for key: String) async { kept.withLock { $0[key] = answer } }
+        func response(for key: String) async -> CachedResponse? { kept.withLock { $0[key] } }
+        func store(_ response: CachedResponse, for key: String) async { kept.withLock { $0[key] = response } }
     }
 
     private final class World: Sendable {

@@ -45,7 +45,7 @@ public struct CachingTransport: Transport {
         _ request: RequestDescription, _ policy: CachePolicy, _ options: ExchangeOptions
     ) async throws(ExchangeFailure) -> HTTPExchangeResponse {
         let key = Self.key(of: request, options.tls)
-        var kept = await cache.answer(for: key)
+        var kept = await cache.response(for: key)
         if let found = kept, Self.variant(found.variant.names, of: request) != found.variant { kept = nil }
         if policy.mode == .cacheFirst, let kept, isFresh(kept, policy) { return kept.response(at: now) }
         do throws(ExchangeFailure) {
@@ -98,10 +98,10 @@ public struct CachingTransport: Transport {
             kept.fields = kept.fields.filter { !names.contains($0.name.lowercased()) && $0.name.lowercased() != "age" }
             kept.fields += fields.filter { $0.name.lowercased() != "content-length" }
             kept.time = now
-            await cache.keep(kept, for: key)
+            await cache.store(kept, for: key)
             return kept.response(at: now)
         }
-        if let fresh = keepable(answer, of: request) { await cache.keep(fresh, for: key) }
+        if let fresh = keepable(answer, of: request) { await cache.store(fresh, for: key) }
         return answer
     }
 

@@ -1,16 +1,17 @@
 import CCurl
 import HTTPTypes
 
-/// Where answers are kept between requests and between processes. What it loses is asked for again: it need not be
-/// durable, but an answer is there whole or not at all.
+/// Stores responses between requests and between processes. What it loses is asked for again: it need not be durable, but
+/// a response is there whole or not at all.
 public protocol ResponseCache: Sendable {
+    /// The response that was stored last for the key; nil when there is none.
     /// - Parameter key: lower-case hex.
-    func answer(for key: String) async -> CachedResponse?
-    /// Keeps an answer in the place of an earlier one.
-    func keep(_ answer: CachedResponse, for key: String) async
+    func response(for key: String) async -> CachedResponse?
+    /// Stores a response in the place of an earlier one.
+    func store(_ response: CachedResponse, for key: String) async
 }
 
-/// An answer as it is kept. It holds no request and so no credentials.
+/// A response as it is stored. It holds no request and so no credentials.
 public struct CachedResponse: Sendable, Equatable {
     public var status: Int
     public var fields: [Field]
@@ -18,19 +19,29 @@ public struct CachedResponse: Sendable, Equatable {
     public var body: [UInt8]
     /// When it came, in seconds since 1 January 1970 UTC.
     public var time: Double
-    /// The request's fields that the service chose the answer by (`Vary`), and a digest of what they said.
+    /// The request's fields that the service chose the response by (`Vary`), and a digest of what they said.
     public var variant: Variant
 
     /// A field of the head.
-    public struct Field: Sendable, Equatable, Codable {
+    public struct Field: Sendable, Equatable {
         public let name: String
         public let value: String
+
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
-    /// What an answer depends on beside its URL (RFC 9111, section 4.1).
-    public struct Variant: Sendable, Equatable, Codable {
+    /// The request fields that a response depends on besides its URL (RFC 9111, section 4.1).
+    public struct Variant: Sendable, Equatable {
         public var names: [String]
         public var digest: String
+
+        public init(names: [String], digest: String) {
+            self.names = names
+            self.digest = digest
+        }
     }
 
     public init(status: Int, fields: [Field], url: String, body: [UInt8], time: Double, variant: Variant) {

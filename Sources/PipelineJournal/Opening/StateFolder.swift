@@ -50,15 +50,14 @@ struct StateFolder: Sendable {
     /// Makes the folder if need be, with parents, and the empty database file; refuses what is not ours.
     func prepare() throws(JournalFailure) {
         try makeFolder(path)
-        try checkFolder(path)
-        try makeDatabaseFile()
-        try check()
+        try prepareFile(database)
     }
 
-    /// Refuses a folder or files that are links or belong to somebody else.
-    func check() throws(JournalFailure) {
+    /// Makes an empty database file in the folder if need be; refuses a folder or files that are not ours.
+    func prepareFile(_ file: String) throws(JournalFailure) {
         try checkFolder(path)
-        for suffix in ["", "-wal", "-shm"] { try checkFile(database + suffix) }
+        try makeDatabaseFile(file)
+        for suffix in ["", "-wal", "-shm"] { try checkFile(file + suffix) }
     }
 
     /// Makes the folder of owners' locks and sockets.
@@ -96,10 +95,10 @@ extension StateFolder {
         close(descriptor)
     }
 
-    private func makeDatabaseFile() throws(JournalFailure) {
-        let descriptor = open(database, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    private func makeDatabaseFile(_ file: String) throws(JournalFailure) {
+        let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         if descriptor < 0, errno == EEXIST { return }
-        guard descriptor >= 0 else { throw systemRefusal("\(database) can't be made") }
+        guard descriptor >= 0 else { throw systemRefusal("\(file) can't be made") }
         _ = fchmod(descriptor, 0o600)
         close(descriptor)
         syncFolder(path)

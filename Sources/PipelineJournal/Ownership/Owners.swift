@@ -84,7 +84,7 @@ final class Owners: Sendable {
 
     /// Sends a datagram to every owner of the state folder, those of this process too.
     func tellAll(_ message: OwnerMessage) {
-        for name in folderEntries(folder.owners) where name.hasSuffix(".sock") {
+        for name in FolderEntries.names(folder.owners) where name.hasSuffix(".sock") {
             _ = send(message, to: OwnerID(String(name.dropLast(5))))
         }
     }
@@ -162,30 +162,17 @@ extension Owners {
 
     /// Removes locks and sockets of owners that are gone. A lock's file is only removed while it is locked here.
     private func removeTraces() {
-        let names = folderEntries(folder.owners)
+        let names = FolderEntries.names(folder.owners)
         for name in names where name.hasSuffix(".lock") {
             guard let lock = FileLock(path(name)) else { continue }
             unlink(path(String(name.dropLast(5)) + ".sock"))
             unlink(path(name))
             _ = consume lock
         }
-        let locks = Set(folderEntries(folder.owners).filter { $0.hasSuffix(".lock") })
+        let locks = Set(FolderEntries.names(folder.owners).filter { $0.hasSuffix(".lock") })
         for name in names where name.hasSuffix(".sock") && !locks.contains(String(name.dropLast(5)) + ".lock") {
             unlink(path(name))
         }
-    }
-
-    private func folderEntries(_ folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            names.append(name)
-        }
-        return names
     }
 
     private static func isFileName(_ text: String) -> Bool {

@@ -25,7 +25,7 @@ public final class Workspace: Sendable {
     public init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
         self.settings = settings
         exchanges = ExchangeFiles(stateFolder: settings.stateFolder)
-        let cache = FolderResponseCache(folder: "\(settings.stateFolder)/cache")
+        let cache = SQLiteResponseCache(stateFolder: settings.stateFolder)
         let transport = CachingTransport(AuthorizingTransport(CurlTransport()), cache: cache)
         var extensions = Extensions(network: Network(transport: transport), digests: digests)
         extend(&extensions)
