@@ -1,6 +1,6 @@
-public import ArgumentParser
+import ArgumentParser
 import JSONPath
-public import PipelineCore
+import PipelineCore
 import PipelineKit
 
 /// `pipeline list`: the jobs, newest first.
@@ -11,8 +11,14 @@ struct ListCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "Only jobs in this state: \(JobPhase.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var state: JobPhase?
+    @Option(
+        help:
+            "Only jobs in this state: \(JobPhase.allCases.map(\.rawValue).joined(separator: ", ")); of items also pending, duplicate."
+    )
+    var state: String?
+
+    @Option(help: ArgumentHelp("The items of a batch instead of jobs.", valueName: "batch"), completion: .jobs)
+    var items: String?
 
     @Option(help: ArgumentHelp("Only jobs of this pipeline.", valueName: "name"), completion: .pipelineNames)
     var pipeline: String?
@@ -26,9 +32,14 @@ struct ListCommand: WorkspaceCommand {
     var json = false
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        if let items {
+            let list = ItemList(items, state: try state.map(ItemList.state), limit: limit, isJSON: json)
+            try await list.show(in: try workspace.journalWithJobs(), console)
+            return .succeeded
+        }
         let jobs = try await chosen(workspace)
         if json {
-            console.data(JSON.array(jobs.map { JobReport($0).summary }).prettyText())
+            console.data(JSON.array(jobs.map { $0.batchSummary ?? JobReport($0).summary }).prettyText())
             return .succeeded
         }
         for job in jobs { console.data(Self.line(job)) }
@@ -37,10 +48,11 @@ struct ListCommand: WorkspaceCommand {
     }
 
     private func chosen(_ workspace: Workspace) async throws -> [OwnedJob] {
+        let phase = try state.map(ItemList.phase)
         guard let journal = try workspace.existingJournal() else { return [] }
         let query = JobQuery(pipeline: pipeline, limit: state == nil ? limit : nil, isBrief: true)
         let jobs = try await journal.jobs(query).filter { job in
-            state.map { $0 == job.snapshot.phase(isOwned: job.owner != nil) } ?? true
+            phase.map { $0 == job.snapshot.phase(isOwned: job.owner != nil) } ?? true
         }
         return Array(jobs.prefix(limit ?? jobs.count))
     }
@@ -50,8 +62,7 @@ struct ListCommand: WorkspaceCommand {
         let phase = job.snapshot.phase(isOwned: job.owner != nil).rawValue
         let cause = job.snapshot.suspension(isOwned: job.owner != nil).map { " (\($0.rawValue))" } ?? ""
         let key = record.key == record.id.text ? "" : "  key \(record.key)"
-        return "\(record.id)  \(record.started)  \(phase)\(cause)  \(SafeText.line(record.pipeline))\(key)"
+        let counts = job.snapshot.batch.map { "  " + BatchText(key: record.key, batch: $0).brief } ?? ""
+        return "\(record.id)  \(record.started)  \(phase)\(cause)  \(SafeText.line(record.pipeline))\(key)\(counts)"
     }
 }
-
-extension JobPhase: ExpressibleByArgument {}

@@ -19,6 +19,10 @@ struct ShowCommand: WorkspaceCommand {
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
         let found = try await JobName(named.job).find(in: journal)
+        if let batch = found.snapshot.batch {
+            try await BatchReport(found, batch).show(on: console, isJSON: json, in: journal)
+            return .succeeded
+        }
         let record = found.snapshot.record
         // A document that can't be planned any more, for want of a plugin as well, is shown all the same, in the order of
         // the alphabet; as nobody knows which of its captures are secret, none is.

@@ -30,18 +30,26 @@ struct RunCommand: WorkspaceCommand {
     @Option(help: "The job's own name: a second run with the same key joins the first.")
     var key: String?
 
+    @OptionGroup var many: BatchOptions
+
     @OptionGroup var driving: DrivingOptions
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         if let key, !NameGrammar.jobKey.accepts(key) {
             throw CommandError(.usage, "'\(key)' is not a valid job key", hint: NameGrammar.jobKey.hint)
         }
+        if many.isBatch { try checkBatch() }
         let draft = try JobDraft(
             path: file, catalogue: await workspace.catalogue(for: try JobDraft.source(at: file)),
             given: try given.values(),
-            environment: workspace.settings.environment, standardInput: StandardInput.text)
+            environment: workspace.settings.environment, standardInput: StandardInput.text,
+            allowsMissingInputs: many.isBatch)
         let journal = try workspace.openJournal()
         let session = JobSession(workspace, journal, console, options: driving.session(common, console))
+        if many.isBatch {
+            let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
+            return try await BatchSession(session).run(draft, many, output: folder)
+        }
         if let earlier = try await earlier(in: journal) { return try await join(earlier, draft, session) }
         do {
             return try await start(draft, session)
@@ -49,6 +57,17 @@ struct RunCommand: WorkspaceCommand {
             // Another run with the key was faster by a moment.
             guard let earlier = try await earlier(in: journal) else { throw JournalFailure.busy }
             return try await join(earlier, draft, session)
+        }
+    }
+
+    private func checkBatch() throws {
+        if driving.detach {
+            throw CommandError(
+                .usage, "a batch can't be detached yet", hint: "leave --detach out, or start it with nohup or in a unit"
+            )
+        }
+        if key != nil {
+            throw CommandError(.usage, "--key names one job; a batch is named by --batch", hint: "write --batch KEY")
         }
     }
 
