@@ -1,5 +1,3 @@
-public import JSONPath
-
 /// One document over many inputs: what is fixed when it begins, and how far it came. It belongs to a job without steps,
 /// which is owned, suspended and cancelled as every job is.
 public struct BatchRecord: Sendable, Hashable {

@@ -47,18 +47,6 @@ public struct JobRecord: Sendable {
     }
 }
 
-extension JobRecord {
-    /// The record of an item's job: the batch's own, with the inputs of the item.
-    public func with(inputs: JSONObject, item: BatchItem) -> JobRecord {
-        var record = JobRecord(
-            id: id, pipeline: pipeline, key: key, started: started, source: source, sourceName: sourceName,
-            digest: digest, inputs: inputs, environment: environment, folders: folders, overwrites: overwrites,
-            foundSecrets: foundSecrets)
-        record.item = item
-        return record
-    }
-}
-
 /// Which item of which batch a job is for.
 public struct BatchItem: Sendable, Hashable {
     /// The batch's own job.

@@ -156,8 +156,8 @@ extension JobRows {
                 "batch": batch, "number": item.number, "state": item.state.rawValue, "job": item.job?.text,
                 "ended": item.ended, "seconds": item.seconds, "stage": item.failure?.stage,
                 "status": item.failure?.failure.status, "error": item.failure?.failure.json,
-                "results": item.results.isEmpty ? nil : JSON.object(item.results),
-                "files": item.files.isEmpty ? nil : JSON.array(item.files.map { .string($0) }),
+                "results": item.results.isEmpty ? nil : Optional(JSON.object(item.results)),
+                "files": item.files.isEmpty ? nil : Optional(JSON.array(item.files.map { .string($0) })),
             ])
         var streak = record.streak
         if item.state.isEnded { streak.add(item) }

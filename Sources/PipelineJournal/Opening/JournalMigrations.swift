@@ -308,7 +308,7 @@ enum JournalMigrations {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX items_by_state ON items (batch, state, number) WHERE state <> 'succeeded' AND state <> 'duplicate';
         ALTER TABLE jobs ADD COLUMN batch INTEGER REFERENCES jobs (number) ON DELETE CASCADE;
-        ALTER TABLE jobs ADD COLUMN item TEXT;
+        ALTER TABLE jobs ADD COLUMN item_key TEXT;
         CREATE INDEX jobs_by_batch ON jobs (batch) WHERE batch IS NOT NULL;
         """
 }

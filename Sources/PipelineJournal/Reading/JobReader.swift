@@ -90,7 +90,7 @@ struct JobReader: JournalAccess {
             """
             SELECT jobs.number, key, pipeline, started, documents.digest, document, documents.source, source_name,
                 inputs, environment, document_folder, output_folder, overwrites, found_secrets, mode, request,
-                ifnull(stopped, cause) AS cause, ended, item,
+                ifnull(stopped, cause) AS cause, ended, item_key,
                 (SELECT id FROM jobs AS others WHERE others.number = jobs.batch) AS batch
             FROM jobs LEFT JOIN batches ON batches.job = jobs.number JOIN documents ON documents.number = jobs.document WHERE id = :job
             """, ["job": job.text]
@@ -107,7 +107,7 @@ struct JobReader: JournalAccess {
                 environment: isBrief ? [:] : try row.object("environment"),
                 folders: JobFolders(document: row.text("document_folder"), output: row.text("output_folder")),
                 overwrites: row.flag("overwrites"), foundSecrets: (secrets.array ?? []).compactMap(\.string))
-            if let batch = row.optionalText("batch"), let item = row.optionalText("item") {
+            if let batch = row.optionalText("batch"), let item = row.optionalText("item_key") {
                 record.item = BatchItem(batch: JobID(batch), key: item)
             }
             var snapshot = JobSnapshot(record: record, steps: [:], mode: mode)
@@ -117,7 +117,8 @@ struct JobReader: JournalAccess {
             return (row.integer("number"), snapshot)
         }
         self.documents = documents
-        guard var (number, snapshot) = found else { return nil }
+        guard let (number, head) = found else { return nil }
+        var snapshot = head
         snapshot.batch = try batch(number)
         return (number, snapshot)
     }

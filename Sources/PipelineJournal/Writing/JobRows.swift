@@ -66,10 +66,10 @@ struct JobRows: JournalAccess {
         return try returnedNumber(
             """
             INSERT INTO jobs (id, key, pipeline, started, document, source_name, inputs, environment, document_folder,
-                output_folder, overwrites, mode, request, cause, ended, owner, epoch, found_secrets, batch, item)
+                output_folder, overwrites, mode, request, cause, ended, owner, epoch, found_secrets, batch, item_key)
             VALUES (:id, :key, :pipeline, :started, :document, :source_name, :inputs, :environment, :document_folder,
                 :output_folder, :overwrites, :mode, :request, :cause, :ended, :owner, 1, :found_secrets,
-                (SELECT number FROM jobs WHERE id = :batch), :item)
+                (SELECT number FROM jobs WHERE id = :batch), :item_key)
             RETURNING number
             """,
             [
@@ -80,7 +80,7 @@ struct JobRows: JournalAccess {
                 "overwrites": record.overwrites, "mode": job.mode.rawValue, "request": job.request?.rawValue,
                 "cause": job.cause?.rawValue, "ended": job.ended, "owner": owner.text,
                 "found_secrets": JSON.array(record.foundSecrets.map { .string($0) }),
-                "batch": record.item?.batch.text, "item": record.item?.key,
+                "batch": record.item?.batch.text, "item_key": record.item?.key,
             ])
     }
 

@@ -314,7 +314,9 @@ public struct BatchRunner: Sendable {
         item.seconds = snapshot.ended.map { ($0 - snapshot.record.started).seconds }
         item.files = snapshot.orderedFiles.map(\.path)
         switch snapshot.phase(isOwned: false) {
-        case .succeeded: item.state = .succeeded
+        case .succeeded:
+            item.state = .succeeded
+            item.results = results(of: snapshot)
         case .cancelled: item.state = .cancelled
         case .unknown: item.state = .unknown
         case .running, .suspended, .waiting: item.state = .suspended
@@ -322,6 +324,17 @@ public struct BatchRunner: Sendable {
             item.state = .failed
             item.failure = snapshot.failure.map { ItemFailure(stage: $0.step.stage, failure: $0.failure) }
         }
+    }
+
+    /// What the document tells of an item that succeeded; null for what can't be known.
+    private func results(of job: JobSnapshot) -> JSONObject {
+        let templates = draft.plan.definition.batch?.results ?? []
+        if templates.isEmpty { return [:] }
+        var scope = job.documentScope(environment: job.environment)
+        for (key, step) in job.steps where key.item == nil {
+            if case .succeeded(let captures) = step.state { scope.stages[key.stage] = .object(captures) }
+        }
+        return JSONObject(templates.map { ($0.name, (try? $0.value.evaluate(in: scope)) ?? .null) })
     }
 
     // MARK: Reading

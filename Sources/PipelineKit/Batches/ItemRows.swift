@@ -146,6 +146,15 @@ struct ItemRows {
         } catch {
             throw error.problems.first ?? StepFailure("its inputs can't be read")
         }
+        if let template = definition.batch?.key {
+            var scope = scope
+            scope.inputs = values
+            do throws(EvaluationFailure) {
+                key = try template.evaluateText(in: scope)
+            } catch {
+                throw StepFailure("its batch.key: \(error.message)", hint: error.hint)
+            }
+        }
         let kept = JSONObject(values.filter { own[$0.name] != nil }.map { ($0.name, $0.value) })
         return NewItem(key: try checked(key ?? Self.digest(own)), line: row.line, inputs: kept)
     }

@@ -14,7 +14,7 @@ extension BatchSession {
             throw CommandError(.invalid, error.message, hint: error.hint)
         }
         let key = given.batch ?? draft.batchKey(of: given.each, in: folder)
-        var batch = BatchRecord(sources: given.each, folder: folder, settings: settings(given))
+        var batch = BatchRecord(sources: given.each, folder: folder, settings: try settings(given, draft))
         while true {
             guard let found = try await journal.jobs(JobQuery(key: key)).first else {
                 do {
@@ -40,9 +40,20 @@ extension BatchSession {
         }
     }
 
-    private func settings(_ given: BatchOptions) -> BatchSettings {
-        BatchSettings(
-            atOnce: given.atOnce ?? 64, tolerance: given.tolerate.flatMap { FailureTolerance($0) },
+    /// The command line wins over the document.
+    private func settings(_ given: BatchOptions, _ draft: JobDraft) throws -> BatchSettings {
+        let document = draft.plan.definition.batch
+        func value<Value>(_ setting: Setting<Value>?) throws -> Value? {
+            do throws(EvaluationFailure) {
+                return try setting?.value(in: draft.known)
+            } catch {
+                throw CommandError(.invalid, "the document's 'batch': \(error.message)", hint: error.hint)
+            }
+        }
+        return BatchSettings(
+            atOnce: try given.atOnce ?? value(document?.atOnce) ?? 64,
+            tolerance: try given.tolerate.flatMap { FailureTolerance($0) } ?? value(document?.tolerance),
+            stopAfter: try value(document?.stopAfter) ?? 10,
             results: given.results.map { AbsolutePath.of($0, in: AbsolutePath.workingDirectory) })
     }
 

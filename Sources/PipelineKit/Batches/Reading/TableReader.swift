@@ -47,6 +47,7 @@ package final class TableReader: ItemReader {
     package var mayBlock: Bool { source.mayBlock }
 
     package func next() throws(ItemSourceError) -> ItemRow? {
+        try Self.skipBlankLines(of: source, &line)
         let start = line
         guard let row = try Self.row(of: source, separator, &line) else { return nil }
         switch row {
@@ -67,16 +68,18 @@ package final class TableReader: ItemReader {
     private static func row(
         of source: ByteSource, _ separator: UInt8, _ line: inout Int
     ) throws(ItemSourceError) -> Result<[String], Fault>? {
-        while let byte = try source.peek() {
-            guard byte == 0x0A || byte == 0x0D else {
-                var parser = RowParser(separator: separator, line: line)
-                defer { line = parser.line }
-                return try parser.parse(source).mapError { Fault(line: $0.line, message: $0.message) }
-            }
+        try skipBlankLines(of: source, &line)
+        guard try source.peek() != nil else { return nil }
+        var parser = RowParser(separator: separator, line: line)
+        defer { line = parser.line }
+        return try parser.parse(source).mapError { Fault(line: $0.line, message: $0.message) }
+    }
+
+    private static func skipBlankLines(of source: ByteSource, _ line: inout Int) throws(ItemSourceError) {
+        while let byte = try source.peek(), byte == 0x0A || byte == 0x0D {
             source.advance()
             if byte == 0x0A { line += 1 } else if try source.peek() != 0x0A { line += 1 }
         }
-        return nil
     }
 
     /// One row, byte by byte.

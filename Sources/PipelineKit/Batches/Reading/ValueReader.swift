@@ -19,7 +19,8 @@ package final class ValueReader: ItemReader {
     package var mayBlock: Bool { source.mayBlock }
 
     package func next() throws(ItemSourceError) -> ItemRow? {
-        while var (bytes, isCut) = try source.record(endedBy: separator, limit: Self.limit) {
+        while let (record, isCut) = try source.record(endedBy: separator, limit: Self.limit) {
+            var bytes = record
             let number = line
             line += 1
             if separator == 0x0A, bytes.last == 0x0D { bytes.removeLast() }
