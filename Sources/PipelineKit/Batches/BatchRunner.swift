@@ -9,11 +9,11 @@ public import PipelineEngine
 /// `BATCH.NUMBER`, and a key is given once, so that no item begins twice.
 public struct BatchRunner: Sendable {
     private let workspace: Workspace
-    private let journal: Workspace.Journal
+    let journal: Workspace.Journal
     private let engine: Engine
     private let draft: JobDraft
-    private let job: JobSnapshot
-    private let lease: Lease
+    let job: JobSnapshot
+    let lease: Lease
     private let options: Options
     private let inbox = AsyncStream.makeStream(of: Message.self)
 
@@ -129,7 +129,7 @@ public struct BatchRunner: Sendable {
         init(batch: BatchRecord) { self.batch = batch }
     }
 
-    private enum Stop: Sendable, Equatable {
+    enum Stop: Sendable, Equatable {
         case suspend(SuspensionCause)
         case unreadable(ItemSourceError)
         case refuse(Int)
@@ -137,7 +137,7 @@ public struct BatchRunner: Sendable {
         case lost
     }
 
-    private struct Result {
+    struct Result {
         var stop: Stop?
         var cause: SuspensionCause?
     }
@@ -358,55 +358,6 @@ public struct BatchRunner: Sendable {
         } catch {
             inbox.continuation.yield(.lost)
         }
-    }
-
-    // MARK: Ending
-
-    private func release(_ work: Result) async throws(JournalFailure) -> End {
-        guard work.stop != .lost, let batch = try await journal.batch(lease.job) else { return .lost }
-        switch work.stop {
-        case .cancel?: return try await end(.cancelled)
-        case .suspend(let cause)?: return try await suspend(cause)
-        case .unreadable(let error)?:
-            _ = try await suspend(.interrupted)
-            return .unreadable(error)
-        case .refuse(let count)?:
-            _ = try await suspend(.paused)
-            return .refused(count)
-        case .lost?: return .lost
-        case nil: break
-        }
-        switch batch.outcome {
-        case .unknown?:
-            try await journal.commit([.released(nil)], under: lease)
-            return .unknown
-        case let phase?: return try await end(phase)
-        case nil: return try await suspend(work.cause ?? .interrupted)
-        }
-    }
-
-    private func end(_ phase: JobPhase) async throws(JournalFailure) -> End {
-        let kind: JobEvent.Kind =
-            phase == .succeeded ? .jobSucceeded : phase == .cancelled ? .jobCancelled : .jobFailed
-        try await journal.commit(
-            [.ended(SystemClock().now), .requested(nil), try await event(kind, [:])], under: lease)
-        return .ended(phase)
-    }
-
-    private func suspend(_ cause: SuspensionCause) async throws(JournalFailure) -> End {
-        // A cause of the batch alone stands in its own row.
-        let isJobs = cause != .tooManyFailures && cause != .sameFailure
-        let told = try await event(.jobSuspended, ["cause": .string(cause.rawValue)])
-        try await journal.commit([told, .released(isJobs ? cause : .paused), .requested(nil)], under: lease)
-        return .suspended(cause)
-    }
-
-    private func event(_ kind: JobEvent.Kind, _ data: JSONObject) async throws(JournalFailure) -> JournalChange {
-        let sequence = try await journal.snapshot(of: lease.job)?.sequence ?? 0
-        return .event(
-            JobEvent(
-                sequence: sequence + 1, time: SystemClock().now, kind: kind, job: lease.job,
-                pipeline: job.record.pipeline, data: data))
     }
 }
 
