@@ -7,11 +7,11 @@ public import PipelineCore
 /// `owners/` and renews its lease; requests reach it through a socket beside the lock.
 ///
 /// Only ``close()``, or the end of the object, lets the locks go: an owner keeps its journal as long as its jobs.
-public final class SQLiteJournal: Journal, DurationHistory {
+public final class SQLiteJournal: Journal, BatchJournal, DurationHistory {
     /// The name under which this process owns jobs.
     public let owner: OwnerID
     let folder: StateFolder
-    private let writer: JournalWriter
+    let writer: JournalWriter
     let reader: JournalReader
     let owners: Owners
 
@@ -112,7 +112,7 @@ extension SQLiteJournal {
     }
 
     /// The owner's presence, once nothing stands under its name any more that an earlier process left.
-    private func enter(_ owner: OwnerID) async throws(JournalFailure) -> OwnerPresence {
+    func enter(_ owner: OwnerID) async throws(JournalFailure) -> OwnerPresence {
         let presence = try owners.enter(owner)
         if presence.isCleared { return presence }
         let clear = { @Sendable (rows: JobRows) throws(JournalFailure) in

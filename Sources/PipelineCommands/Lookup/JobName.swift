@@ -15,6 +15,7 @@ struct JobName {
             throw CommandError(.usage, "there are no jobs yet", hint: "start one with 'pipeline run FILE'")
         }
         if let exact = try await journal.jobs(JobQuery(key: text)).first { return exact }
+        if let item = try await item(in: journal) { return item }
         let found = text.isEmpty ? [] : try await journal.jobs(JobQuery(prefix: text.lowercased(), limit: 10))
         if found.count == 1 { return found[0] }
         if found.isEmpty {
@@ -22,6 +23,27 @@ struct JobName {
         }
         let ids = found.map(\.snapshot.record.id.text).joined(separator: ", ")
         throw CommandError(.usage, "several jobs start with '\(text)'", hint: "type more of one of \(ids)")
+    }
+}
+
+extension JobName {
+    /// The job of `BATCH/ITEM`, parted at the first slash: an item is named by its key or its number. Nil for a name
+    /// without a slash.
+    private func item(in journal: Workspace.Journal) async throws -> OwnedJob? {
+        guard let slash = text.firstIndex(of: "/") else { return nil }
+        let (name, key) = (String(text[..<slash]), String(text[text.index(after: slash)...]))
+        let batch = try await JobName(name).find(in: journal).snapshot.record
+        let hint = "'pipeline list --items \(batch.key)' shows the items"
+        guard let item = try await journal.item(key, of: batch.id) else {
+            throw CommandError(.usage, "the batch '\(batch.key)' has no item '\(key)'", hint: hint)
+        }
+        if let job = item.job, let found = try await journal.jobs(JobQuery(prefix: job.text)).first { return found }
+        // One that has just begun is known by its key before its row says so.
+        if let found = try await journal.jobs(JobQuery(key: "\(batch.key).\(item.number)")).first { return found }
+        throw CommandError(
+            .usage,
+            "the item '\(item.key)' has no job: "
+                + (item.failure?.failure.title ?? "it is \(item.state.rawValue)"), hint: hint)
     }
 }
 

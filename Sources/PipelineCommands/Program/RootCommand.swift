@@ -13,7 +13,8 @@ struct RootCommand: ParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, LogsCommand.self,
+            RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, ResultsCommand.self,
+            LogsCommand.self,
             CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, RemoveCommand.self,
             ValidateCommand.self,
             PlanCommand.self, SchemaCommand.self, InitCommand.self,

@@ -14,6 +14,8 @@ public struct PipelineDefinition: Sendable {
     public let defaults: StageDefaults
     public let background: BackgroundDefinition
     public let notifications: [NotifyDefinition]
+    /// How it is done over many inputs; nil where the document does not say.
+    public let batch: BatchDefinition?
     /// The names that `inputs` gives, those with mistakes too; nil when they can't be known.
     let inputNames: [String]?
     /// Whether `services` is there and is no object.
@@ -57,10 +59,12 @@ extension PipelineDefinition {
         "How a job behaves when no person waits for it: in the background, and where it is stated in a script too.")
     static let notifyField = Field("notify", .array(of: NotifyDefinition.type), "Who is told of what.")
 
+    static let batchField = Field("batch", BatchDefinition.type, "How the document is done over many inputs.")
+
     static let fields: [any AnyField] = [
         version, nameField, summaryField, inputsField, servicesField, stagesField, finallyField,
         DecoratorDefinition.field, RetryDefinition.documentField, deadlineField, concurrencyField, backgroundField,
-        notifyField,
+        notifyField, batchField,
     ]
 
     /// Reads a document in spite of its mistakes, which are in the findings, those of its syntax too; nil when nothing
@@ -109,13 +113,14 @@ extension PipelineDefinition {
             deadline: reader.optional(deadlineField), concurrency: reader.optional(concurrencyField))
         let background = reader.value(backgroundField, default: .standard)
         let notifications = reader.value(notifyField, default: [])
+        let batch = reader.optional(batchField)
         reportRepeatedIDs(stages + finally, to: reader.findings)
         reportNames(of: reader)
         TemplateSlips(findings: reader.findings, inputs: inputs.map(\.name)).check(reader.place)
         reader.finish()
         return PipelineDefinition(
             source: source, name: name ?? "", summary: summary, inputs: inputs, services: services, stages: stages,
-            finally: finally, defaults: defaults, background: background, notifications: notifications,
+            finally: finally, defaults: defaults, background: background, notifications: notifications, batch: batch,
             inputNames: reader.has("inputs") ? reader.place(of: "inputs")?.members.map { $0.map(\.member.name) } : [],
             hasUnreadableServices: reader.has("services") && reader.place(of: "services")?.members == nil)
     }

@@ -24,6 +24,8 @@ public struct JobRecord: Sendable {
     /// The names of the secrets that the document can do without and that were found nevertheless, in order of the
     /// alphabet: what began with one does not go on without it. Never a value.
     public var foundSecrets: [String]
+    /// The item of a batch that the job is for; nil for a job of its own.
+    public var item: BatchItem?
 
     public init(
         id: JobID, pipeline: String, key: String, started: Timestamp, source: String, sourceName: String,
@@ -42,6 +44,19 @@ public struct JobRecord: Sendable {
         self.environment = environment
         self.folders = folders
         self.overwrites = overwrites
+    }
+}
+
+/// Which item of which batch a job is for.
+public struct BatchItem: Sendable, Hashable {
+    /// The batch's own job.
+    public let batch: JobID
+    /// What expressions read as `job.item`.
+    public let key: String
+
+    public init(batch: JobID, key: String) {
+        self.batch = batch
+        self.key = key
     }
 }
 

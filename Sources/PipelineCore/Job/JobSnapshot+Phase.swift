@@ -2,6 +2,7 @@ extension JobSnapshot {
     /// Where the job stands; `isOwned` says whether a living process has it.
     public func phase(isOwned: Bool) -> JobPhase {
         if ended != nil { return outcome }
+        if let batch { return isOwned ? .running : batch.outcome == .unknown ? .unknown : .suspended }
         if isOwned { return isAtWork ? .running : .waiting }
         let states = steps.values.map(\.state.name)
         let canGoOn = states.contains(.running) || states.contains(.waiting)
@@ -27,6 +28,7 @@ extension JobSnapshot {
 
     /// How the job has ended, or would if nothing more began.
     public var outcome: JobPhase {
+        if let batch { return batch.outcome ?? .cancelled }
         if steps.values.contains(where: { $0.state.name == .cancelled }) { return .cancelled }
         return failure == nil ? .succeeded : .failed
     }

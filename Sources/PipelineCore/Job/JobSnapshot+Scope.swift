@@ -13,7 +13,8 @@ extension JobSnapshot {
             ownKey: submits[key]?.key ?? firstKey
                 ?? SubmitKey.text(jobKey: record.key, step: key, generation: 1),
             item: step?.value, index: key.item,
-            job: Scope.Job(id: record.id.text, key: record.key, started: record.started), facts: facts,
+            job: Scope.Job(id: record.id.text, key: record.key, started: record.started, item: record.item?.key),
+            facts: facts,
             baseFolder: record.folders.document)
         for member in secretInputs { scope.inputs[member.name] = member.value }
         let stage = plan.stage(key.stage)
@@ -40,7 +41,8 @@ extension JobSnapshot {
     ) -> Scope {
         var scope = Scope(
             inputs: record.inputs, env: environment, secrets: secrets,
-            job: Scope.Job(id: record.id.text, key: record.key, started: record.started), facts: facts,
+            job: Scope.Job(id: record.id.text, key: record.key, started: record.started, item: record.item?.key),
+            facts: facts,
             baseFolder: record.folders.document)
         for member in secretInputs { scope.inputs[member.name] = member.value }
         return scope

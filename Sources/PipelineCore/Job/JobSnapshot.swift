@@ -21,6 +21,8 @@ public struct JobSnapshot: Sendable {
     /// Why the last owner let it go; nil while it is owned, or when its owner vanished.
     public var cause: SuspensionCause?
     public var ended: Timestamp?
+    /// What the job is a batch of; nil for a job with steps.
+    public var batch: BatchRecord?
 
     /// A job that has just been made, each step pending.
     public init(record: JobRecord, steps: [StepKey: StepRecord], mode: JobMode) {

@@ -25,4 +25,8 @@ public enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
     case crashed
     /// A secret that it needs can't be found.
     case secret
+    /// More items of a batch failed than it tolerates.
+    case tooManyFailures
+    /// The last items of a batch all failed alike.
+    case sameFailure
 }

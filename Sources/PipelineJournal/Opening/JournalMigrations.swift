@@ -9,6 +9,7 @@ enum JournalMigrations {
             .init("v1", version1), .init("background", background), .init("pushes", pushes),
             .init("notifications", notifications), .init("expiries", expiries), .init("file-steps", fileSteps),
             .init("found-secrets", foundSecrets), .init("comparisons", comparisons), .init("user-version", userVersion),
+            .init("batches", batches),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -256,5 +257,58 @@ enum JournalMigrations {
     private static let userVersion = """
         CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
         INSERT INTO grdb_migrations (identifier) VALUES ('user-version');
+        """
+
+    /// A batch is a job without steps and this row; its items are rows, each of which becomes a job when it is begun. The
+    /// counts are kept by the commits that change items, so that nobody counts. An item's key stands once in its batch; a
+    /// duplicate has none of its own.
+    private static let batches = """
+        CREATE TABLE batches (
+            job INTEGER PRIMARY KEY REFERENCES jobs (number) ON DELETE CASCADE,
+            sources TEXT NOT NULL,
+            folder TEXT NOT NULL,
+            settings TEXT NOT NULL,
+            place TEXT,
+            first INTEGER NOT NULL DEFAULT 1 CHECK (first >= 1),
+            is_read INTEGER NOT NULL CHECK (is_read = 0 OR is_read = 1),
+            stopped TEXT CHECK (stopped = 'tooManyFailures' OR stopped = 'sameFailure'),
+            pending INTEGER NOT NULL DEFAULT 0 CHECK (pending >= 0),
+            running INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0),
+            suspended INTEGER NOT NULL DEFAULT 0 CHECK (suspended >= 0),
+            unknown INTEGER NOT NULL DEFAULT 0 CHECK (unknown >= 0),
+            succeeded INTEGER NOT NULL DEFAULT 0 CHECK (succeeded >= 0),
+            failed INTEGER NOT NULL DEFAULT 0 CHECK (failed >= 0),
+            cancelled INTEGER NOT NULL DEFAULT 0 CHECK (cancelled >= 0),
+            duplicate INTEGER NOT NULL DEFAULT 0 CHECK (duplicate >= 0),
+            streak_stage TEXT,
+            streak_code TEXT,
+            streak INTEGER NOT NULL DEFAULT 0 CHECK (streak >= 0)
+        ) STRICT;
+        CREATE TABLE items (
+            batch INTEGER NOT NULL REFERENCES batches (job) ON DELETE CASCADE,
+            number INTEGER NOT NULL CHECK (number >= 1),
+            key TEXT CHECK (key <> ''),
+            duplicate_of TEXT,
+            line INTEGER,
+            inputs TEXT NOT NULL,
+            state TEXT NOT NULL CHECK (state = 'pending' OR state = 'running' OR state = 'succeeded' OR state = 'failed'
+                OR state = 'suspended' OR state = 'unknown' OR state = 'cancelled' OR state = 'duplicate'),
+            job TEXT,
+            attempt INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+            ended INTEGER,
+            seconds REAL,
+            stage TEXT,
+            status INTEGER,
+            error TEXT,
+            results TEXT,
+            files TEXT,
+            PRIMARY KEY (batch, number),
+            UNIQUE (batch, key),
+            CHECK ((key IS NULL) = (state = 'duplicate'))
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX items_by_state ON items (batch, state, number) WHERE state <> 'succeeded' AND state <> 'duplicate';
+        ALTER TABLE jobs ADD COLUMN batch INTEGER REFERENCES jobs (number) ON DELETE CASCADE;
+        ALTER TABLE jobs ADD COLUMN item_key TEXT;
+        CREATE INDEX jobs_by_batch ON jobs (batch) WHERE batch IS NOT NULL;
         """
 }

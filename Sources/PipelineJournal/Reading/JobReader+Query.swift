@@ -33,6 +33,8 @@ extension JobReader {
             query.prefix == nil ? ":prefix IS NULL AND :end IS NULL" : "jobs.id BETWEEN :prefix AND :end",
             query.key == nil ? ":key IS NULL" : "key = :key",
             query.pipeline == nil ? ":pipeline IS NULL" : "pipeline = :pipeline",
+            // An item's job is found by its name alone; else it stands behind its batch.
+            query.key == nil && query.prefix == nil ? "batch IS NULL" : "TRUE",
             query.isUnfinished ? "ended IS NULL" : "TRUE",
         ]
         return """

@@ -89,9 +89,10 @@ struct JobReader: JournalAccess {
         let found = try first(
             """
             SELECT jobs.number, key, pipeline, started, documents.digest, document, documents.source, source_name,
-                inputs, environment, document_folder, output_folder, overwrites, found_secrets, mode, request, cause,
-                ended
-            FROM jobs JOIN documents ON documents.number = jobs.document WHERE id = :job
+                inputs, environment, document_folder, output_folder, overwrites, found_secrets, mode, request,
+                ifnull(stopped, cause) AS cause, ended, item_key,
+                (SELECT id FROM jobs AS others WHERE others.number = jobs.batch) AS batch
+            FROM jobs LEFT JOIN batches ON batches.job = jobs.number JOIN documents ON documents.number = jobs.document WHERE id = :job
             """, ["job": job.text]
         ) { (row) throws(JournalFailure) in
             guard let mode = JobMode(rawValue: row.text("mode")) else { throw row.damaged("\(job) has no mode") }
@@ -99,13 +100,16 @@ struct JobReader: JournalAccess {
             let source = documents[document] ?? row.text("source")
             documents[document] = source
             let secrets = isBrief ? .null : try row.json("found_secrets")
-            let record = JobRecord(
+            var record = JobRecord(
                 id: job, pipeline: row.text("pipeline"), key: row.text("key"), started: row.time("started"),
                 source: source, sourceName: row.text("source_name"), digest: row.text("digest"),
                 inputs: isBrief ? [:] : try row.object("inputs"),
                 environment: isBrief ? [:] : try row.object("environment"),
                 folders: JobFolders(document: row.text("document_folder"), output: row.text("output_folder")),
                 overwrites: row.flag("overwrites"), foundSecrets: (secrets.array ?? []).compactMap(\.string))
+            if let batch = row.optionalText("batch"), let item = row.optionalText("item_key") {
+                record.item = BatchItem(batch: JobID(batch), key: item)
+            }
             var snapshot = JobSnapshot(record: record, steps: [:], mode: mode)
             snapshot.request = row.optionalText("request").flatMap { JobRequest(rawValue: $0) }
             snapshot.cause = row.optionalText("cause").flatMap { SuspensionCause(rawValue: $0) }
@@ -113,6 +117,9 @@ struct JobReader: JournalAccess {
             return (row.integer("number"), snapshot)
         }
         self.documents = documents
-        return found
+        guard let (number, head) = found else { return nil }
+        var snapshot = head
+        snapshot.batch = try batch(number)
+        return (number, snapshot)
     }
 }

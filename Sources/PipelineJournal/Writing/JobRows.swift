@@ -66,9 +66,10 @@ struct JobRows: JournalAccess {
         return try returnedNumber(
             """
             INSERT INTO jobs (id, key, pipeline, started, document, source_name, inputs, environment, document_folder,
-                output_folder, overwrites, mode, request, cause, ended, owner, epoch, found_secrets)
+                output_folder, overwrites, mode, request, cause, ended, owner, epoch, found_secrets, batch, item_key)
             VALUES (:id, :key, :pipeline, :started, :document, :source_name, :inputs, :environment, :document_folder,
-                :output_folder, :overwrites, :mode, :request, :cause, :ended, :owner, 1, :found_secrets)
+                :output_folder, :overwrites, :mode, :request, :cause, :ended, :owner, 1, :found_secrets,
+                (SELECT number FROM jobs WHERE id = :batch), :item_key)
             RETURNING number
             """,
             [
@@ -79,11 +80,12 @@ struct JobRows: JournalAccess {
                 "overwrites": record.overwrites, "mode": job.mode.rawValue, "request": job.request?.rawValue,
                 "cause": job.cause?.rawValue, "ended": job.ended, "owner": owner.text,
                 "found_secrets": JSON.array(record.foundSecrets.map { .string($0) }),
+                "batch": record.item?.batch.text, "item_key": record.item?.key,
             ])
     }
 
     /// The row of the job's document: jobs that started from the same text share it.
-    private func document(_ record: JobRecord) throws(JournalFailure) -> Int64 {
+    func document(_ record: JobRecord) throws(JournalFailure) -> Int64 {
         let values: SQLiteValues = ["digest": record.digest, "source": record.source]
         let found = try first("SELECT number FROM documents WHERE digest = :digest AND source = :source", values) {
             $0.integer("number")

@@ -34,6 +34,23 @@ public struct JobDraft: Sendable {
         ).values(from: given)
     }
 
+    /// The draft that a job was made from, with the values of its secret inputs.
+    public init(_ record: JobRecord, plan: Plan, secretInputs: JSONObject) {
+        self.plan = plan
+        let name = record.sourceName.split(separator: "/").last.map(String.init) ?? record.pipeline
+        path = AbsolutePath.of(name, in: record.folders.document)
+        (digest, environment) = (record.digest, record.environment)
+        inputs = JSONObject((Array(record.inputs) + Array(secretInputs)).map { ($0.name, $0.value) })
+    }
+
+    /// The draft with the inputs of one item of a batch.
+    func with(inputs: JSONObject) -> JobDraft { JobDraft(self, inputs: inputs) }
+
+    private init(_ draft: JobDraft, inputs: JSONObject) {
+        (plan, path, digest, environment) = (draft.plan, draft.path, draft.digest, draft.environment)
+        self.inputs = inputs
+    }
+
     /// The text of a pipeline file, named as the person named it.
     public static func source(at path: String) throws(StepFailure) -> SourceText {
         guard let bytes = FileContent.bytes(path, limit: 512 << 20) else {
@@ -72,7 +89,7 @@ public struct JobDraft: Sendable {
         to record: JobRecord, written: @escaping @Sendable (String) async -> [WrittenFile] = { _ in [] }
     ) async -> StepFailure? {
         var known = known
-        known.job = Scope.Job(id: record.id.text, key: record.key, started: record.started)
+        known.job = Scope.Job(id: record.id.text, key: record.key, started: record.started, item: record.item?.key)
         return shown(
             await plan.objection(
                 at: JobStart(known: known, folders: record.folders, overwrites: record.overwrites, written: written)))

@@ -32,6 +32,13 @@ import Testing
         }
     }
 
+    @Test(
+        "'Many inputs' does a folder, adds the files of tomorrow, reads a table and pipes, and tells what came of it",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
+    func manyInputs() async throws {
+        try await GuideBench.withStudio { bench in try await bench.follow(GuidePage(named: "ManyInputs")) }
+    }
+
     @Test("'Operating the daemon' hands over, signals, copies the journal and goes back to the copy")
     func daemon() async throws {
         let bench = try GuideBench()
@@ -156,7 +163,7 @@ import Testing
         let catalogue = ExampleBench.workspace(environment: [:], state: "/nonexistent").catalogue
         let pages = [
             "FromACurlScript", "WhenAnUploadIsInterrupted", "WhatAResumeCosts", "OperatingTheDaemon", "Expressions",
-            "Tutorial", "RunningAProgram", "RunningOnASchedule",
+            "Tutorial", "RunningAProgram", "RunningOnASchedule", "ManyInputs",
         ]
         var count = 0
         for name in pages {

@@ -44,6 +44,15 @@ struct CancelCommand: WorkspaceCommand {
             return
         }
         // Nobody has the job: this process takes it up for as long as cancelling takes.
+        if job.snapshot.batch != nil {
+            let options = JobSession.Options(isJSON: false, isPlain: true, overwrites: false)
+            let plan = try await workspace.plan(of: record)
+            let inputs = try SecretInputs(plan: plan, record: record, assignments: secrets.input).given()
+            try await BatchSession(JobSession(workspace, journal, console, options: options))
+                .cancel(job.snapshot, secretInputs: inputs)
+            console.note("batch \(record.key) is cancelled")
+            return
+        }
         let plan = try await workspace.plan(of: record)
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
             if let line = EventLine(event).text { console.note(line) }

@@ -31,6 +31,9 @@ struct RetryCommand: WorkspaceCommand {
     @Option(help: ArgumentHelp("The first stage to do again.", valueName: "stage"), completion: .stages)
     var from: String?
 
+    @Option(help: ArgumentHelp("Of a batch only this item.", valueName: "key"))
+    var item: String?
+
     @Flag(help: "Replace files that exist.")
     var overwrite = false
 
@@ -90,6 +93,10 @@ struct RetryCommand: WorkspaceCommand {
         _ found: OwnedJob, _ session: JobSession, _ workspace: Workspace, _ console: Console
     ) async throws -> ExitStatus {
         let record = found.snapshot.record
+        if let batch = try await BatchRetry(found, item: item, hasStage: from != nil).batch(in: session.journal) {
+            return try await BatchSession(session).resume(
+                batch.job, secretInputs: secrets.input, retries: true, keys: batch.items)
+        }
         let plan = try await workspace.plan(of: record)
         if let from, plan.stage(from) == nil {
             let ids = plan.stages.map(\.id)

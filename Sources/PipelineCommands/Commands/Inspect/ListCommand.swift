@@ -1,6 +1,6 @@
-public import ArgumentParser
+import ArgumentParser
 import JSONPath
-public import PipelineCore
+import PipelineCore
 import PipelineKit
 
 /// `pipeline list`: the jobs, newest first.
@@ -18,8 +18,14 @@ struct ListCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "Only jobs in this state: \(JobPhase.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var state: JobPhase?
+    @Option(
+        help:
+            "Only jobs in this state: \(JobPhase.allCases.map(\.rawValue).joined(separator: ", ")); of items also pending, duplicate."
+    )
+    var state: String?
+
+    @Option(help: ArgumentHelp("The items of a batch instead of jobs.", valueName: "batch"), completion: .jobs)
+    var items: String?
 
     @Option(help: ArgumentHelp("Only jobs of this pipeline.", valueName: "name"), completion: .pipelineNames)
     var pipeline: String?
@@ -33,13 +39,18 @@ struct ListCommand: WorkspaceCommand {
     var json = false
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
+        if let items {
+            let list = ItemList(items, state: try state.map(ItemList.state), limit: limit, isJSON: json)
+            try await list.show(in: try workspace.journalWithJobs(), console)
+            return .succeeded
+        }
         guard let journal = try workspace.existingJournal() else {
             if json { console.data("[]") } else { console.note("no jobs; start one with 'pipeline run FILE'") }
             return .succeeded
         }
         let jobs = try await chosen(journal)
         if json {
-            console.data(JSON.array(jobs.map { JobReport($0).summary }).prettyText())
+            console.data(JSON.array(jobs.map { $0.batchSummary ?? JobReport($0).summary }).prettyText())
             return .succeeded
         }
         if let width = console.dataColumns, !jobs.isEmpty {
@@ -53,9 +64,10 @@ struct ListCommand: WorkspaceCommand {
     }
 
     private func chosen(_ journal: Workspace.Journal) async throws -> [OwnedJob] {
+        let phase = try state.map(ItemList.phase)
         let query = JobQuery(pipeline: pipeline, limit: state == nil ? limit : nil, isBrief: true)
         let jobs = try await journal.jobs(query).filter { job in
-            state.map { $0 == job.snapshot.phase(isOwned: job.owner != nil) } ?? true
+            phase.map { $0 == job.snapshot.phase(isOwned: job.owner != nil) } ?? true
         }
         return Array(jobs.prefix(limit ?? jobs.count))
     }
@@ -65,8 +77,7 @@ struct ListCommand: WorkspaceCommand {
         let phase = job.snapshot.phase(isOwned: job.owner != nil)
         let cause = job.snapshot.suspension(isOwned: job.owner != nil).map { " (\($0.rawValue))" } ?? ""
         let key = record.key == record.id.text ? "" : "  key \(record.key)"
-        return "\(record.id)  \(record.started)  \(phase.rawValue, phase.style)\(cause)  \(record.pipeline)\(key)"
+        let counts = job.snapshot.batch.map { "  " + BatchText(key: record.key, batch: $0).brief } ?? ""
+        return "\(record.id)  \(record.started)  \(phase.rawValue, phase.style)\(cause)  \(record.pipeline)\(key)\(counts)"
     }
 }
-
-extension JobPhase: ExpressibleByArgument {}

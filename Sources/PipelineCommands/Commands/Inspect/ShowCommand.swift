@@ -41,6 +41,9 @@ struct ShowCommand: WorkspaceCommand {
     private func show(
         _ found: OwnedJob, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
     ) async throws {
+        if let batch = found.snapshot.batch {
+            return try await BatchReport(found, batch).show(on: console, isJSON: json, in: journal)
+        }
         let record = found.snapshot.record
         // A document that can't be planned any more, for want of a plugin as well, is shown all the same, in the order of
         // the alphabet; as nobody knows which of its captures are secret, none is.

@@ -136,6 +136,7 @@ struct WhyCommand: WorkspaceCommand {
                 .compactMap { $0 }.joined(separator: "; ")
         case .crashed where snapshot.mode == .background:
             return "nobody has it: 'pipeline daemon' goes on with it, or \(resume)"
+        case .tooManyFailures, .sameFailure: return "mend what failed, then \(resume), or pipeline retry"
         case .interrupted, .paused, .noNetwork, .crashed: return resume
         case nil: return nil
         }

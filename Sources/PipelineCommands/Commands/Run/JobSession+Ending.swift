@@ -135,6 +135,8 @@ extension SuspensionCause {
         case .noNetwork: "no answer from the network"
         case .crashed: "its process ended without a word"
         case .secret: "a secret is missing"
+        case .tooManyFailures: "more items failed than are tolerated"
+        case .sameFailure: "the last items all failed alike"
         }
     }
 }

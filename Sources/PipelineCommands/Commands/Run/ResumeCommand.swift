@@ -64,6 +64,9 @@ struct ResumeCommand: WorkspaceCommand {
     }
 
     private func resume(_ job: OwnedJob, _ session: JobSession, _ workspace: Workspace) async throws -> ExitStatus {
+        if job.snapshot.batch != nil {
+            return try await BatchSession(session).resume(job, secretInputs: secrets.input)
+        }
         let record = job.snapshot.record
         switch job.snapshot.phase(isOwned: job.owner != nil) {
         case .succeeded, .cancelled: return try await session.showEnd(of: job)
@@ -80,6 +83,9 @@ struct ResumeCommand: WorkspaceCommand {
 
     private func hand(_ job: OwnedJob, _ workspace: Workspace, _ console: Console) async throws -> ExitStatus {
         let record = job.snapshot.record
+        if job.snapshot.batch != nil {
+            throw CommandError(.usage, "a batch can't be detached yet", hint: "leave --detach out")
+        }
         let phase = job.snapshot.phase(isOwned: job.owner != nil)
         if phase == .succeeded || phase == .cancelled {
             console.note("job \(record.id) has ended already")

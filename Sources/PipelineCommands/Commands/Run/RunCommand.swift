@@ -33,14 +33,13 @@ struct RunCommand: WorkspaceCommand {
     @Option(help: "The job's own name: a second run with the same key joins the first.")
     var key: String?
 
-    @Flag(help: "With --key: begin what failed anew, if the job with the key has failed.")
-    var retryFailed = false
+    @OptionGroup var many: BatchOptions
 
     @OptionGroup var driving: DrivingOptions
 
     func validate() throws {
-        if retryFailed, key == nil {
-            throw ValidationError("--retry-failed needs --key: it is about the job of that key")
+        if many.retryFailed, key == nil, !many.isBatch {
+            throw ValidationError("--retry-failed needs --key or --each: it is about the job of that key, or a batch")
         }
     }
 
@@ -48,13 +47,19 @@ struct RunCommand: WorkspaceCommand {
         if let key, !NameGrammar.jobKey.accepts(key) {
             throw CommandError(.usage, "'\(key)' is not a valid job key", hint: NameGrammar.jobKey.hint)
         }
+        if many.isBatch { try checkBatch() }
         let draft = try JobDraft(
             path: file, catalogue: await workspace.catalogue(for: try JobDraft.source(at: file)),
             given: try given.values(),
-            environment: workspace.settings.environment, standardInput: StandardInput.text)
+            environment: workspace.settings.environment, standardInput: StandardInput.text,
+            allowsMissingInputs: many.isBatch)
         if driving.detach { try Detachment(workspace, console).check() }
         let journal = try workspace.openJournal()
         let session = JobSession(workspace, journal, console, options: driving.session(common, console))
+        if many.isBatch {
+            let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
+            return try await BatchSession(session).run(draft, many, output: folder)
+        }
         if let earlier = try await earlier(in: journal) { return try await join(earlier, draft, session) }
         do {
             return try await start(draft, session)
@@ -62,6 +67,17 @@ struct RunCommand: WorkspaceCommand {
             // Another run with the key was faster by a moment.
             guard let earlier = try await earlier(in: journal) else { throw JournalFailure.busy }
             return try await join(earlier, draft, session)
+        }
+    }
+
+    private func checkBatch() throws {
+        if driving.detach {
+            throw CommandError(
+                .usage, "a batch can't be detached yet", hint: "leave --detach out, or start it with nohup or in a unit"
+            )
+        }
+        if key != nil {
+            throw CommandError(.usage, "--key names one job; a batch is named by --batch", hint: "write --batch KEY")
         }
     }
 
@@ -119,7 +135,7 @@ struct RunCommand: WorkspaceCommand {
         }
         if driving.detach {
             let isSuspended = earlier.snapshot.phase(isOwned: false) == .suspended
-            let beginsAnew = retryFailed && earlier.snapshot.ended != nil && earlier.snapshot.hasFailures
+            let beginsAnew = many.retryFailed && earlier.snapshot.ended != nil && earlier.snapshot.hasFailures
             if earlier.owner == nil, isSuspended || beginsAnew {
                 return try await Detachment(session.workspace, session.console).hand(
                     record.id, plan: draft.plan, secretInputs: draft.secretInputs, retriesFailed: beginsAnew,
@@ -142,7 +158,7 @@ struct RunCommand: WorkspaceCommand {
 
     private func stay(with job: OwnedJob, _ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {
         if job.owner == nil, job.snapshot.ended != nil {
-            guard retryFailed, job.snapshot.hasFailures else { return try await session.showEnd(of: job) }
+            guard many.retryFailed, job.snapshot.hasFailures else { return try await session.showEnd(of: job) }
             return try await session.resume(
                 job, plan: draft.plan, secretInputs: draft.secretInputs, again: .failed)
         }

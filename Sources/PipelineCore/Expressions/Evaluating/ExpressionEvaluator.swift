@@ -124,6 +124,7 @@ extension ExpressionEvaluator {
 
     private func job(_ field: String) -> JSON? {
         guard let job = scope.job else { return nil }
+        if field == "item" { return JSON(job.item) }
         return .string(field == "id" ? job.id : field == "key" ? job.key : job.started.description)
     }
 

@@ -8,8 +8,11 @@ public struct Scope: Sendable {
         public var key: String
         /// When the job started; shown in RFC 3339.
         public var started: Timestamp
+        /// The key of the batch's item that the job is for; nil for a job of its own.
+        public var item: String?
 
-        public init(id: String, key: String, started: Timestamp) {
+        public init(id: String, key: String, started: Timestamp, item: String? = nil) {
+            self.item = item
             self.id = id
             self.key = key
             self.started = started

@@ -4,7 +4,7 @@ import JSONPath
 extension ExpressionParser {
     static let roots = ["inputs", "env", "secrets", "stages", "self", "item", "index", "job", "response", "part"]
     static let fields = [
-        "job": ["id", "key", "started"], "response": ["status", "headers", "body"],
+        "job": ["id", "key", "item", "started"], "response": ["status", "headers", "body"],
         "part": ["number", "offset", "size", "digest"],
     ]
 

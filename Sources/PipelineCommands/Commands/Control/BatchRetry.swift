@@ -1,0 +1,32 @@
+import PipelineCore
+import PipelineKit
+
+/// What `retry` means by a batch or one of its items.
+struct BatchRetry {
+    private let found: OwnedJob
+    private let item: String?
+    private let hasStage: Bool
+
+    init(_ found: OwnedJob, item: String?, hasStage: Bool) {
+        self.found = found
+        self.item = item
+        self.hasStage = hasStage
+    }
+
+    /// The batch, and the items to begin anew, nil for all that failed; nil for a job of its own.
+    func batch(in journal: Workspace.Journal) async throws -> (job: OwnedJob, items: [String]?)? {
+        if found.snapshot.batch != nil {
+            if hasStage {
+                throw CommandError(
+                    .usage, "--from is for one job, not for a batch",
+                    hint: "name an item: pipeline retry \(found.snapshot.record.key)/ITEM --from STAGE")
+            }
+            return (found, item.map { [$0] })
+        }
+        // Its row is the batch's: begun anew by itself, the batch would not know of it.
+        guard let own = found.snapshot.record.item, !hasStage,
+            let batch = try await journal.jobs(JobQuery(prefix: own.batch.text)).first
+        else { return nil }
+        return (batch, [own.key])
+    }
+}

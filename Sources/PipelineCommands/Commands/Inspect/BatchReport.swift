@@ -1,0 +1,42 @@
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// A batch as `show` tells it.
+struct BatchReport {
+    private let found: OwnedJob
+    private let batch: BatchRecord
+
+    init(_ found: OwnedJob, _ batch: BatchRecord) {
+        self.found = found
+        self.batch = batch
+    }
+
+    func show(on console: Console, isJSON: Bool, in journal: Workspace.Journal) async throws {
+        let text = BatchText(key: found.snapshot.record.key, batch: batch)
+        let failures = try await journal.failures(of: found.snapshot.record.id, limit: 20)
+        let now = SystemClock().now
+        guard isJSON else {
+            for line in text.lines(found, failures: failures, now: now) { console.data(SafeText.line(line)) }
+            return
+        }
+        var object = text.summary(found, now: now)
+        object["failures"] = .array(
+            failures.map { group in
+                [
+                    "stage": JSON(group.stage), "code": .string(group.code), "count": .number(JSONNumber(group.count)),
+                    "example": .string(group.example), "message": .string(group.message),
+                ]
+            })
+        console.data(JSON.object(object).prettyText())
+    }
+}
+
+extension OwnedJob {
+    /// A batch's object in `list --json`; nil for a job with steps.
+    var batchSummary: JSON? {
+        snapshot.batch.map {
+            .object(BatchText(key: snapshot.record.key, batch: $0).summary(self, now: SystemClock().now))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import PipelineCore
+
+/// The flags by which `run` does one document over many inputs.
+struct BatchOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Where items come from, each a job: NAME='GLOB', NAME=- (lines), FILE.jsonl, FILE.csv, or - (JSON Lines).",
+            valueName: "source"))
+    var each: [String] = []
+
+    @Option(help: ArgumentHelp("The batch's own name; the same name is the same batch.", valueName: "key"))
+    var batch: String?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("At most so many items at work, 64 by default.", valueName: "n"),
+        transform: WholeNumber.from(1))
+    var atOnce: Int?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("So many items may fail: a number or a share.", valueName: "n|p%"))
+    var tolerate: String?
+
+    @Option(help: ArgumentHelp("Append a row for each item as it ends.", valueName: "file"), completion: .file())
+    var results: String?
+
+    @Flag(help: "Also begin what failed anew: the job of --key, or the items of --each.")
+    var retryFailed = false
+
+    @Flag(help: "Take another document or other inputs than the batch had, and do items again whose row has changed.")
+    var changed = false
+
+    @Flag(help: "Read all items first, and start nothing if one is bad.")
+    var strict = false
+
+    /// True if a batch is meant.
+    var isBatch: Bool { !each.isEmpty }
+
+    func validate() throws {
+        let others = [
+            ("--batch", batch != nil), ("--at-once", atOnce != nil), ("--tolerate", tolerate != nil),
+            ("--results", results != nil), ("--changed", changed),
+            ("--strict", strict),
+        ]
+        if !isBatch, let (name, _) = others.first(where: \.1) {
+            throw ValidationError("\(name) is for a batch: give --each too.")
+        }
+        if let tolerate, FailureTolerance(tolerate) == nil {
+            throw ValidationError("--tolerate is a whole number or a share such as 5%, not '\(tolerate)'.")
+        }
+        if let batch, !Self.isKey(batch) {
+            throw ValidationError("a batch's key has 1 to 200 of letters, digits, '.', '_' and '-', unlike '\(batch)'.")
+        }
+        let pipes = each.filter { $0 == "-" || $0.hasSuffix("=-") || $0.hasSuffix("=-0") }
+        if pipes.count > 1 {
+            throw ValidationError("standard input can be read once: '\(pipes[0])' and '\(pipes[1])' both name it.")
+        }
+    }
+
+    static func isKey(_ text: String) -> Bool {
+        (1...200).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}

@@ -1,0 +1,125 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// How `run` comes to a batch: a new one, or the one that the same command began before.
+extension BatchSession {
+    /// Runs the document over the items that the options name.
+    func run(_ draft: JobDraft, _ given: BatchOptions, output: String) async throws -> ExitStatus {
+        let folder = AbsolutePath.workingDirectory
+        do throws(ItemSourceError) {
+            try draft.checkSources(given.each, in: folder)
+        } catch {
+            throw CommandError(.invalid, error.message, hint: error.hint)
+        }
+        let key = given.batch ?? draft.batchKey(of: given.each, in: folder)
+        var batch = BatchRecord(sources: given.each, folder: folder, settings: try settings(given, draft))
+        while true {
+            guard let found = try await journal.jobs(JobQuery(key: key)).first else {
+                do {
+                    return try await begin(key, batch, draft, given, output)
+                } catch JournalFailure.keyTaken {
+                    // Another run was faster by a moment.
+                    continue
+                }
+            }
+            guard let earlier = found.snapshot.batch else {
+                throw CommandError(
+                    .invalid, "the key '\(key)' belongs to job \(found.snapshot.record.id), which is no batch",
+                    hint: "choose another --batch")
+            }
+            if found.owner != nil { return try await join(found) }
+            if !given.changed { try check(found.snapshot.record, draft) }
+            if given.results == nil { batch.settings.results = earlier.settings.results }
+            do {
+                return try await goOn(found.snapshot, batch, draft, given, output)
+            } catch JournalFailure.owned {
+                continue
+            }
+        }
+    }
+
+    /// The command line wins over the document.
+    private func settings(_ given: BatchOptions, _ draft: JobDraft) throws -> BatchSettings {
+        let document = draft.plan.definition.batch
+        func value<Value>(_ setting: Setting<Value>?) throws -> Value? {
+            do throws(EvaluationFailure) {
+                return try setting?.value(in: draft.known)
+            } catch {
+                throw CommandError(.invalid, "the document's 'batch': \(error.message)", hint: error.hint)
+            }
+        }
+        return BatchSettings(
+            atOnce: try given.atOnce ?? value(document?.atOnce) ?? 64,
+            tolerance: try given.tolerate.flatMap { FailureTolerance($0) } ?? value(document?.tolerance),
+            stopAfter: try value(document?.stopAfter) ?? 10,
+            results: given.results.map { AbsolutePath.of($0, in: AbsolutePath.workingDirectory) })
+    }
+
+    private func record(_ draft: JobDraft, _ id: JobID, _ key: String, _ started: Timestamp, _ output: String)
+        -> JobRecord
+    {
+        draft.record(id: id, key: key, started: started, outputFolder: output, overwrites: options.overwrites)
+    }
+
+    private func begin(
+        _ key: String, _ batch: BatchRecord, _ draft: JobDraft, _ given: BatchOptions, _ output: String
+    ) async throws -> ExitStatus {
+        if let path = batch.settings.results, ResultsFile.exists(path), !options.overwrites {
+            throw CommandError(
+                .invalid, "\(path) exists, and belongs to no earlier run of this batch",
+                hint: "name another file with --results, or add --overwrite to append to it")
+        }
+        let record = record(draft, workspace.newJobID(), key, SystemClock().now, output)
+        if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
+        let job = JobSnapshot(record: record, steps: [:], mode: .attached)
+        let started = JobEvent(
+            sequence: 1, time: record.started, kind: .jobStarted, job: record.id, pipeline: record.pipeline)
+        let lease = try await journal.create(batch, job: job, events: [started], owner: journal.owner)
+        let status = try await drive(job, lease, draft, isStrict: given.strict, replacesChanged: given.changed)
+        // A source that could not be read at all leaves nothing behind.
+        if status == .invalid, let end = try await journal.batch(record.id), isUntouched(end) {
+            let lease = try await journal.acquire(record.id, for: journal.owner)
+            try await journal.commit([.ended(SystemClock().now)], under: lease)
+            try await journal.remove(record.id)
+            console.note("nothing was started")
+        }
+        return status
+    }
+
+    /// True if no item was ever begun, so that nothing is lost with it.
+    private func isUntouched(_ batch: BatchRecord) -> Bool {
+        [.running, .suspended, .unknown, .succeeded, .cancelled].allSatisfy { batch.count($0) == 0 }
+    }
+
+    private func goOn(
+        _ job: JobSnapshot, _ batch: BatchRecord, _ draft: JobDraft, _ given: BatchOptions, _ output: String
+    ) async throws -> ExitStatus {
+        let record = record(draft, job.record.id, job.record.key, job.record.started, output)
+        if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
+        var latest = JobSnapshot(record: record, steps: [:], mode: .attached)
+        latest.batch = batch
+        let lease = try await acquire(job)
+        try await journal.reread(lease, as: batch, of: record)
+        if given.retryFailed { _ = try await journal.retryItems(in: [.failed, .cancelled], keys: nil, of: lease) }
+        return try await drive(latest, lease, draft, isStrict: given.strict, replacesChanged: given.changed)
+    }
+
+    /// The same batch is of the same document and the same shared inputs.
+    private func check(_ earlier: JobRecord, _ draft: JobDraft) throws {
+        let fresh = record(draft, earlier.id, earlier.key, earlier.started, earlier.folders.output)
+        if earlier.digest != fresh.digest {
+            throw CommandError(
+                .invalid, "the batch '\(earlier.key)' was started from another document",
+                hint: "that one was \(earlier.sourceName); --changed takes the new one, --batch makes another batch")
+        }
+        let names = Set(earlier.inputs.names + fresh.inputs.names).sorted()
+        if let name = names.first(where: { earlier.inputs[$0] != fresh.inputs[$0] }) {
+            let (old, new) = (earlier.inputs[name]?.text ?? "nothing", fresh.inputs[name]?.text ?? "nothing")
+            throw CommandError(
+                .invalid, "the input '\(name)' of the batch '\(earlier.key)' differs",
+                hint: "it was \(old), now it is \(new); --changed takes the new one, --batch makes another batch")
+        }
+    }
+}

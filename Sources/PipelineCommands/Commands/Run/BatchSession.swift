@@ -1,0 +1,200 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// A batch that a command stays with: shows its items as they end, stops it on a signal, and says how it ended.
+struct BatchSession {
+    let workspace: Workspace
+    let journal: Workspace.Journal
+    let console: Console
+    let options: JobSession.Options
+
+    init(_ session: JobSession) {
+        (workspace, journal, console) = (session.workspace, session.journal, session.console)
+        options = session.options
+    }
+
+    // MARK: Going on
+
+    /// Goes on with a batch that nobody owns; with `retries` the items that failed begin anew, those of the keys if any
+    /// are named.
+    func resume(
+        _ found: OwnedJob, secretInputs assignments: [String], retries: Bool = false, keys: [String]? = nil
+    ) async throws -> ExitStatus {
+        let job = found.snapshot
+        if found.owner != nil { throw JournalFailure.owned(by: found.owner ?? journal.owner) }
+        if job.ended != nil, !retries { return try await report(.ended(job.outcome), of: job) }
+        let plan = try await workspace.plan(of: job.record)
+        let secrets = try SecretInputs(plan: plan, record: job.record, assignments: assignments).values()
+        let draft = JobDraft(job.record, plan: plan, secretInputs: secrets)
+        if let missing = try await workspace.missingSecret(of: plan, for: job.record) { throw missing }
+        let lease = try await acquire(job)
+        if retries {
+            let count = try await journal.retryItems(in: [.failed, .cancelled], keys: keys, of: lease)
+            if count == 0 {
+                try await journal.release(lease)
+                throw CommandError(
+                    .usage,
+                    keys.map { "no item '\($0.joined(separator: ", "))' of '\(job.record.key)' has failed" }
+                        ?? "no item of '\(job.record.key)' that was begun has failed",
+                    hint: "'pipeline list --items \(job.record.key)' shows the items")
+            }
+        }
+        try await journal.stop(nil, lease)
+        return try await drive(job, lease, draft)
+    }
+
+    /// Takes the batch up, ended or not.
+    func acquire(_ job: JobSnapshot) async throws -> Lease {
+        let lease = try await journal.acquire(job.record.id, for: journal.owner)
+        let sequence = try await journal.snapshot(of: job.record.id)?.sequence ?? 0
+        let resumed = JobEvent(
+            sequence: sequence + 1, time: SystemClock().now, kind: .jobResumed, job: job.record.id,
+            pipeline: job.record.pipeline)
+        try await journal.commit([.reopened, .taken(.attached), .event(resumed)], under: lease)
+        return lease
+    }
+
+    // MARK: Working
+
+    /// Runs the batch that this process owns until it ends or is let go.
+    func drive(
+        _ job: JobSnapshot, _ lease: Lease, _ draft: JobDraft, isStrict: Bool = false, replacesChanged: Bool = false
+    ) async throws -> ExitStatus {
+        let view = BatchView(
+            console, key: job.record.key, job: job.record, isJSON: options.isJSON, replacesChanged: replacesChanged)
+        let runner = try makeRunner(job, lease, draft, view, isStrict: isStrict, replacesChanged: replacesChanged)
+        if let batch = try await journal.batch(lease.job) { view.start(batch) }
+        let sink = try await resultsFile(of: lease.job, job.record)
+        view.sink = sink
+        let signals = StopSignals { runner.suspend() }
+        let end = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while true {
+                    try await JobFollower.pause(.seconds(10))
+                    view.showProgress()
+                }
+            }
+            defer { group.cancelAll() }
+            return try await runner.run()
+        }
+        _ = signals
+        view.noteChanges()
+        if let problem = sink?.problem { console.note("warning: \(problem)") }
+        return try await report(end, of: job)
+    }
+
+    private func makeRunner(
+        _ job: JobSnapshot, _ lease: Lease, _ draft: JobDraft, _ view: BatchView, isStrict: Bool = false,
+        replacesChanged: Bool = false
+    ) throws -> BatchRunner {
+        let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
+            view.show(event)
+        }
+        var running = BatchRunner.Options()
+        running.interactivity = options.attendance
+        running.overwrites = options.overwrites
+        running.isStrict = isStrict
+        running.replacesChanged = replacesChanged
+        running.observe = { view.take($0) }
+        return BatchRunner(
+            workspace, journal, engine: engine, draft: draft, job: job, lease: lease, options: running)
+    }
+
+    private func resultsFile(of batch: JobID, _ record: JobRecord) async throws -> ResultsFile? {
+        guard let path = try await journal.batch(batch)?.settings.results else { return nil }
+        let file = try ResultsFile(path)
+        try await file.catchUp(with: journal, batch)
+        return file
+    }
+
+    /// Cancels a batch that nobody owns, with the items that were begun.
+    func cancel(_ job: JobSnapshot, secretInputs: JSONObject) async throws {
+        let plan = try await workspace.plan(of: job.record)
+        let draft = JobDraft(job.record, plan: plan, secretInputs: secretInputs)
+        let lease = try await acquire(job)
+        let view = BatchView(console, key: job.record.key, job: job.record, isJSON: options.isJSON)
+        _ = try await makeRunner(job, lease, draft, view).cancel()
+    }
+
+    // MARK: Looking on
+
+    /// Waits until the process that owns the batch lets it go, and says how it ended.
+    func join(_ found: OwnedJob) async throws -> ExitStatus {
+        let id = found.snapshot.record.id
+        console.note("batch \(found.snapshot.record.key) is running in another process; this one waits for it")
+        var latest = found
+        while latest.owner != nil {
+            try await JobFollower.pause(.milliseconds(500))
+            guard let job = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first else { break }
+            latest = job
+        }
+        switch latest.snapshot.phase(isOwned: false) {
+        case .suspended:
+            return try await report(.suspended(latest.snapshot.cause ?? .crashed), of: latest.snapshot)
+        case .unknown: return try await report(.unknown, of: latest.snapshot)
+        case let phase: return try await report(.ended(phase), of: latest.snapshot)
+        }
+    }
+
+    // MARK: Ending
+
+    /// Says how it ended, and gives the status.
+    func report(_ end: BatchRunner.End, of job: JobSnapshot) async throws -> ExitStatus {
+        let (key, id) = (job.record.key, job.record.id)
+        guard let batch = try await journal.batch(id) else { return .failed }
+        let text = BatchText(key: key, batch: batch)
+        var lines = [text.counts]
+        for group in try await journal.failures(of: id, limit: 10) { lines.append(text.line(of: group)) }
+        if options.isJSON {
+            console.data(text.event(end.eventName, job.record, cause: end.cause))
+        } else {
+            for line in lines { console.note(line) }
+        }
+        switch end {
+        case .ended(.succeeded): return .succeeded
+        case .ended(.cancelled):
+            console.note("batch \(key) was cancelled")
+            return .failed
+        case .ended:
+            console.note("once mended, begin what failed anew with: pipeline retry \(key)")
+            return .failed
+        case .unknown:
+            for item in try await journal.items(of: id, in: [.unknown], after: 0, limit: 5) {
+                console.note("unknown: \(item.key); see: pipeline resolve \(text.path(of: item.key))")
+            }
+            return .unknown
+        case .unreadable(let error):
+            return ErrorReport(CommandError(.invalid, error.message, hint: error.hint)).show(on: console)
+        case .refused(let count):
+            console.note("error: \(count) \(count == 1 ? "row is" : "rows are") bad, and --strict starts nothing then")
+            return .invalid
+        case .lost:
+            console.note("error: another process has taken batch \(key) over")
+            return .suspended
+        case .suspended(let cause):
+            console.note("suspended (\(cause.explanation)); go on with: pipeline resume \(key)")
+            if cause == .tooManyFailures || cause == .sameFailure {
+                console.note(
+                    "  hint: nothing more is begun until then; 'pipeline retry \(key)' begins what failed anew")
+            }
+            return .suspended
+        }
+    }
+}
+
+extension BatchRunner.End {
+    /// The type of the event that tells it.
+    fileprivate var eventName: String {
+        switch self {
+        case .ended: "batch.ended"
+        case .suspended, .unknown, .unreadable, .refused, .lost: "batch.suspended"
+        }
+    }
+
+    fileprivate var cause: SuspensionCause? {
+        guard case .suspended(let cause) = self else { return nil }
+        return cause
+    }
+}

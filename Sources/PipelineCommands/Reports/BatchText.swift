@@ -1,0 +1,119 @@
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// A batch in words and in JSON.
+struct BatchText {
+    let key: String
+    let batch: BatchRecord
+
+    /// One line of counts: all, and what is not as it should be.
+    var counts: String {
+        let total = batch.itemCount
+        var parts = ["\(batch.count(.succeeded))/\(total)\(batch.isRead ? "" : "+") succeeded"]
+        for state in [ItemRecord.State.failed, .cancelled, .unknown, .suspended, .running, .pending, .duplicate] {
+            let count = batch.count(state)
+            if count == 0 { continue }
+            let word = state == .duplicate ? (count == 1 ? "duplicate" : "duplicates") : state.rawValue
+            parts.append("\(count) \(word)")
+        }
+        return "\(key): " + parts.joined(separator: ", ")
+    }
+
+    /// The short form of `list`: `412/5000  ✗3`.
+    var brief: String {
+        let failed = batch.count(.failed)
+        let done = "\(batch.endedCount)/\(batch.itemCount)\(batch.isRead ? "" : "+")"
+        return done + (failed > 0 ? "  ✗\(failed)" : "")
+    }
+
+    /// The name of an item as a JOB.
+    func path(of item: String) -> String { ShellWord.quoted("\(key)/\(item)") }
+
+    func line(of group: FailureGroup) -> String {
+        let place = group.stage.map { " at \($0)" } ?? ""
+        let code = group.code == group.message ? "" : "\(group.code) "
+        return "✗ \(group.count)\(place): \(code)\(group.message)  e.g. \(group.example) — "
+            + "pipeline show \(path(of: group.example))"
+    }
+
+    /// The counts by state, all of them.
+    var countsJSON: JSON {
+        .object(JSONObject(ItemRecord.State.allCases.map { ($0.rawValue, .number(JSONNumber(batch.count($0)))) }))
+    }
+
+    /// The batch as `list --json` tells it.
+    func summary(_ job: OwnedJob, now: Timestamp) -> JSONObject {
+        let (snapshot, isOwned) = (job.snapshot, job.owner != nil)
+        let rate = rate(job, now: now)
+        let remaining = batch.itemCount - batch.endedCount
+        return [
+            "batch": .string(key), "job": .string(snapshot.record.id.text),
+            "pipeline": .string(snapshot.record.pipeline),
+            "state": .string(snapshot.phase(isOwned: isOwned).rawValue),
+            "cause": JSON(snapshot.suspension(isOwned: isOwned)?.rawValue),
+            "started": .string(snapshot.record.started.description), "ended": JSON(snapshot.ended?.description),
+            "counts": countsJSON, "rate": rate.map { .number(JSONNumber($0)) } ?? .null,
+            "left": rate.map { .number(JSONNumber(Double(remaining) / $0)) } ?? .null, "bytesSent": .null,
+            "bytesReceived": .null, "cost": .null, "closed": .array([]),
+        ]
+    }
+
+    /// Items a second since the batch began; nil while nobody has it or nothing has ended.
+    private func rate(_ job: OwnedJob, now: Timestamp) -> Double? {
+        let seconds = (now - job.snapshot.record.started).seconds
+        guard job.owner != nil, batch.endedCount > 0, seconds > 0 else { return nil }
+        return Double(batch.endedCount) / seconds
+    }
+
+    /// A line of `--json` that tells of the whole batch.
+    func event(_ type: String, _ record: JobRecord, cause: SuspensionCause? = nil) -> String {
+        var data: JSONObject = ["batch": .string(key), "counts": countsJSON]
+        if let cause { data["cause"] = .string(cause.rawValue) }
+        let event: JSON = [
+            "time": .string(SystemClock().now.description), "type": .string(type), "job": .string(record.id.text),
+            "pipeline": .string(record.pipeline), "data": .object(data),
+        ]
+        return event.text
+    }
+
+    /// The lines of `show`.
+    func lines(_ job: OwnedJob, failures: [FailureGroup], now: Timestamp) -> [String] {
+        let snapshot = job.snapshot
+        let isOwned = job.owner != nil
+        let cause = snapshot.suspension(isOwned: isOwned).map { " (\($0.explanation))" } ?? ""
+        var lines = [
+            "batch     \(key)  job \(snapshot.record.id)",
+            "pipeline  \(snapshot.record.pipeline)  (\(snapshot.record.sourceName))",
+            "state     \(snapshot.phase(isOwned: isOwned).rawValue)\(cause)",
+            "started   \(snapshot.record.started)",
+        ]
+        if let ended = snapshot.ended { lines.append("ended     \(ended)") }
+        if let rate = rate(job, now: now), rate > 0 {
+            let left = LiveFrame.seconds(Double(batch.itemCount - batch.endedCount) / rate)
+            lines.append("rate      \(Int(rate * 3600)) an hour, about \(left) left")
+        }
+        lines += ["", counts]
+        for group in failures { lines.append(line(of: group)) }
+        if snapshot.ended == nil, !isOwned { lines.append("go on with: pipeline resume \(key)") }
+        if !failures.isEmpty { lines.append("begin what failed anew with: pipeline retry \(key)") }
+        return lines
+    }
+}
+
+/// A word for a shell.
+enum ShellWord {
+    /// The word in single quotes where it needs them.
+    static func quoted(_ word: String) -> String {
+        let isPlain = word.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), 0x2B...0x2F, 0x3A, 0x40, 0x5F, 0x80...:
+                true
+            default: false
+            }
+        }
+        return isPlain
+            ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,88 @@
+import JSONPath
+import PipelineCore
+import PipelineKit
+import Synchronization
+
+/// Shows the items of a batch as they end: files on standard output, failures and progress on standard error; with `--json`
+/// all events.
+final class BatchView: Sendable {
+    private struct State {
+        var batch: BatchRecord?
+        var changed: [String] = []
+        var sink: ResultsFile?
+    }
+
+    private let console: Console
+    private let key: String
+    private let job: JobRecord
+    private let isJSON: Bool
+    private let replacesChanged: Bool
+    private let state = Mutex(State())
+
+    init(_ console: Console, key: String, job: JobRecord, isJSON: Bool, replacesChanged: Bool = false) {
+        self.replacesChanged = replacesChanged
+        self.console = console
+        self.key = key
+        self.job = job
+        self.isJSON = isJSON
+    }
+
+    /// The file that results are appended to.
+    var sink: ResultsFile? {
+        get { state.withLock { $0.sink } }
+        set { state.withLock { $0.sink = newValue } }
+    }
+
+    func start(_ batch: BatchRecord) {
+        state.withLock { $0.batch = batch }
+        if isJSON {
+            console.data(BatchText(key: key, batch: batch).event("batch.started", job))
+        } else {
+            console.note("batch \(key)")
+        }
+    }
+
+    /// An event of an item's job.
+    func show(_ event: JobEvent) {
+        if isJSON { console.data(event.json.text) }
+    }
+
+    func take(_ news: BatchNews) {
+        switch news {
+        case .read(let added, let batch):
+            state.withLock { state in
+                state.batch = batch
+                state.changed += added.changed.prefix(max(0, 1000 - state.changed.count))
+            }
+        case .finished(let item, let batch):
+            let sink = state.withLock { state in
+                state.batch = batch
+                return state.sink
+            }
+            if item.state.isEnded { sink?.append(item) }
+            if isJSON { return }
+            if item.state == .succeeded { for file in item.files { console.data(file) } }
+            if item.state == .failed, let failure = item.failure {
+                let stage = failure.stage.map { "stage '\($0)': " } ?? ""
+                console.note("✗ \(item.key): \(stage)\(failure.failure.title)")
+            }
+            if item.state == .unknown { console.note("? \(item.key): it is not known whether its submit arrived") }
+        }
+    }
+
+    /// One line of how far it is.
+    func showProgress() {
+        guard let batch = state.withLock({ $0.batch }) else { return }
+        let text = BatchText(key: key, batch: batch)
+        if isJSON { console.data(text.event("batch.progress", job)) } else { console.note(text.counts) }
+    }
+
+    /// Says which items were left alone although their row says something else by now.
+    func noteChanges() {
+        let changed = state.withLock { $0.changed }
+        guard !replacesChanged, let first = changed.first else { return }
+        let count = changed.count >= 1000 ? "1000 or more" : "\(changed.count)"
+        console.note("note: \(count) items have other inputs than before and were left alone, e.g. \(first)")
+        console.note("  hint: --changed does them again")
+    }
+}

@@ -1,0 +1,85 @@
+public import JSONPath
+
+/// What a journal keeps of batches. A batch is a job: it is made, acquired, asked to stop and let go as one; here is what it
+/// has besides. Every write names the lease of the batch's job, and `.stale` says that another process has it by now.
+public protocol BatchJournal: Sendable {
+    /// Keeps a new batch with its job.
+    func create(
+        _ batch: BatchRecord, job: JobSnapshot, events: [JobEvent], owner: OwnerID
+    ) async throws(JournalFailure) -> Lease
+    /// The batch of a job; nil for a job that is none.
+    func batch(_ job: JobID) async throws(JournalFailure) -> BatchRecord?
+    /// Adds rows that were read, in one transaction with the place that reading has reached, and numbers them. A row whose
+    /// key is known from before this reading changes nothing; one whose key came in this reading is a duplicate.
+    /// A row whose key is known with other inputs is named; with `replacesChanged` it becomes a new item of that key.
+    func add(
+        _ items: [NewItem], place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Lease
+    ) async throws(JournalFailure) -> AddedItems
+    /// Begins a new reading: of the sources that the record names, within its settings, for the document and the inputs
+    /// of the job's record. Rows that could not be begun and duplicates are forgotten; the reading tells them again.
+    func reread(_ batch: Lease, as record: BatchRecord, of job: JobRecord) async throws(JournalFailure)
+    /// Marks the next pending items as running and gives them, in the order of reading.
+    func claimItems(_ limit: Int, of batch: Lease) async throws(JournalFailure) -> [ItemRecord]
+    /// Keeps what became of an item, and the counts with it; returns the batch as it stands then.
+    func finish(_ item: ItemRecord, of batch: Lease) async throws(JournalFailure) -> BatchRecord
+    /// Makes items of some states pending again, but rows that could not be begun; of all keys when none is named.
+    /// Returns how many.
+    func retryItems(
+        in states: Set<ItemRecord.State>, keys: [String]?, of batch: Lease
+    ) async throws(JournalFailure) -> Int
+    /// Says why no more items begin; nil when they may again.
+    func stop(_ cause: SuspensionCause?, _ batch: Lease) async throws(JournalFailure)
+    /// Items in the order of their numbers, after a number; of all states when none is named.
+    func items(
+        of batch: JobID, in states: Set<ItemRecord.State>?, after number: Int, limit: Int
+    ) async throws(JournalFailure) -> [ItemRecord]
+    /// The item of a key, or of a number written in digits; nil when there is none.
+    func item(_ key: String, of batch: JobID) async throws(JournalFailure) -> ItemRecord?
+    /// The failures in groups, the largest first, each with the first item that failed so.
+    func failures(of batch: JobID, limit: Int) async throws(JournalFailure) -> [FailureGroup]
+}
+
+/// A row that was read and checked.
+public struct NewItem: Sendable {
+    public let key: String
+    public let line: Int?
+    public let inputs: JSONObject
+    /// Why it can't be begun; nil for a good row.
+    public let failure: StepFailure?
+
+    public init(key: String, line: Int?, inputs: JSONObject, failure: StepFailure? = nil) {
+        self.key = key
+        self.line = line
+        self.inputs = inputs
+        self.failure = failure
+    }
+}
+
+/// What became of rows that were added.
+public struct AddedItems: Sendable, Hashable {
+    public var added = 0
+    public var duplicates = 0
+    public var known = 0
+    /// Rows whose key is known with other inputs; nothing was changed for them.
+    public var changed: [String] = []
+
+    public init() {}
+}
+
+/// Items that failed alike.
+public struct FailureGroup: Sendable, Hashable {
+    public let stage: String?
+    public let code: String
+    public let count: Int
+    /// The first item that failed so, and its error's title.
+    public let example: String
+    public let message: String
+
+    public init(stage: String?, code: String, count: Int, example: String, message: String) {
+        self.stage = stage
+        self.code = code
+        self.count = count
+        self.example = example
+        self.message = message
+    }
+}

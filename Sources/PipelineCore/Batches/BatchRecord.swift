@@ -1,0 +1,147 @@
+/// One document over many inputs: what is fixed when it begins, and how far it came. It belongs to a job without steps,
+/// which is owned, suspended and cancelled as every job is.
+public struct BatchRecord: Sendable, Hashable {
+    /// The arguments of `--each`, and the folder that they are relative to.
+    public var sources: [String]
+    public var folder: String
+    public var settings: BatchSettings
+    /// How far the sources were read; nil before the first row.
+    public var place: ReadingPlace?
+    /// True once the last row was read.
+    public var isRead: Bool
+    /// How many items there are in each state.
+    public var counts: [ItemRecord.State: Int]
+    /// What the last items to end have in common.
+    public var streak: FailureStreak
+
+    public init(sources: [String], folder: String, settings: BatchSettings) {
+        self.sources = sources
+        self.folder = folder
+        self.settings = settings
+        isRead = false
+        counts = [:]
+        streak = FailureStreak()
+    }
+
+    /// All that were read, without duplicates.
+    public var itemCount: Int { counts.reduce(0) { $0 + ($1.key == .duplicate ? 0 : $1.value) } }
+    public func count(_ state: ItemRecord.State) -> Int { counts[state] ?? 0 }
+    /// Those that have ended, one way or another.
+    public var endedCount: Int { count(.succeeded) + count(.failed) + count(.cancelled) }
+}
+
+/// How far the sources of a batch were read.
+public struct ReadingPlace: Sendable, Hashable {
+    /// Which of the sources, from 0.
+    public var source: Int
+    /// The next byte of a file, and its line from 1; of files found by a pattern nil.
+    public var offset: Int64?
+    public var line: Int?
+    /// The path that was read last, of files found by a pattern.
+    public var path: String?
+
+    public init(source: Int, offset: Int64? = nil, line: Int? = nil, path: String? = nil) {
+        self.source = source
+        self.offset = offset
+        self.line = line
+        self.path = path
+    }
+}
+
+/// What bounds a batch.
+public struct BatchSettings: Sendable, Hashable {
+    /// How many items are begun and not ended.
+    public var atOnce: Int
+    /// Nil without one: then everything is tried, and one failure fails the batch.
+    public var tolerance: FailureTolerance?
+    /// So many items in a row that fail alike stop the rest.
+    public var stopAfter: Int
+    /// The absolute path of the file that results are appended to; nil without one.
+    public var results: String?
+
+    public init(
+        atOnce: Int = 64, tolerance: FailureTolerance? = nil, stopAfter: Int = 10, results: String? = nil
+    ) {
+        self.atOnce = atOnce
+        self.tolerance = tolerance
+        self.stopAfter = stopAfter
+        self.results = results
+    }
+}
+
+/// How many items may fail.
+public enum FailureTolerance: Sendable, Hashable {
+    case count(Int)
+    /// Of all items, in percent.
+    case percent(Double)
+
+    /// From `10` or `5%`; nil for anything else.
+    public init?(_ text: String) {
+        if text.utf8.last == UInt8(ascii: "%"), let percent = Double(text.dropLast()), (0...100).contains(percent) {
+            self = .percent(percent)
+        } else if let count = Int(text), count >= 0 {
+            self = .count(count)
+        } else {
+            return nil
+        }
+    }
+
+    public var text: String {
+        switch self {
+        case .count(let count): "\(count)"
+        case .percent(let percent): percent == percent.rounded() ? "\(Int(percent))%" : "\(percent)%"
+        }
+    }
+
+    /// True if so many failures are more than are tolerated. A share is of all items once these are known, before that of
+    /// those read, from a hundred on.
+    public func isExceeded(failures: Int, items: Int, isRead: Bool) -> Bool {
+        switch self {
+        case .count(let count): return failures > count
+        case .percent(let percent):
+            guard isRead || items >= 100 else { return false }
+            return Double(failures) > Double(items) * percent / 100
+        }
+    }
+}
+
+/// The run of items that ended last and failed alike.
+public struct FailureStreak: Sendable, Hashable {
+    public var group: ItemFailure.Group?
+    public var count: Int
+
+    public init(group: ItemFailure.Group? = nil, count: Int = 0) {
+        self.group = group
+        self.count = count
+    }
+
+    /// After one more item has ended; a row that could not be begun says nothing of the service.
+    public mutating func add(_ item: ItemRecord) {
+        guard item.state == .failed, let failure = item.failure, failure.stage != nil else {
+            if item.state == .succeeded { self = FailureStreak() }
+            return
+        }
+        self = FailureStreak(group: failure.group, count: failure.group == group ? count + 1 : 1)
+    }
+}
+
+extension BatchRecord {
+    /// Why nothing more may begin; nil while items may. Beyond a tolerance that only counts ended items there is nothing
+    /// left to hold back once none is pending.
+    public var obstacle: SuspensionCause? {
+        guard !isRead || count(.pending) > 0 else { return nil }
+        if streak.count >= settings.stopAfter { return .sameFailure }
+        let isExceeded = settings.tolerance?.isExceeded(failures: count(.failed), items: itemCount, isRead: isRead)
+        return isExceeded == true ? .tooManyFailures : nil
+    }
+
+    /// What became of the batch once nothing of it runs or can begin: a phase as a job has it.
+    public var outcome: JobPhase? {
+        guard isRead, count(.pending) == 0, count(.running) == 0, count(.suspended) == 0 else { return nil }
+        if count(.unknown) > 0 { return .unknown }
+        let failures = count(.failed)
+        let tolerance = settings.tolerance ?? .count(0)
+        if tolerance.isExceeded(failures: failures, items: itemCount, isRead: true) { return .failed }
+        return count(.cancelled) > 0 ? .cancelled : .succeeded
+    }
+}

@@ -1,0 +1,94 @@
+public import JSONPath
+
+/// One input of a batch: a row of the journal. It becomes one job, whose key is `BATCH.NUMBER`.
+public struct ItemRecord: Sendable, Hashable {
+    /// Where an item stands.
+    public enum State: String, Sendable, Hashable, CaseIterable {
+        /// Read, and not begun.
+        case pending
+        /// Its job was begun and has not ended.
+        case running
+        /// Its job can't go on without a person or a network.
+        case suspended
+        /// A submit of its job is unknown.
+        case unknown
+        case succeeded, failed, cancelled
+        /// Its key came before in the same reading: shown, not run.
+        case duplicate
+
+        /// True if nothing but a person's word begins it again.
+        public var isEnded: Bool {
+            switch self {
+            case .succeeded, .failed, .cancelled, .duplicate: true
+            case .pending, .running, .suspended, .unknown: false
+            }
+        }
+    }
+
+    /// From 1, in the order of reading.
+    public let number: Int
+    /// Tells it apart in its batch over all readings; of a duplicate the key that came before.
+    public let key: String
+    /// The line of the source that it was read from, from 1; nil for files that a pattern found.
+    public var line: Int?
+    /// What it gives for the pipeline's inputs; paths absolute.
+    public var inputs: JSONObject
+    public var state: State
+    /// Its job; nil before it is begun, and of one that can't be.
+    public var job: JobID?
+    /// How often it was begun.
+    public var attempt: Int
+    public var ended: Timestamp?
+    /// From the beginning of its job to its end.
+    public var seconds: Double?
+    public var failure: ItemFailure?
+    /// The values of the document's `batch.results`.
+    public var results: JSONObject
+    /// The absolute paths that its job has written.
+    public var files: [String]
+
+    public init(
+        number: Int, key: String, line: Int? = nil, inputs: JSONObject = [:], state: State = .pending,
+        job: JobID? = nil, attempt: Int = 0, ended: Timestamp? = nil, seconds: Double? = nil,
+        failure: ItemFailure? = nil, results: JSONObject = [:], files: [String] = []
+    ) {
+        self.number = number
+        self.key = key
+        self.line = line
+        self.inputs = inputs
+        self.state = state
+        self.job = job
+        self.attempt = attempt
+        self.ended = ended
+        self.seconds = seconds
+        self.failure = failure
+        self.results = results
+        self.files = files
+    }
+}
+
+/// Why an item failed, as failures are grouped.
+public struct ItemFailure: Sendable, Hashable {
+    /// The stage that failed; nil for a row that could not be begun.
+    public let stage: String?
+    public let failure: StepFailure
+
+    public init(stage: String?, failure: StepFailure) {
+        self.stage = stage
+        self.failure = failure
+    }
+
+    /// Failures of one group are told once: the stage, and the status or else the sentence.
+    public var group: Group { Group(stage: stage, code: failure.status.map(String.init) ?? failure.title) }
+
+    /// The stage and the status, or the sentence where there is no status.
+    public struct Group: Sendable, Hashable {
+        public let stage: String?
+        public let code: String
+
+        public init(stage: String?, code: String) {
+            self.stage = stage
+            self.code = code
+        }
+    }
+}

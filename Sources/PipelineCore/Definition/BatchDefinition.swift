@@ -1,0 +1,52 @@
+import JSONPath
+
+/// The document's `batch`: how it is done over many inputs; the command line wins over it.
+public struct BatchDefinition: Sendable {
+    /// Tells an item apart in its batch; nil for the value or the digest of its row.
+    public let key: Template?
+    /// How many items are begun and not ended; nil for the usual number.
+    public let atOnce: Setting<Int>?
+    public let tolerance: Setting<FailureTolerance>?
+    /// How many items in a row that fail alike stop the rest; nil for the usual number.
+    public let stopAfter: Setting<Int>?
+    /// What is told of each item that succeeded, by name.
+    public let results: [Named<Template>]
+
+    static let keyField = Field(
+        "key", FieldType<Template>.template([]), examples: ["${{ inputs.id }}"],
+        "Tells an item apart in its batch; without it a path, a line or a digest of the row does.")
+    static let atOnceField = Field(
+        "atOnce", FieldType<Setting<Int>>.count(1...100_000, roots: []), default: 64,
+        "How many items are begun and not ended.")
+    static let toleranceField = Field(
+        "tolerate", FailureTolerance.type, examples: ["5%", 10],
+        "How many items may fail, a number or a share; beyond it nothing more begins.")
+    static let stopAfterField = Field(
+        "stopAfter", FieldType<Setting<Int>>.count(1...100_000, roots: []), default: 10,
+        "So many items in a row that fail alike stop the rest.")
+    static let resultsField = Field(
+        "results", FieldType<[Named<Template>]>.map(of: .template([.stages, .job])),
+        examples: [["score": "${{ stages.model.score }}"]],
+        "What 'results' tells of each item beyond its state and its files, by name.")
+
+    static var type: FieldType<BatchDefinition> {
+        .object([keyField, atOnceField, toleranceField, stopAfterField, resultsField]) { reader in
+            BatchDefinition(
+                key: reader.optional(keyField), atOnce: reader.optional(atOnceField),
+                tolerance: reader.optional(toleranceField), stopAfter: reader.optional(stopAfterField),
+                results: reader.value(resultsField, default: []))
+        }
+    }
+}
+
+extension FailureTolerance {
+    static var type: FieldType<Setting<Self>> {
+        let share: JSON = ["type": "string", "pattern": "^[0-9]+(\\.[0-9]+)?%$"]
+        return .setting(schema: ["anyOf": [.integer(0...1_000_000_000), share]], roots: []) {
+            json throws(ValueSyntaxError) in
+            if let count = json.number?.int, count >= 0 { return .count(count) }
+            if let text = json.string, text.hasSuffix("%"), let share = FailureTolerance(text) { return share }
+            throw ValueSyntaxError("this is a whole number or a share of all items", hint: "write 10 or \"5%\"")
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import JSONPath
+import PipelineCore
+import PipelineSQLite
+
+/// Reads batches and items, in the transaction of whoever reads or writes.
+extension JournalAccess {
+    func batch(_ number: Int64) throws(JournalFailure) -> BatchRecord? {
+        try first(
+            """
+            SELECT sources, folder, settings, place, is_read, pending, running, suspended, unknown, succeeded, failed,
+                cancelled, duplicate, streak, streak_stage, streak_code
+            FROM batches WHERE job = :job
+            """, ["job": number]
+        ) { (row) throws(JournalFailure) in
+            guard let settings = BatchSettings(try row.object("settings")) else {
+                throw row.damaged("the settings of a batch can't be read")
+            }
+            var batch = BatchRecord(
+                sources: (try row.json("sources").array ?? []).compactMap(\.string), folder: row.text("folder"),
+                settings: settings)
+            batch.place = row.isNull("place") ? nil : ReadingPlace(try row.object("place"))
+            batch.isRead = row.flag("is_read")
+            for state in ItemRecord.State.allCases { batch.counts[state] = row.int(state.rawValue) }
+            if row.int("streak") > 0 {
+                batch.streak = FailureStreak(
+                    group: ItemFailure.Group(
+                        stage: row.optionalText("streak_stage"), code: row.text("streak_code")),
+                    count: row.int("streak"))
+            }
+            return batch
+        }
+    }
+
+    /// The number of a batch's row; nil for a job that is none.
+    func batchNumber(_ job: JobID) throws(JournalFailure) -> Int64? {
+        try first(
+            "SELECT jobs.number FROM jobs JOIN batches ON batches.job = jobs.number WHERE id = :job", ["job": job.text]
+        ) { $0.integer("number") }
+    }
+
+    func item(_ number: Int, of batch: Int64) throws(JournalFailure) -> ItemRecord? {
+        try first(
+            "SELECT * FROM items WHERE batch = :batch AND number = :number", ["batch": batch, "number": number],
+            ItemRecord.init)
+    }
+
+    func item(key: String, of batch: Int64) throws(JournalFailure) -> ItemRecord? {
+        let found = try first(
+            "SELECT * FROM items WHERE batch = :batch AND key = :key", ["batch": batch, "key": key], ItemRecord.init)
+        if found != nil { return found }
+        return try Int(key).flatMap { (number) throws(JournalFailure) in try item(number, of: batch) }
+    }
+
+    func items(
+        of batch: Int64, in states: Set<ItemRecord.State>?, after number: Int, limit: Int
+    ) throws(JournalFailure) -> [ItemRecord] {
+        guard let states else {
+            return try all(
+                "SELECT * FROM items WHERE batch = :batch AND number > :after ORDER BY number LIMIT :limit",
+                ["batch": batch, "after": number, "limit": limit], ItemRecord.init)
+        }
+        var found: [ItemRecord] = []
+        for state in states {
+            found += try all(
+                """
+                SELECT * FROM items WHERE batch = :batch AND state = :state AND number > :after
+                ORDER BY number LIMIT :limit
+                """, ["batch": batch, "state": state.rawValue, "after": number, "limit": limit], ItemRecord.init)
+        }
+        return Array(found.sorted { $0.number < $1.number }.prefix(limit))
+    }
+
+    func failures(of batch: Int64, limit: Int) throws(JournalFailure) -> [FailureGroup] {
+        try all(
+            """
+            SELECT stage, ifnull(status, error ->> '$.title') AS code, count(*) AS count, min(number) AS first
+            FROM items WHERE batch = :batch AND state = 'failed'
+            GROUP BY stage, code ORDER BY count DESC, first LIMIT :limit
+            """, ["batch": batch, "limit": limit]
+        ) { (row) throws(JournalFailure) in
+            let example = try item(row.int("first"), of: batch)
+            return FailureGroup(
+                stage: row.optionalText("stage"), code: row.text("code"), count: row.int("count"),
+                example: example?.key ?? "", message: example?.failure?.failure.title ?? "")
+        }
+    }
+}
+
+extension ItemRecord {
+    fileprivate init(_ row: SQLiteRow) throws(JournalFailure) {
+        guard let state = State(rawValue: row.text("state")) else {
+            throw row.damaged("the item \(row.int("number")) is in an unknown state")
+        }
+        self.init(
+            number: row.int("number"), key: row.optionalText("key") ?? row.text("duplicate_of"),
+            line: row.optionalInt("line"), inputs: try row.object("inputs"), state: state,
+            job: row.optionalText("job").map { JobID($0) }, attempt: row.int("attempt"),
+            ended: row.optionalTime("ended"), seconds: row.isNull("seconds") ? nil : row.double("seconds"))
+        if !row.isNull("error") {
+            failure = ItemFailure(
+                stage: row.optionalText("stage"), failure: StepFailure(json: try row.json("error")))
+        }
+        if !row.isNull("results") { results = try row.object("results") }
+        files = (try row.json("files").array ?? []).compactMap(\.string)
+    }
+}
+
+extension BatchSettings {
+    /// The form of the column.
+    var json: JSON {
+        [
+            "atOnce": .number(JSONNumber(atOnce)), "tolerate": JSON(tolerance?.text),
+            "stopAfter": .number(JSONNumber(stopAfter)), "results": JSON(results),
+        ]
+    }
+
+    init?(_ object: JSONObject) {
+        guard let atOnce = object["atOnce"]?.number?.int, let stopAfter = object["stopAfter"]?.number?.int else {
+            return nil
+        }
+        self.init(
+            atOnce: atOnce, tolerance: object["tolerate"]?.string.flatMap { FailureTolerance($0) },
+            stopAfter: stopAfter, results: object["results"]?.string)
+    }
+}
+
+extension ReadingPlace {
+    /// The form of the column.
+    var json: JSON {
+        [
+            "source": .number(JSONNumber(source)), "offset": offset.map { .number(JSONNumber(Int($0))) } ?? .null,
+            "line": line.map { .number(JSONNumber($0)) } ?? .null, "path": JSON(path),
+        ]
+    }
+
+    init?(_ object: JSONObject) {
+        guard let source = object["source"]?.number?.int else { return nil }
+        self.init(
+            source: source, offset: object["offset"]?.number?.int.map { Int64($0) }, line: object["line"]?.number?.int,
+            path: object["path"]?.string)
+    }
+}

@@ -1,0 +1,224 @@
+import JSONPath
+import PipelineCore
+import PipelineSQLite
+
+/// The rows of batches and their items inside the writer's transaction.
+extension JobRows {
+    func insert(_ batch: BatchRecord, for job: JobID) throws(JournalFailure) {
+        try run(
+            """
+            INSERT INTO batches (job, sources, folder, settings, is_read)
+            SELECT number, :sources, :folder, :settings, 0 FROM jobs WHERE id = :job
+            """,
+            [
+                "job": job.text, "sources": JSON.array(batch.sources.map { .string($0) }), "folder": batch.folder,
+                "settings": batch.settings.json,
+            ])
+    }
+
+    func add(
+        _ items: [NewItem], _ place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Int64
+    ) throws(JournalFailure) -> AddedItems {
+        var result = AddedItems()
+        var next =
+            try self.first(
+                "SELECT ifnull(max(number), 0) AS last FROM items WHERE batch = :batch", ["batch": batch]
+            ) { $0.int("last") + 1 } ?? 1
+        let first =
+            try self.first("SELECT first FROM batches WHERE job = :batch", ["batch": batch]) { $0.int("first") } ?? 1
+        var (pending, failed) = (0, 0)
+        for item in items {
+            let known = try self.first(
+                "SELECT number, inputs FROM items WHERE batch = :batch AND key = :key",
+                ["batch": batch, "key": item.key]
+            ) { (row) throws(JournalFailure) in (number: row.int("number"), inputs: try row.object("inputs")) }
+            if let known {
+                guard known.number >= first else {
+                    result.known += 1
+                    guard known.inputs != item.inputs, item.failure == nil else { continue }
+                    result.changed.append(item.key)
+                    guard replacesChanged, try replace(known.number, item, next, batch) else { continue }
+                    next += 1
+                    continue
+                }
+                result.duplicates += 1
+                try insert(item, "duplicate", next, batch)
+            } else if item.failure == nil {
+                (result.added, pending) = (result.added + 1, pending + 1)
+                try insert(item, "pending", next, batch)
+            } else {
+                (result.added, failed) = (result.added + 1, failed + 1)
+                try insert(item, "failed", next, batch)
+            }
+            next += 1
+        }
+        try run(
+            """
+            UPDATE batches SET place = :place, is_read = :is_read, pending = pending + :pending,
+                failed = failed + :failed, duplicate = duplicate + :duplicate
+            WHERE job = :batch
+            """,
+            [
+                "batch": batch, "place": place.json, "is_read": isRead, "pending": pending, "failed": failed,
+                "duplicate": result.duplicates,
+            ])
+        return result
+    }
+
+    /// Makes an item that is not under way a new one of its key, with other inputs; false for one that is.
+    private func replace(_ old: Int, _ item: NewItem, _ number: Int, _ batch: Int64) throws(JournalFailure) -> Bool {
+        guard let before = try self.item(old, of: batch), before.state == .pending || before.state.isEnded else {
+            return false
+        }
+        try run("DELETE FROM items WHERE batch = :batch AND number = :number", ["batch": batch, "number": old])
+        try insert(item, "pending", number, batch)
+        try count(-1, before.state, batch)
+        try count(1, .pending, batch)
+        return true
+    }
+
+    private func insert(_ item: NewItem, _ state: String, _ number: Int, _ batch: Int64) throws(JournalFailure) {
+        let isDuplicate = state == "duplicate"
+        try run(
+            """
+            INSERT INTO items (batch, number, key, duplicate_of, line, inputs, state, error)
+            VALUES (:batch, :number, :key, :duplicate_of, :line, :inputs, :state, :error)
+            """,
+            [
+                "batch": batch, "number": number, "key": isDuplicate ? nil : item.key,
+                "duplicate_of": isDuplicate ? item.key : nil, "line": item.line,
+                "inputs": JSON.object(item.inputs), "state": state, "error": item.failure?.json,
+            ])
+    }
+
+    func reread(_ batch: Int64, _ record: BatchRecord, _ job: JobRecord) throws(JournalFailure) {
+        let (bad, values): (Int, SQLiteValues) = (
+            try run(
+                "DELETE FROM items WHERE batch = :batch AND state = 'failed' AND attempt = 0", ["batch": batch]),
+            [
+                "batch": batch, "sources": JSON.array(record.sources.map { .string($0) }), "folder": record.folder,
+                "settings": record.settings.json,
+            ]
+        )
+        try run("DELETE FROM items WHERE batch = :batch AND state = 'duplicate'", ["batch": batch])
+        try count(-bad, .failed, batch)
+        try run(
+            """
+            UPDATE batches SET sources = :sources, folder = :folder, settings = :settings, place = NULL, is_read = 0,
+                stopped = NULL, duplicate = 0, streak = 0, streak_stage = NULL, streak_code = NULL,
+                first = 1 + (SELECT ifnull(max(number), 0) FROM items WHERE batch = :batch)
+            WHERE job = :batch
+            """, values)
+        try run(
+            """
+            UPDATE jobs SET document = :document, source_name = :name, inputs = :inputs, environment = :environment,
+                output_folder = :output, document_folder = :folder
+            WHERE number = :batch
+            """,
+            [
+                "batch": batch, "document": try document(job), "name": job.sourceName,
+                "inputs": JSON.object(job.inputs), "environment": JSON.object(job.environment),
+                "output": job.folders.output, "folder": job.folders.document,
+            ])
+    }
+
+    func claimItems(_ limit: Int, of batch: Int64) throws(JournalFailure) -> [ItemRecord] {
+        let numbers = try all(
+            "SELECT number FROM items WHERE batch = :batch AND state = 'pending' ORDER BY number LIMIT :limit",
+            ["batch": batch, "limit": limit]
+        ) { $0.int("number") }
+        var claimed: [ItemRecord] = []
+        for number in numbers {
+            try run(
+                """
+                UPDATE items SET state = 'running', attempt = max(attempt, 1), error = NULL, stage = NULL, status = NULL
+                WHERE batch = :batch AND number = :number
+                """, ["batch": batch, "number": number])
+            if let item = try item(number, of: batch) { claimed.append(item) }
+        }
+        try run(
+            "UPDATE batches SET pending = pending - :count, running = running + :count WHERE job = :batch",
+            ["batch": batch, "count": claimed.count])
+        return claimed
+    }
+
+    func finish(_ item: ItemRecord, of batch: Int64) throws(JournalFailure) -> BatchRecord {
+        guard let before = try self.item(item.number, of: batch), let record = try self.batch(batch) else {
+            throw .other("the batch has no item \(item.number)")
+        }
+        try run(
+            """
+            UPDATE items SET state = :state, job = :job, ended = :ended, seconds = :seconds, stage = :stage,
+                status = :status, error = :error, results = :results, files = :files
+            WHERE batch = :batch AND number = :number
+            """,
+            [
+                "batch": batch, "number": item.number, "state": item.state.rawValue, "job": item.job?.text,
+                "ended": item.ended, "seconds": item.seconds, "stage": item.failure?.stage,
+                "status": item.failure?.failure.status, "error": item.failure?.failure.json,
+                "results": item.results.isEmpty ? nil : Optional(JSON.object(item.results)),
+                "files": item.files.isEmpty ? nil : Optional(JSON.array(item.files.map { .string($0) })),
+            ])
+        var streak = record.streak
+        if item.state.isEnded { streak.add(item) }
+        try count(-1, before.state, batch)
+        try count(1, item.state, batch)
+        try run(
+            """
+            UPDATE batches SET streak = :streak, streak_stage = :stage, streak_code = :code WHERE job = :batch
+            """,
+            ["batch": batch, "streak": streak.count, "stage": streak.group?.stage, "code": streak.group?.code])
+        guard let after = try self.batch(batch) else { throw .other("the batch is gone") }
+        return after
+    }
+
+    /// One statement for each state: a column's name is no parameter.
+    private func count(_ change: Int, _ state: ItemRecord.State, _ batch: Int64) throws(JournalFailure) {
+        let values: SQLiteValues = ["batch": batch, "change": change]
+        switch state {
+        case .pending: try run("UPDATE batches SET pending = pending + :change WHERE job = :batch", values)
+        case .running: try run("UPDATE batches SET running = running + :change WHERE job = :batch", values)
+        case .suspended: try run("UPDATE batches SET suspended = suspended + :change WHERE job = :batch", values)
+        case .unknown: try run("UPDATE batches SET unknown = unknown + :change WHERE job = :batch", values)
+        case .succeeded: try run("UPDATE batches SET succeeded = succeeded + :change WHERE job = :batch", values)
+        case .failed: try run("UPDATE batches SET failed = failed + :change WHERE job = :batch", values)
+        case .cancelled: try run("UPDATE batches SET cancelled = cancelled + :change WHERE job = :batch", values)
+        case .duplicate: try run("UPDATE batches SET duplicate = duplicate + :change WHERE job = :batch", values)
+        }
+    }
+
+    func retryItems(
+        in states: Set<ItemRecord.State>, keys: [String]?, of batch: Int64
+    ) throws(JournalFailure) -> Int {
+        var count = 0
+        for state in states {
+            let numbers = try all(
+                "SELECT number, key FROM items WHERE batch = :batch AND state = :state AND attempt > 0",
+                ["batch": batch, "state": state.rawValue]
+            ) { row in (number: row.int("number"), key: row.text("key")) }
+            for (number, key) in numbers where keys?.contains(key) ?? true {
+                // What had not ended goes on; what had begins anew.
+                try run(
+                    """
+                    UPDATE items SET state = 'pending', attempt = attempt + (state = 'failed' OR state = 'cancelled')
+                    WHERE batch = :batch AND number = :number
+                    """, ["batch": batch, "number": number])
+                try self.count(-1, state, batch)
+                try self.count(1, .pending, batch)
+                count += 1
+            }
+        }
+        try run(
+            "UPDATE batches SET stopped = NULL, streak = 0, streak_stage = NULL, streak_code = NULL WHERE job = :batch",
+            ["batch": batch])
+        return count
+    }
+
+    func stop(_ cause: SuspensionCause?, _ batch: Int64) throws(JournalFailure) {
+        try run("UPDATE batches SET stopped = :cause WHERE job = :batch", ["batch": batch, "cause": cause?.rawValue])
+        guard cause == nil else { return }
+        try run(
+            "UPDATE batches SET streak = 0, streak_stage = NULL, streak_code = NULL WHERE job = :batch",
+            ["batch": batch])
+    }
+}

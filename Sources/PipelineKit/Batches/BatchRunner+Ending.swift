@@ -1,0 +1,53 @@
+import JSONPath
+import PipelineCore
+
+/// How a batch comes to its end, or is let go.
+extension BatchRunner {
+    /// Says in the journal how the work ended, and lets the batch go.
+    func release(_ work: Result) async throws(JournalFailure) -> End {
+        guard work.stop != .lost, let batch = try await journal.batch(lease.job) else { return .lost }
+        switch work.stop {
+        case .cancel?: return try await end(.cancelled)
+        case .suspend(let cause)?: return try await suspend(cause)
+        case .unreadable(let error)?:
+            _ = try await suspend(.interrupted)
+            return .unreadable(error)
+        case .refuse(let count)?:
+            _ = try await suspend(.paused)
+            return .refused(count)
+        case .lost?: return .lost
+        case nil: break
+        }
+        switch batch.outcome {
+        case .unknown?:
+            try await journal.commit([.released(nil)], under: lease)
+            return .unknown
+        case let phase?: return try await end(phase)
+        case nil: return try await suspend(work.cause ?? .interrupted)
+        }
+    }
+
+    private func end(_ phase: JobPhase) async throws(JournalFailure) -> End {
+        let kind: JobEvent.Kind =
+            phase == .succeeded ? .jobSucceeded : phase == .cancelled ? .jobCancelled : .jobFailed
+        try await journal.commit(
+            [.ended(SystemClock().now), .requested(nil), try await event(kind, [:])], under: lease)
+        return .ended(phase)
+    }
+
+    private func suspend(_ cause: SuspensionCause) async throws(JournalFailure) -> End {
+        // A cause of the batch alone stands in its own row.
+        let isJobs = cause != .tooManyFailures && cause != .sameFailure
+        let told = try await event(.jobSuspended, ["cause": .string(cause.rawValue)])
+        try await journal.commit([told, .released(isJobs ? cause : .paused), .requested(nil)], under: lease)
+        return .suspended(cause)
+    }
+
+    private func event(_ kind: JobEvent.Kind, _ data: JSONObject) async throws(JournalFailure) -> JournalChange {
+        let sequence = try await journal.snapshot(of: lease.job)?.sequence ?? 0
+        return .event(
+            JobEvent(
+                sequence: sequence + 1, time: SystemClock().now, kind: kind, job: lease.job,
+                pipeline: job.record.pipeline, data: data))
+    }
+}

@@ -1,0 +1,68 @@
+import Dispatch
+import PipelineCore
+import Synchronization
+
+/// Reads what is left of a batch's sources on a thread of its own, for a pipe may keep its reader waiting; never more than
+/// one chunk ahead of who takes them.
+final class ItemFeed: Sendable {
+    /// Rows that were read, and the place after them.
+    struct Chunk: Sendable {
+        var items: [NewItem] = []
+        var place: ReadingPlace
+        var isLast = false
+    }
+
+    private static let size = 1000
+
+    /// The chunks in order; ends after the last, or with an ``ItemSourceError``.
+    let chunks: AsyncThrowingStream<Chunk, any Error>
+    private let continuation: AsyncThrowingStream<Chunk, any Error>.Continuation
+    private let isTaken = DispatchSemaphore(value: 0)
+    private let isStopped = Atomic<Bool>(false)
+
+    init(_ batch: BatchRecord, draft: JobDraft) {
+        (chunks, continuation) = AsyncThrowingStream.makeStream()
+        DispatchQueue(label: "batch.reading").async { [self] in
+            do throws(ItemSourceError) {
+                try read(batch, draft)
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+    }
+
+    /// Lets the reader go on to the next chunk.
+    func goOn() { isTaken.signal() }
+
+    /// Ends the reading as soon as the reader has nothing to wait for.
+    func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        isTaken.signal()
+    }
+
+    private func give(_ chunk: Chunk) {
+        continuation.yield(chunk)
+        isTaken.wait()
+    }
+
+    private func read(_ batch: BatchRecord, _ draft: JobDraft) throws(ItemSourceError) {
+        let names = draft.plan.definition.inputs.map(\.name)
+        for (number, text) in batch.sources.enumerated() where number >= batch.place?.source ?? 0 {
+            let place = batch.place?.source == number ? batch.place : nil
+            let rows = try ItemRows(
+                try ItemSource(text, inputs: names), draft: draft, working: batch.folder, from: place)
+            var items: [NewItem] = []
+            while !isStopped.load(ordering: .relaxed) {
+                let item = try rows.next()
+                if let item { items.append(item) }
+                guard items.count >= Self.size || item == nil || rows.mayBlock else { continue }
+                if !items.isEmpty { give(Chunk(items: items, place: rows.place(number))) }
+                items.removeAll(keepingCapacity: true)
+                if item == nil { break }
+            }
+        }
+        if isStopped.load(ordering: .relaxed) { return }
+        give(Chunk(place: ReadingPlace(source: batch.sources.count), isLast: true))
+    }
+}

@@ -1,0 +1,209 @@
+import Crypto
+import JSONPath
+import PipelineCore
+
+/// Turns the rows of a source into items: values checked, paths absolute, each with its key.
+struct ItemRows {
+    private let definition: PipelineDefinition
+    private let source: ItemSource
+    private let reader: any ItemReader
+    /// The inputs that all items share, checked.
+    private let shared: JSONObject
+    private let scope: Scope
+    /// What a row's paths are relative to.
+    private let folder: String
+    private let documentFolder: String
+    private let header: [String]
+    private let keyTrim: String
+
+    /// - Parameters:
+    ///   - source: where the rows come from.
+    ///   - draft: the document and the inputs that all items share.
+    ///   - working: what patterns, paths and rows of standard input are relative to.
+    ///   - place: where an earlier reading came to.
+    /// - Throws: ``ItemSourceError`` for a source that can't be read, or whose header names no input.
+    init(_ source: ItemSource, draft: JobDraft, working: String, from place: ReadingPlace?) throws(ItemSourceError) {
+        self.source = source
+        definition = draft.plan.definition
+        shared = draft.inputs
+        scope = draft.known
+        documentFolder = AbsolutePath.folder(of: draft.path)
+        let start = place.flatMap { place in
+            place.offset.map { ItemPlace.byte($0, line: place.line ?? 1) } ?? place.path.map { ItemPlace.path($0) }
+        }
+        var (header, keyTrim, folder) = ([String](), "", working)
+        switch source {
+        case .files(_, let pattern):
+            let files = try FileReader(pattern, in: working, from: start)
+            keyTrim = files.fixedPart
+            reader = files
+        case .values(_, let separator): reader = try ValueReader(nil, separator: separator)
+        case .objects(let path):
+            let absolute = path.map { AbsolutePath.of($0, in: working) }
+            reader = try JSONLinesReader(absolute, from: start)
+            folder = absolute.map { AbsolutePath.folder(of: $0) } ?? working
+        case .table(let path, let separator):
+            let absolute = path.map { AbsolutePath.of($0, in: working) }
+            let table = try TableReader(absolute, separator: separator, from: start)
+            header = table.header
+            reader = table
+            folder = absolute.map { AbsolutePath.folder(of: $0) } ?? working
+        }
+        (self.header, self.keyTrim, self.folder) = (header, keyTrim, folder)
+        try check(header)
+    }
+
+    private func check(_ header: [String]) throws(ItemSourceError) {
+        let names = definition.inputs.map(\.name)
+        for name in header where !names.contains(name) {
+            let guess = Suggestion.nearest(to: name, among: names).map { "did you mean '\($0)'?" }
+            throw ItemSourceError(
+                "the header names '\(name)', which is no input of the document",
+                hint: guess ?? "its inputs are \(names.joined(separator: ", "))")
+        }
+        let secret = definition.inputs.filter(\.isSecret).map(\.name)
+        if let name = (sourceInputs ?? header).first(where: secret.contains) {
+            throw ItemSourceError(
+                "the secret input '\(name)' can't come from --each, whose rows are kept in the journal",
+                hint: "give it to all items with -i \(name)=…")
+        }
+        guard let given = sourceInputs ?? (header.isEmpty ? nil : header) else { return }
+        let missing = definition.inputs.filter {
+            $0.fallback == nil && shared[$0.name] == nil && !given.contains($0.name)
+        }
+        if let input = missing.first {
+            throw ItemSourceError(
+                "the input '\(input.name)' is missing: neither --each nor -i gives it", hint: "add -i \(input.name)=…")
+        }
+        for name in given
+        where shared[name] != nil && definition.inputs.first(where: { $0.name == name })?.fallback == nil {
+            throw ItemSourceError(
+                "the input '\(name)' is given with -i and by --each", hint: "leave one of them out")
+        }
+    }
+
+    private var sourceInputs: [String]? {
+        switch source {
+        case .files(let input, _), .values(let input, _): [input]
+        case .objects, .table: nil
+        }
+    }
+
+    /// The place that reading has reached, of the source with the number.
+    func place(_ number: Int) -> ReadingPlace {
+        switch reader.place {
+        case .byte(let offset, let line): ReadingPlace(source: number, offset: offset, line: line)
+        case .path(let path): ReadingPlace(source: number, path: path)
+        }
+    }
+
+    /// True if the next item may have to be waited for.
+    var mayBlock: Bool { reader.mayBlock }
+
+    /// The next item; nil at the end.
+    func next() throws(ItemSourceError) -> NewItem? {
+        guard let row = try reader.next() else { return nil }
+        do throws(StepFailure) {
+            return try item(row)
+        } catch {
+            var failure = error
+            if let line = row.line { failure.title = "line \(line): \(failure.title)" }
+            return NewItem(key: key(ofBad: row), line: row.line, inputs: [:], failure: failure)
+        }
+    }
+
+    private func item(_ row: ItemRow) throws(StepFailure) -> NewItem {
+        var own: JSONObject
+        var key: String?
+        switch row.content {
+        case .bad(let reason): throw StepFailure(reason)
+        case .value(let text):
+            own = JSONObject([(sourceInputs?[0] ?? "", .string(text))])
+            key = text.hasPrefix(keyTrim) ? String(text.dropFirst(keyTrim.count)) : text
+            own = try typed(own)
+        case .fields(let fields):
+            own = try typed(JSONObject(zip(header, fields).map { ($0, .string($1)) }))
+        case .members(let members):
+            let names = definition.inputs.map(\.name)
+            if let unknown = members.names.first(where: { !names.contains($0) }) {
+                let guess = Suggestion.nearest(to: unknown, among: names).map { "did you mean '\($0)'?" }
+                throw StepFailure("there is no input called '\(unknown)'", hint: guess)
+            }
+            if let name = members.names.first(where: { name in
+                definition.inputs.contains { $0.name == name && $0.isSecret }
+            }) {
+                throw StepFailure("the secret input '\(name)' can't stand in a row: rows are kept in the journal")
+            }
+            own = members
+        }
+        var given = shared
+        for member in own { given[member.name] = member.value }
+        let values: JSONObject
+        do throws(InputsError) {
+            values = try InputValues(
+                definition: definition, folders: (documentFolder, folder), scope: scope, standardInput: { nil }
+            ).values(from: GivenInputs(document: given))
+        } catch {
+            throw error.problems.first ?? StepFailure("its inputs can't be read")
+        }
+        if let template = definition.batch?.key {
+            var scope = scope
+            scope.inputs = values
+            do throws(EvaluationFailure) {
+                key = try template.evaluateText(in: scope)
+            } catch {
+                throw StepFailure("its batch.key: \(error.message)", hint: error.hint)
+            }
+        }
+        let kept = JSONObject(values.filter { own[$0.name] != nil }.map { ($0.name, $0.value) })
+        return NewItem(key: try checked(key ?? Self.digest(own)), line: row.line, inputs: kept)
+    }
+
+    /// The values of a table's row as `-i` reads them; an empty field of an input that is no text is not given.
+    private func typed(_ texts: JSONObject) throws(StepFailure) -> JSONObject {
+        var values = JSONObject()
+        for member in texts {
+            guard let input = definition.inputs.first(where: { $0.name == member.name }) else { continue }
+            let text = member.value.string ?? ""
+            switch input.kind {
+            case .string, .file: values[input.name] = member.value
+            case .number, .boolean, .json:
+                if text.isEmpty { continue }
+                do throws(JSONSyntaxError) {
+                    values[input.name] = try JSON.parse(Array(text.utf8))
+                } catch {
+                    throw StepFailure(
+                        "the input '\(input.name)' must be \(input.kind.noun), not '\(text.prefix(80))'")
+                }
+            }
+        }
+        return values
+    }
+
+    private static let longestKey = 4096
+
+    private func checked(_ key: String) throws(StepFailure) -> String {
+        guard !key.isEmpty else { throw StepFailure("its value is empty") }
+        guard key.utf8.count <= Self.longestKey else {
+            throw StepFailure("its key has \(key.utf8.count) bytes, and may have \(Self.longestKey)")
+        }
+        return key
+    }
+
+    /// A row that can't be read is known by its line, and what was said of it goes when it is mended.
+    private func key(ofBad row: ItemRow) -> String {
+        switch row.content {
+        case .value(let text):
+            String((text.hasPrefix(keyTrim) ? String(text.dropFirst(keyTrim.count)) : text).prefix(200))
+        case .fields(let fields): "line \(row.line ?? 0): " + fields.joined(separator: ",").prefix(60)
+        case .members(let members): Self.digest(members)
+        case .bad: "line \(row.line ?? 0)"
+        }
+    }
+
+    /// Sixteen hex digits of SHA-256 over the members in the order of their names (RFC 8785 for what stands in rows).
+    private static func digest(_ members: JSONObject) -> String {
+        let sorted = JSONObject(members.sorted { $0.name < $1.name }.map { ($0.name, $0.value) })
+        return String(SHA256.hash(data: Array(JSON.object(sorted).text.utf8)).hex.prefix(16))
+    }
+}

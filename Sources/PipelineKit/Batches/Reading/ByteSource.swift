@@ -1,0 +1,116 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+import SystemPackage
+
+/// The bytes of a file or a pipe, block by block.
+///
+/// Belongs to one reader and is used by one thread at a time.
+final class ByteSource {
+    private static let block = 64 << 10
+    /// A byte order mark in UTF-8, which some programs put before their text (RFC 3629, section 6).
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// As a message names it.
+    let name: String
+    private let descriptor: FileDescriptor
+    private let isOwned: Bool
+    private var buffer: [UInt8] = []
+    private var position = 0
+    /// The place of the next byte from the beginning of the source.
+    private(set) var offset: Int64 = 0
+
+    /// Opens a file, or takes standard input for a nil path.
+    ///
+    /// - Throws: ``ItemSourceError`` when it can't be opened or is a folder.
+    init(_ path: String?) throws(ItemSourceError) {
+        guard let path else {
+            (name, descriptor, isOwned) = ("standard input", .standardInput, false)
+            return
+        }
+        name = path
+        do {
+            descriptor = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+        } catch {
+            throw ItemSourceError("cannot read \(path): \(error)", hint: "check the path after --each")
+        }
+        isOwned = true
+    }
+
+    deinit { if isOwned { try? descriptor.close() } }
+
+    /// Goes on at a byte; only of a source that is a file.
+    func seek(to offset: Int64) throws(ItemSourceError) {
+        do {
+            try descriptor.seek(offset: offset, from: .start)
+        } catch {
+            throw ItemSourceError("cannot go on in \(name) at byte \(offset): \(error)")
+        }
+        self.offset = offset
+        buffer.removeAll()
+        position = 0
+    }
+
+    /// The next byte without taking it; nil at the end.
+    func peek() throws(ItemSourceError) -> UInt8? {
+        if position == buffer.count, try !fill() { return nil }
+        return buffer[position]
+    }
+
+    /// Takes the byte that ``peek()`` showed.
+    func advance() {
+        position += 1
+        offset += 1
+    }
+
+    /// Passes over a byte order mark at the beginning.
+    func skipMark() throws(ItemSourceError) {
+        guard try peek() == Self.mark[0], buffer.count >= position + 3 else { return }
+        if Array(buffer[position..<position + 3]) == Self.mark { for _ in 0..<3 { advance() } }
+    }
+
+    /// The bytes up to a separator, which is taken too; nil at the end of the source. Of more than `limit` bytes only as
+    /// many are kept, and the second value is true.
+    func record(endedBy separator: UInt8, limit: Int) throws(ItemSourceError) -> (bytes: [UInt8], isCut: Bool)? {
+        guard try peek() != nil else { return nil }
+        var bytes: [UInt8] = []
+        var isCut = false
+        while try peek() != nil {
+            let rest = buffer[position...]
+            let end = rest.firstIndex(of: separator)
+            let piece = rest[..<(end ?? rest.endIndex)]
+            let room = limit - bytes.count
+            bytes += piece.prefix(room)
+            isCut = isCut || piece.count > room
+            let count = piece.count + (end == nil ? 0 : 1)
+            position += count
+            offset += Int64(count)
+            if end != nil { break }
+        }
+        return (bytes, isCut)
+    }
+
+    /// True if the next byte may have to be waited for: of a pipe in which nothing is now.
+    var mayBlock: Bool {
+        guard !isOwned, position == buffer.count else { return false }
+        var state = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+        return poll(&state, 1, 0) == 0
+    }
+
+    private func fill() throws(ItemSourceError) -> Bool {
+        buffer.removeAll(keepingCapacity: true)
+        position = 0
+        do {
+            buffer = try [UInt8](unsafeUninitializedCapacity: Self.block) { space, count in
+                count = try descriptor.read(into: UnsafeMutableRawBufferPointer(space))
+            }
+        } catch {
+            throw ItemSourceError("cannot read \(name): \(error)")
+        }
+        return !buffer.isEmpty
+    }
+}

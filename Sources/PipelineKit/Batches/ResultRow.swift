@@ -1,0 +1,45 @@
+public import JSONPath
+public import PipelineCore
+
+/// What became of an item, as a row.
+public struct ResultRow {
+    private let item: ItemRecord
+
+    public init(_ item: ItemRecord) { self.item = item }
+
+    /// The form of `results --json`.
+    public var json: JSON {
+        var row: JSONObject = [
+            "item": .string(item.key), "state": .string(item.state.rawValue),
+            "files": .array(item.files.map { .string($0) }), "cost": .null,
+            "seconds": item.seconds.map { .number(JSONNumber($0)) } ?? .null,
+            "error": item.failure?.failure.json ?? .null, "attempt": .number(JSONNumber(item.attempt)),
+        ]
+        for member in item.results where row[member.name] == nil { row[member.name] = member.value }
+        return .object(row)
+    }
+
+    /// The columns of CSV, before those of the document's results.
+    public static let columns = ["item", "state", "files", "cost", "seconds", "error"]
+
+    /// A line of CSV (RFC 4180); files are parted by line breaks.
+    public func csv(results names: [String]) -> String {
+        var fields = [item.key, item.state.rawValue, item.files.joined(separator: "\n"), ""]
+        fields.append(item.seconds.map { "\($0)" } ?? "")
+        fields.append(item.failure?.failure.title ?? "")
+        for name in names {
+            let value = item.results[name] ?? .null
+            fields.append(value.isNull ? "" : value.string ?? value.text)
+        }
+        return Self.line(fields)
+    }
+
+    /// Fields with what CSV needs around them.
+    public static func line(_ fields: [String]) -> String {
+        fields.map { field in
+            let isPlain = !field.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
+            let doubled = field.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+            return isPlain ? field : "\"\(doubled)\""
+        }.joined(separator: ",")
+    }
+}

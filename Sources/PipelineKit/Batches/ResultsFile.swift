@@ -1,0 +1,91 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+import JSONPath
+public import PipelineCore
+import Synchronization
+import SystemPackage
+
+/// A file of JSON Lines to which a row is appended as an item ends: each end once, also over crashes.
+public final class ResultsFile: Sendable {
+    private let path: String
+    private let descriptor: FileDescriptor
+    private let failure = Mutex<String?>(nil)
+
+    /// Opens the file, or makes it.
+    public init(_ path: String) throws(StepFailure) {
+        self.path = path
+        do {
+            descriptor = try FileDescriptor.open(
+                FilePath(path), .readWrite, options: [.create, .append, .closeOnExec],
+                permissions: [.ownerReadWrite, .groupRead, .otherRead])
+        } catch {
+            throw StepFailure("cannot write \(path): \(error)", hint: "check the path after --results")
+        }
+    }
+
+    deinit { try? descriptor.close() }
+
+    /// True if there is a file with something in it.
+    public static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_size > 0
+    }
+
+    /// The first thing that went wrong; nil while all is well.
+    public var problem: String? { failure.withLock { $0 } }
+
+    /// Takes a line away that a crash has cut, and appends the rows of items that ended without one.
+    public func catchUp(with journal: Workspace.Journal, _ batch: JobID) async throws {
+        let known = try written()
+        var last = 0
+        let states: Set<ItemRecord.State> = [.succeeded, .failed, .cancelled, .duplicate]
+        while true {
+            let items = try await journal.items(of: batch, in: states, after: last, limit: 1000)
+            guard let end = items.last else { return }
+            last = end.number
+            for item in items where !known.contains(Self.mark(item.key, item.attempt)) { append(item) }
+        }
+    }
+
+    /// A number for each row that is there: memory for a hundred thousand stays small.
+    private func written() throws(StepFailure) -> Set<Int> {
+        var known: Set<Int> = []
+        do throws(ItemSourceError) {
+            let source = try ByteSource(path)
+            var end: Int64 = 0
+            while let (bytes, _) = try source.record(endedBy: 0x0A, limit: 64 << 20) {
+                guard source.offset == end + Int64(bytes.count) + 1 else { break }
+                end = source.offset
+                guard let row = try? JSON.parse(bytes), let item = row["item"]?.string else { continue }
+                known.insert(Self.mark(item, row["attempt"]?.number?.int ?? 0))
+            }
+            if source.offset > end, ftruncate(descriptor.rawValue, off_t(end)) != 0 {
+                throw ItemSourceError("cannot take away the cut last line of \(path)")
+            }
+        } catch {
+            throw StepFailure(error.message, hint: error.hint)
+        }
+        return known
+    }
+
+    private static func mark(_ key: String, _ attempt: Int) -> Int {
+        var hasher = Hasher()
+        hasher.combine(key)
+        hasher.combine(attempt)
+        return hasher.finalize()
+    }
+
+    /// Appends the row of an item that has ended, in one write.
+    public func append(_ item: ItemRecord) {
+        do {
+            try descriptor.writeAll(Array((ResultRow(item).json.text + "\n").utf8))
+        } catch {
+            failure.withLock { $0 = $0 ?? "cannot append to \(path): \(error); run the batch again to complete it" }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Testing
+
+@Suite("A batch")
+struct BatchTests {
+    private struct Scene {
+        let workplace: Workplace
+        let service: BatchService
+
+        func add(_ names: some Sequence<String>) throws {
+            for name in names { try workplace.write("in/\(name)", name) }
+        }
+
+        func run(_ arguments: String..., crashing: String? = nil) async throws -> ProgramEnd {
+            var more = ["API_URL": service.server.url]
+            more["PIPELINE_CRASH_AT"] = crashing
+            return try await workplace.program.run(
+                arguments, environment: workplace.environment(more), folder: workplace.folder)
+        }
+
+        /// The command by which a batch begins and is run again.
+        func batch(_ arguments: String..., crashing: String? = nil) async throws -> ProgramEnd {
+            var more = ["API_URL": service.server.url]
+            more["PIPELINE_CRASH_AT"] = crashing
+            let all = ["run", "caption.json", "--each", "file=in/*", "--batch", "june", "--output", "out"] + arguments
+            return try await workplace.program.run(
+                all, environment: workplace.environment(more), folder: workplace.folder)
+        }
+
+        func counts() async throws -> [String: Int] {
+            let shown = try await workplace.show("june")["counts"]?.object ?? [:]
+            let pairs = shown.map { ($0.name, $0.value.number?.int ?? 0) }.filter { $0.1 > 0 }
+            return Dictionary(uniqueKeysWithValues: pairs)
+        }
+    }
+
+    private func withScene(_ body: (Scene) async throws -> Void) async throws {
+        try await withWorkplace { workplace in
+            let service = try BatchService()
+            defer { service.server.stop() }
+            try FileManager.default.createDirectory(
+                atPath: workplace.path("in"), withIntermediateDirectories: true)
+            try workplace.write("caption.json", BatchService.document)
+            try await body(Scene(workplace: workplace, service: service))
+        }
+    }
+
+    private func names(_ range: ClosedRange<Int>) -> [String] { range.map { "talk-\($0).wav" } }
+
+    @Test("killed again and again loses no item and submits none twice; its results file has each once")
+    func killed() async throws {
+        try await withScene { scene in
+            try scene.add(names(1...60))
+            let points = [
+                "submit.intent:3", "submit.sending:7", "submit.sent:5", "submit.answered:9", "submit.committed:4",
+                "poll.answered:8", "download.verified:3", "download.renamed:6",
+            ]
+            let first = try await scene.batch(
+                "--at-once", "7", "--results", "results.jsonl", crashing: points[0])
+            #expect(first.cause == .killed(SIGKILL), "\(first)")
+            for point in points.dropFirst() {
+                let end = try await scene.run("resume", "june", crashing: point)
+                #expect(end.cause == .killed(SIGKILL), "\(point): \(end)")
+            }
+            let last = try await scene.run("resume", "june")
+            #expect(last.cause == .exited(0), "\(last)")
+            #expect(scene.service.names == names(1...60).sorted())
+            #expect(try await scene.counts() == ["succeeded": 60])
+            #expect(scene.workplace.files(below: scene.workplace.output).count == 60)
+            let text = String(
+                decoding: scene.workplace.bytes(scene.workplace.path("results.jsonl")) ?? [], as: UTF8.self)
+            let rows = try text.split(separator: "\n").map { try JSON.parse(Array($0.utf8)) }
+            #expect(rows.compactMap { $0["item"]?.string }.sorted() == names(1...60).sorted())
+            #expect(rows.allSatisfy { $0["state"] == "succeeded" && $0["attempt"] == 1 })
+        }
+    }
+
+    @Test("run again does only what is new; what failed is left alone, and retry begins it anew")
+    func again() async throws {
+        try await withScene { scene in
+            try scene.add(names(1...5) + ["bad-1.wav", "bad-2.wav"])
+            let first = try await scene.batch()
+            #expect(first.cause == .exited(1) && first.lines.count == 5, "\(first)")
+            #expect(
+                first.errors.contains(
+                    "✗ 2 at model: 422 service 'api' answered 422 Unprocessable Content: too long  e.g. bad-1.wav — "
+                        + "pipeline show june/bad-1.wav"), "\(first)")
+            try scene.add(names(6...8))
+            let second = try await scene.batch()
+            #expect(second.cause == .exited(1) && second.lines.count == 3, "\(second)")
+            #expect(scene.service.names == names(1...8).sorted())
+            let shown = try await scene.run("show", "june/bad-1.wav", "--json")
+            #expect(try JSON.parse(Array(shown.output.utf8))["error"]?["status"] == 422, "\(shown)")
+            scene.service.mend()
+            let third = try await scene.run("retry", "june", "--item", "bad-2.wav")
+            #expect(third.cause == .exited(1) && third.lines.count == 1, "\(third)")
+            let fourth = try await scene.run("retry", "june")
+            #expect(fourth.cause == .exited(0) && fourth.lines.count == 1, "\(fourth)")
+            #expect(scene.service.names == (names(1...8) + ["bad-1.wav", "bad-2.wav"]).sorted())
+            let nothing = try await scene.run("retry", "june")
+            #expect(nothing.cause == .exited(64), "\(nothing)")
+        }
+    }
+
+    @Test("another input or document is told; --changed takes it")
+    func changed() async throws {
+        try await withScene { scene in
+            try scene.add(names(1...2))
+            #expect(try await scene.batch().cause == .exited(0))
+            let other = try await scene.batch("-i", "lang=de")
+            #expect(other.cause == .exited(2), "\(other)")
+            #expect(other.errors.contains("the input 'lang' of the batch 'june' differs"), "\(other)")
+            #expect(try await scene.batch("-i", "lang=de", "--changed").cause == .exited(0))
+            #expect(try await scene.batch("-i", "lang=de").cause == .exited(0), "the new is what it has by now")
+        }
+    }
+
+    @Test("stops when the last items all failed alike, or more than is tolerated, and goes on when told")
+    func stops() async throws {
+        try await withScene { scene in
+            try scene.add((1...40).map { "bad-\($0).wav" })
+            let same = try await scene.batch("--at-once", "1")
+            #expect(same.cause == .exited(75), "\(same)")
+            #expect(same.errors.contains("suspended (the last items all failed alike)"), "\(same)")
+            #expect(try await scene.counts() == ["failed": 10, "pending": 30])
+            #expect(try await scene.workplace.show("june")["cause"] == "sameFailure")
+            scene.service.mend()
+            #expect(try await scene.run("retry", "june").cause == .exited(0))
+            #expect(try await scene.counts() == ["succeeded": 40])
+        }
+        try await withScene { scene in
+            try scene.add((1...9).map { "bad-\($0).wav" })
+            let many = try await scene.batch("--at-once", "1", "--tolerate", "3")
+            #expect(many.cause == .exited(75), "\(many)")
+            #expect(many.errors.contains("suspended (more items failed than are tolerated)"), "\(many)")
+            #expect(try await scene.counts() == ["failed": 4, "pending": 5])
+        }
+    }
+
+    @Test("reads a table: a bad row is a failed item with its line, and a header that names no input begins nothing")
+    func table() async throws {
+        try await withScene { scene in
+            try scene.add(names(1...2))
+            try scene.workplace.write(
+                "rows.csv", "file,lang\nin/talk-1.wav,de\nin/gone.wav,en\nin/talk-2.wav\nin/talk-2.wav,fr\n")
+            let end = try await scene.run(
+                "run", "caption.json", "--each", "rows.csv", "--batch", "t", "--output", "out")
+            #expect(end.cause == .exited(1) && end.lines.count == 2, "\(end)")
+            let rows = try await scene.run("results", "t", "--state", "failed")
+            #expect(rows.lines.count == 2 && rows.output.contains("line 3: cannot read"), "\(rows)")
+            #expect(rows.output.contains("line 4: it has 1 fields, and the header 2"), "\(rows)")
+            let inputs = try await scene.run("results", "t", "--state", "succeeded", "--inputs")
+            #expect(inputs.lines.contains { $0.contains(#""lang":"de""#) }, "\(inputs)")
+            let strict = try await scene.run("run", "caption.json", "--each", "rows.csv", "--batch", "s", "--strict")
+            #expect(strict.cause == .exited(2), "\(strict)")
+            #expect(try await scene.run("show", "s").cause == .exited(64), "nothing is left of it")
+            for (text, part) in [
+                ("fil,lang\n", "the header names 'fil', which is no input"),
+                ("file,file\n", "the column 'file' stands twice"), ("lang\nde\n", "the input 'file' is missing"),
+            ] {
+                try scene.workplace.write("rows.csv", text)
+                let end = try await scene.run("run", "caption.json", "--each", "rows.csv")
+                #expect(end.cause == .exited(2) && end.errors.contains(part), "\(end)")
+            }
+        }
+    }
+
+    @Test("does as the document's 'batch' says: keys of its own, and results")
+    func document() async throws {
+        try await withScene { scene in
+            try scene.add(names(1...2))
+            let batch =
+                ##""batch": { "key": "${{ inputs.lang }}", "results": { "model": "${{ stages.model.id }}", "key": "${{ job.key }}" } },"##
+            try scene.workplace.write(
+                "caption.json",
+                BatchService.document.replacingOccurrences(of: #""inputs": {"#, with: batch + #" "inputs": {"#))
+            try scene.workplace.write(
+                "rows.csv", "file,lang\nin/talk-1.wav,de\nin/talk-2.wav,en\nin/talk-2.wav,en\n")
+            let end = try await scene.run(
+                "run", "caption.json", "--each", "rows.csv", "--batch", "d", "--output", "out")
+            #expect(end.cause == .exited(0) && end.lines.count == 2, "\(end)")
+            let rows = try await scene.run("results", "d", "--csv")
+            #expect(rows.lines.first == "item,state,files,cost,seconds,error,key,model", "\(rows)")
+            #expect(rows.lines.contains { $0.hasPrefix("de,succeeded,") && $0.contains(",d.1,") }, "\(rows)")
+            #expect(rows.lines.contains { $0.hasPrefix("en,duplicate,") }, "\(rows)")
+        }
+    }
+
+    @Test("stops on SIGINT with the line that goes on, and a second run joins a first")
+    func interrupted() async throws {
+        try await withScene { scene in
+            try scene.add(names(1...20))
+            let gate = Gate()
+            let slow = try LoopbackServer { request in
+                request.method == "POST" ? ScriptedAnswer([.wait(gate), .send(500, [], [])]) : .status(404)
+            }
+            defer { slow.stop() }
+            let program = try scene.workplace.program.start(
+                ["run", "caption.json", "--each", "file=in/*", "--batch", "june", "--output", "out"],
+                environment: scene.workplace.environment(["API_URL": slow.url]), folder: scene.workplace.folder)
+            _ = await slow.requests(atLeast: 1)
+            let second = try scene.workplace.program.start(
+                ["run", "caption.json", "--each", "file=in/*", "--batch", "june", "--output", "out"],
+                environment: scene.workplace.environment(["API_URL": slow.url]), folder: scene.workplace.folder)
+            #expect(await second.hasWritten("is running in another process"))
+            program.signal(SIGINT)
+            gate.open()
+            let end = await program.end
+            #expect(end.cause == .exited(75) && end.errors.contains("go on with: pipeline resume june"), "\(end)")
+            #expect(await second.end.cause == .exited(75))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import JSONPath
+import PipelineKit
+import Testing
+
+@Suite("Items are read")
+struct ItemReaderTests {
+    private func withFolder(_ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "items-" + UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try body(folder)
+    }
+
+    private func rows(of text: [UInt8], separator: Character = ",") throws -> [ItemRow] {
+        var rows: [ItemRow] = []
+        try withFolder { folder in
+            try Data(text).write(to: URL(filePath: folder + "/t.csv"))
+            let reader = try TableReader(folder + "/t.csv", separator: separator.asciiValue ?? 0)
+            while let row = try reader.next() { rows.append(row) }
+        }
+        return rows
+    }
+
+    private func rows(of text: String, separator: Character = ",") throws -> [ItemRow] {
+        try rows(of: Array(text.utf8), separator: separator)
+    }
+
+    private func bad(_ row: ItemRow) -> String? {
+        guard case .bad(let reason) = row.content else { return nil }
+        return reason
+    }
+
+    @Test("from a table with quotes, line breaks in fields, doubled quotes and any line ends")
+    func table() throws {
+        let text = "\u{FEFF}a,b\r\n1,\"x, \"\"y\"\"\nz\"\r\n\r\n2,\r3,\"\"\n4,last"
+        #expect(
+            try rows(of: text) == [
+                ItemRow(line: 2, content: .fields(["1", "x, \"y\"\nz"])),
+                ItemRow(line: 5, content: .fields(["2", ""])), ItemRow(line: 6, content: .fields(["3", ""])),
+                ItemRow(line: 7, content: .fields(["4", "last"])),
+            ])
+        #expect(
+            try rows(of: "a\tb\n1,0\t\"2\"\n", separator: "\t") == [ItemRow(line: 2, content: .fields(["1,0", "2"]))])
+    }
+
+    @Test("with a bad row told by its line, and the next one read")
+    func badRows() throws {
+        let bytes = Array("a,b\n1,2,3\n4\nx\"y,5\n\"q\"r,6\n".utf8) + [0xFF, 0x2C, 0x37, 0x0A] + Array("8,9\n".utf8)
+        let rows = try rows(of: bytes)
+        #expect(rows.map(\.line) == [2, 3, 4, 5, 6, 7])
+        #expect(bad(rows[0]) == "it has 3 fields, and the header 2")
+        #expect(bad(rows[1]) == "it has 1 fields, and the header 2")
+        #expect(bad(rows[2])?.hasPrefix("a quote stands inside a field") == true)
+        #expect(bad(rows[3])?.hasPrefix("text follows a closing quote") == true)
+        #expect(bad(rows[4]) == "field 1 is not UTF-8 text")
+        #expect(rows[5].content == .fields(["8", "9"]))
+        let open = try self.rows(of: "a\n\"never\nends\n")
+        #expect(open.count == 1 && open[0].line == 2 && bad(open[0]) == "a quote that begins here never ends")
+    }
+
+    @Test("not at all with a header that can't be right")
+    func headers() throws {
+        for (text, part) in [
+            ("a,b,a\n", "the column 'a' stands twice"), ("a,,b\n", "column 2 of"), ("", "is empty"),
+            ("\"a\n", "a quote that begins here never ends"),
+        ] {
+            let error = #expect(throws: ItemSourceError.self) { _ = try rows(of: text) }
+            #expect(error?.message.contains(part) == true, "\(text)")
+        }
+    }
+
+    @Test("from the place that an earlier reading reached")
+    func place() throws {
+        try withFolder { folder in
+            try Data("a\n1\n2\n3\n".utf8).write(to: URL(filePath: folder + "/t.csv"))
+            let first = try TableReader(folder + "/t.csv", separator: 0x2C)
+            _ = try first.next()
+            let second = try TableReader(folder + "/t.csv", separator: 0x2C, from: first.place)
+            #expect(try second.next() == ItemRow(line: 3, content: .fields(["2"])))
+        }
+    }
+
+    @Test("from JSON Lines, whose bad lines are bad rows")
+    func objects() throws {
+        try withFolder { folder in
+            let path = folder + "/t.jsonl"
+            try Data("{\"a\": 1}\n\n[1]\n{\"a\":\n{\"a\": \"ä\"}".utf8).write(to: URL(filePath: path))
+            let reader = try JSONLinesReader(path)
+            var rows: [ItemRow] = []
+            while let row = try reader.next() { rows.append(row) }
+            #expect(rows.map(\.line) == [1, 3, 4, 5])
+            #expect(rows[0].content == .members(["a": 1]) && rows[3].content == .members(["a": "ä"]))
+            #expect(bad(rows[1])?.hasPrefix("it is no JSON object") == true)
+            #expect(bad(rows[2])?.hasPrefix("it is not JSON") == true)
+        }
+    }
+
+    @Test("from lines and from what find -print0 writes, line breaks in names too")
+    func values() throws {
+        try withFolder { folder in
+            let path = folder + "/t"
+            try Data("a b\r\n\nc".utf8).write(to: URL(filePath: path))
+            let lines = try ValueReader(path, separator: 0x0A)
+            #expect(try lines.next() == ItemRow(line: 1, content: .value("a b")))
+            #expect(try lines.next() == ItemRow(line: 3, content: .value("c")))
+            #expect(try lines.next() == nil)
+            try Data("a\nb\u{0}c\u{0}".utf8).write(to: URL(filePath: path))
+            let names = try ValueReader(path, separator: 0)
+            #expect(try names.next()?.content == .value("a\nb"))
+            #expect(try names.next()?.content == .value("c"))
+        }
+    }
+
+    @Test("from files by patterns: folders of any depth, braces, hidden files only by a dot, folders never")
+    func patterns() throws {
+        try withFolder { folder in
+            for name in ["a.wav", "b.mp3", "c.txt", ".h.wav", "x/d.wav", "x/y/e.wav", ".z/f.wav"] {
+                let url = URL(filePath: "\(folder)/\(name)")
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data("1".utf8).write(to: url)
+            }
+            func found(_ pattern: String) throws -> [String] { try FilePattern(pattern).files(in: folder) }
+            #expect(try found("*.wav") == ["a.wav"])
+            #expect(try found("**/*.wav") == ["a.wav", "x/d.wav", "x/y/e.wav"])
+            #expect(try found("*.{wav,mp3}") == ["a.wav", "b.mp3"])
+            #expect(try found("[ab].*") == ["a.wav", "b.mp3"])
+            #expect(try found(".*.wav") == [".h.wav"])
+            #expect(try found("*") == ["a.wav", "b.mp3", "c.txt"])
+            #expect(try found("x/") == ["x/d.wav"])
+            #expect(try found(folder + "/x/**") == [folder + "/x/d.wav", folder + "/x/y/e.wav"])
+            #expect(try FilePattern("x/**/*.wav").fixedPart == "x/")
+            #expect(throws: ItemSourceError.self) { _ = try FilePattern("a{b") }
+            let empty = #expect(throws: ItemSourceError.self) { _ = try FileReader("*.flac", in: folder) }
+            #expect(empty?.message == "no file matches '*.flac'")
+        }
+    }
+
+    @Test("from what --each says, and from nothing else")
+    func sources() throws {
+        func source(_ text: String) throws -> ItemSource { try ItemSource(text, inputs: ["video", "n"]) }
+        #expect(try source("video=*.mov") == .files(input: "video", pattern: "*.mov"))
+        #expect(try source("video=-0") == .values(input: "video", separator: 0))
+        #expect(try source("-") == .objects(path: nil))
+        #expect(try source("a/b.jsonl") == .objects(path: "a/b.jsonl"))
+        #expect(try source("B.CSV") == .table(path: "B.CSV", separator: 0x2C))
+        #expect(try source("rows.tsv=-") == .table(path: nil, separator: 0x09))
+        for text in ["vido=*.mov", "video=", "readme.md"] {
+            #expect(throws: ItemSourceError.self, "\(text)") { _ = try source(text) }
+        }
+    }
+}
