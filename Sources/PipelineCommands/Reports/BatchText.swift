@@ -90,7 +90,7 @@ struct BatchText {
         ]
         if let ended = snapshot.ended { lines.append("ended     \(ended)") }
         if let rate = rate(job, now: now), rate > 0 {
-            let left = LiveFrame.seconds(Double(batch.itemCount - batch.endedCount) / rate)
+            let left = TimeText.span(Double(batch.itemCount - batch.endedCount) / rate)
             lines.append("rate      \(Int(rate * 3600)) an hour, about \(left) left")
         }
         lines += ["", counts]

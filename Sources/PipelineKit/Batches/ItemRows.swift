@@ -166,8 +166,8 @@ struct ItemRows {
             guard let input = definition.inputs.first(where: { $0.name == member.name }) else { continue }
             let text = member.value.string ?? ""
             switch input.kind {
-            case .string, .file: values[input.name] = member.value
-            case .number, .boolean, .json:
+            case .string, .file, .url: values[input.name] = member.value
+            case .number, .boolean, .json, .files:
                 if text.isEmpty { continue }
                 do throws(JSONSyntaxError) {
                     values[input.name] = try JSON.parse(Array(text.utf8))

@@ -81,7 +81,7 @@ struct OutputSchemaTests {
             #expect(results.array?.map { $0["valid"] } == [false, true, false], "\(wrong)")
             for arguments in [["--json"], ["--json", "--background"]] {
                 let end = try await workplace.program.run(
-                    ["plan", Documents.selfie] + arguments, environment: workplace.environment(),
+                    ["plan", Documents.selfie, "-i", "video=\(Documents.video)"] + arguments, environment: workplace.environment(),
                     folder: workplace.folder)
                 #expect(end.cause == .exited(0), "\(end)")
                 check(try JSON.parse(end.output), plan)

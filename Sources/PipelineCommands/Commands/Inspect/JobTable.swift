@@ -25,7 +25,9 @@ struct JobTable {
             }
             let record = job.snapshot.record
             let object: String
-            if record.key != record.id.text {
+            if let batch = job.snapshot.batch {
+                object = "\(record.key)  \(BatchText(key: record.key, batch: batch).brief)"
+            } else if record.key != record.id.text {
                 object = record.key
             } else if index < Self.described {
                 object = try await Self.object(of: record.id, in: journal)
