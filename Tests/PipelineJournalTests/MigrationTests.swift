@@ -26,6 +26,10 @@ struct MigrationTests {
         let job = version < 7 ? JobSnapshot.example(1, foundSecrets: []) : .example(1)
         var expected = job
         for change in JournalConformanceTests.history(job).joined() { expected.apply(change) }
+        // These databases were written before the example had digests and texts of files.
+        for fact in [Fact.digest("/a", .sha256), .digest("/a", .md5), .text("/a"), .base64("/a")] {
+            expected.facts[fact] = nil
+        }
         let read = try #require(try await journal.snapshot(of: job.record.id))
         #expect(SnapshotEssence.differences(read, expected) == [])
         #expect(try await journal.events(of: job.record.id, after: 0).count == 2)

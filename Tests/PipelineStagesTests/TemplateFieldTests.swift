@@ -148,7 +148,8 @@ struct TemplateFieldTests {
         top("services[].limits.receive", service(#""limits": { "receive": @ }"#), "1MB/s"),
         top("services[].limits.stall.below", service(#""limits": { "stall": { "below": @ } }"#), "1KB/s"),
         top("services[].limits.stall.for", service(#""limits": { "stall": { "for": @ } }"#), "5s"),
-        top("deadline", #""deadline": @"#, "1h"), top("concurrency", #""concurrency": @"#, 3),
+        top("batch.atOnce", #""batch": { "atOnce": @ }"#, 3), top("batch.stopAfter", #""batch": { "stopAfter": @ }"#, 3),
+        top("batch.tolerate", #""batch": { "tolerate": @ }"#, "5%"), top("deadline", #""deadline": @"#, "1h"), top("concurrency", #""concurrency": @"#, 3),
         top("background.discretionary", #""background": { "discretionary": @ }"#, true),
         top("background.tolerance", #""background": { "tolerance": @ }"#, "12.5%"),
         top("background.budget.resumes", #""background": { "budget": { "resumes": @ } }"#, 0),
@@ -220,6 +221,10 @@ struct TemplateFieldTests {
     ]
 
     private static let ofTransfers = [
+        stage(
+            "uploadStage.part.keep[]",
+            #""kind": "upload", "file": "f", "protocol": "parts", "request": { "POST": "http://h/" }, "#
+                + #""part": { "PUT": "http://h/", "part": true, "keep": { "n": @ } }"#, 1, any: true),
         upload("uploadStage.partSize", #""partSize": @"#, "1MiB"), upload("uploadStage.parallel", #""parallel": @"#, 2),
         download("downloadStage.parallel", #""parallel": @"#, 2),
         download("downloadStage.overwrite", #""overwrite": @"#, true),

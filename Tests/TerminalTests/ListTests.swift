@@ -22,7 +22,10 @@ struct ListTests {
             """
             until [ -e ready ]; do :; done; exec 2>/dev/null; pipeline run good.json -i audio=sound.wav >out
             pipeline run bad.json --key mine; clear; pipeline ls; echo ready
-            while read width; do clear; pipeline list; echo "at $width"; done
+            while read width; do
+                until [ "$(stty size </dev/tty | cut -d ' ' -f 2)" = "$width" ]; do :; done
+                clear; pipeline list; echo "at $width"
+            done
             """)
         do {
             for (name, text) in [("good.json", Self.good), ("bad.json", Self.bad), ("sound.wav", "x"), ("ready", "")] {

@@ -41,7 +41,7 @@ public struct BatchDefinition: Sendable {
 
 extension FailureTolerance {
     static var type: FieldType<Setting<Self>> {
-        let share: JSON = ["type": "string", "pattern": "^[0-9]+(\\.[0-9]+)?%$"]
+        let share: JSON = ["type": "string", "pattern": #"^[0-9]+(\.[0-9]+)?%$|\$\{\{"#]
         return .setting(schema: ["anyOf": [.integer(0...1_000_000_000), share]], roots: []) {
             json throws(ValueSyntaxError) in
             if let count = json.number?.int, count >= 0 { return .count(count) }

@@ -81,8 +81,8 @@ struct OutputSchemaTests {
             #expect(results.array?.map { $0["valid"] } == [false, true, false], "\(wrong)")
             for arguments in [["--json"], ["--json", "--background"]] {
                 let end = try await workplace.program.run(
-                    ["plan", Documents.selfie, "-i", "video=\(Documents.video)"] + arguments, environment: workplace.environment(),
-                    folder: workplace.folder)
+                    ["plan", Documents.selfie, "-i", "video=\(Documents.video)"] + arguments,
+                    environment: workplace.environment(), folder: workplace.folder)
                 #expect(end.cause == .exited(0), "\(end)")
                 check(try JSON.parse(end.output), plan)
             }

@@ -42,7 +42,7 @@ import Testing
             Case("self == 1", "self", "\"self\" needs the name of a capture after it", "write self.CAPTURE"),
             Case(
                 "job.started_at", ".started_at", "there is no \"job.started_at\"",
-                "there are job.id, job.key, job.started"),
+                "there are job.id, job.key, job.item, job.started"),
             Case(
                 "response.heders", ".heders", "there is no \"response.heders\"",
                 "did you mean \"response.headers\"? There are response.status, response.headers, response.body"),

@@ -78,6 +78,7 @@ struct ListCommand: WorkspaceCommand {
         let cause = job.snapshot.suspension(isOwned: job.owner != nil).map { " (\($0.rawValue))" } ?? ""
         let key = record.key == record.id.text ? "" : "  key \(record.key)"
         let counts = job.snapshot.batch.map { "  " + BatchText(key: record.key, batch: $0).brief } ?? ""
-        return "\(record.id)  \(record.started)  \(phase.rawValue, phase.style)\(cause)  \(record.pipeline)\(key)\(counts)"
+        let state: StyledText = "\(phase.rawValue, phase.style)\(cause)"
+        return "\(record.id)  \(record.started)  \(state)  \(record.pipeline)\(key)\(counts)"
     }
 }
