@@ -105,7 +105,6 @@ struct ParallelDownloadTests {
         let descriptor = open("\(folder.path)/m.obj.part", O_WRONLY)
         pwrite(descriptor, "damaged", 7, off_t(piece.start))
         close(descriptor)
-        let before = bench.state.moved.received
         #expect(await bench.run().finished != nil)
         #expect(folder.read("m.obj") == content)
         #expect(bench.state.moved.received == 10 << 20)
