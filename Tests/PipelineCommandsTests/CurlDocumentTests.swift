@@ -11,9 +11,9 @@ import Testing
         let text = try CurlDocument(commands, name: "made").text()
         let source = SourceText(name: "made.json", text: text)
         let settings = Settings(stateFolder: "/nonexistent", secretsFile: nil, environment: [:])
-        do {
+        do throws(DefinitionError) {
             _ = try Planner(catalogue: Workspace(settings: settings).catalogue).plan(source)
-        } catch let error as DefinitionError {
+        } catch {
             Issue.record("\(error.report)\n\(text)")
         }
         return (try JSONNode.parse(source).json, text)
