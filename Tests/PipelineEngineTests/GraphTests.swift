@@ -129,11 +129,41 @@ import Testing
                 == #"${{ job.id }} gives "j1", and this must be a whole number from 1 to 1024"#)
     }
 
-    @Test("an item that fails lets running ones end, starts no more and fails the stage")
+    @Test("all items are tried, what follows each follows it, and then the stage fails that names those that failed")
+    func failingItems() {
+        let run = Self.run(
+            """
+            { "id": "a", "kind": "echo", "concurrency": 1, "forEach": "split('p,bad,q,bad,r', ',')",
+              "reading": "${{ item }}" },
+            { "id": "b", "kind": "echo", "concurrency": 1, "forEach": { "stage": "a" },
+              "reading": "${{ 'after ' + item }}" },
+            { "id": "c", "kind": "echo", "reading": 1 }
+            """, pause: .seconds(10))
+        #expect(run.end == .ended(.failed))
+        #expect(run.seen.filter { $0.hasPrefix("after") } == ["after p", "after q", "after r"])
+        let failure = run.bench.job()?.failure
+        #expect(failure?.step == StepKey(stage: "a"))
+        #expect(failure?.failure.title == "2 of 5 items failed: 1, 3; item 1: it is bad")
+        #expect(run.state("b", 4) == .succeeded(["x": "after r"]))
+        #expect(run.state("c") == .pending)
+    }
+
+    @Test("as many items may fail as 'tolerate' says", arguments: [("1", true), (#""40%""#, true), (#""10%""#, false)])
+    func tolerated(said: String, succeeds: Bool) {
+        let run = Self.run(
+            """
+            { "id": "a", "kind": "echo", "tolerate": \(said), "forEach": "split('p,bad,q', ',')",
+              "reading": "${{ item }}" }
+            """)
+        #expect(run.end == .ended(succeeds ? .succeeded : .failed))
+        if succeeds { #expect(run.state("a") == .succeeded(["x": ["p", nil, "q"]])) }
+    }
+
+    @Test("with stopOnFailure an item that fails lets running ones end, starts no more and fails the stage")
     func failingItem() {
         let run = Self.run(
             """
-            { "id": "a", "kind": "echo", "concurrency": 2, "forEach": "split('bad,slow,never,never', ',')",
+            { "id": "a", "kind": "echo", "stopOnFailure": true, "concurrency": 2, "forEach": "split('bad,slow,never,never', ',')",
               "reading": "${{ item }}" },
             { "id": "b", "kind": "echo", "reading": 1 }
             """, pause: .seconds(10))

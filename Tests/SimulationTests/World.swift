@@ -140,13 +140,15 @@ final class World: Sendable {
     func resolve(by process: SimulatedProcess) -> LaneTask {
         process.lane.start { [self] in
             let engine = engine(of: process)
-            guard let job = recorder.job(record.id) else { return }
+            guard let job = recorder.job(record.id),
+                let plan = try? plan(for: process, PublicationLaw(recorder, of: process.owner))
+            else { return }
             for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) where step.state.name == .unknown {
                 let tag = job.submits[key]?.key
                 let found = server.jobs.first { $0.tag == tag }
                 let resolution: Resolution = found.map { .found(["id": .string($0.id)]) } ?? .resubmit
                 simulation.note("a person settles \(key): \(resolution)")
-                try? await engine.resolve(record.id, key, as: resolution)
+                try? await engine.resolve(record.id, key, plan: plan, as: resolution)
             }
         }
     }

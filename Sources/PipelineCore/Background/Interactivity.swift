@@ -13,9 +13,9 @@ public enum Interactivity: String, Sendable, Hashable, CaseIterable {
         self = hasTerminal || isAsserted ? .attended : .unattended
     }
 
-    /// Whether a job that is driven so is held back as the background is: always one of the background; beside it one
-    /// that nobody waits for, if its document says how. What nobody wrote does not slow down a script.
+    /// Whether a job that runs so is held back as the background is: one that nobody waits for, if its document says
+    /// how. What nobody wrote slows down neither a script nor a job of the background.
     public func isHeld(by background: BackgroundDefinition, mode: JobMode) -> Bool {
-        mode == .background || self == .unattended && background.isStated
+        background.isStated && (mode == .background || self == .unattended)
     }
 }

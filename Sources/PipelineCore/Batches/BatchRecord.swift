@@ -69,42 +69,6 @@ public struct BatchSettings: Sendable, Hashable {
     }
 }
 
-/// How many items may fail.
-public enum FailureTolerance: Sendable, Hashable {
-    case count(Int)
-    /// Of all items, in percent.
-    case percent(Double)
-
-    /// From `10` or `5%`; nil for anything else.
-    public init?(_ text: String) {
-        if text.utf8.last == UInt8(ascii: "%"), let percent = Double(text.dropLast()), (0...100).contains(percent) {
-            self = .percent(percent)
-        } else if let count = Int(text), count >= 0 {
-            self = .count(count)
-        } else {
-            return nil
-        }
-    }
-
-    public var text: String {
-        switch self {
-        case .count(let count): "\(count)"
-        case .percent(let percent): percent == percent.rounded() ? "\(Int(percent))%" : "\(percent)%"
-        }
-    }
-
-    /// True if so many failures are more than are tolerated. A share is of all items once these are known, before that of
-    /// those read, from a hundred on.
-    public func isExceeded(failures: Int, items: Int, isRead: Bool) -> Bool {
-        switch self {
-        case .count(let count): return failures > count
-        case .percent(let percent):
-            guard isRead || items >= 100 else { return false }
-            return Double(failures) > Double(items) * percent / 100
-        }
-    }
-}
-
 /// The run of items that ended last and failed alike.
 public struct FailureStreak: Sendable, Hashable {
     public var group: ItemFailure.Group?

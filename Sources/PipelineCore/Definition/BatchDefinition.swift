@@ -19,7 +19,7 @@ public struct BatchDefinition: Sendable {
         "atOnce", FieldType<Setting<Int>>.count(1...100_000, roots: []), default: 64,
         "How many items are begun and not ended.")
     static let toleranceField = Field(
-        "tolerate", FailureTolerance.type, examples: ["5%", 10],
+        "tolerate", FailureTolerance.type(roots: []), examples: ["5%", 10],
         "How many items may fail, a number or a share; beyond it nothing more begins.")
     static let stopAfterField = Field(
         "stopAfter", FieldType<Setting<Int>>.count(1...100_000, roots: []), default: 10,
@@ -35,18 +35,6 @@ public struct BatchDefinition: Sendable {
                 key: reader.optional(keyField), atOnce: reader.optional(atOnceField),
                 tolerance: reader.optional(toleranceField), stopAfter: reader.optional(stopAfterField),
                 results: reader.value(resultsField, default: []))
-        }
-    }
-}
-
-extension FailureTolerance {
-    static var type: FieldType<Setting<Self>> {
-        let share: JSON = ["type": "string", "pattern": #"^[0-9]+(\.[0-9]+)?%$|\$\{\{"#]
-        return .setting(schema: ["anyOf": [.integer(0...1_000_000_000), share]], roots: []) {
-            json throws(ValueSyntaxError) in
-            if let count = json.number?.int, count >= 0 { return .count(count) }
-            if let text = json.string, text.hasSuffix("%"), let share = FailureTolerance(text) { return share }
-            throw ValueSyntaxError("this is a whole number or a share of all items", hint: "write 10 or \"5%\"")
         }
     }
 }

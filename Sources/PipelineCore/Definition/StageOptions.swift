@@ -9,6 +9,9 @@ struct StageOptions {
     let condition: Expression?
     let forEach: ForEachDefinition?
     let concurrency: Setting<Int>?
+    /// How many items may fail; none when nothing is said.
+    let tolerance: Setting<FailureTolerance>?
+    let stopsOnFailure: Setting<Bool>
     let warnings: [WarnDefinition]
     let continuesOnFailure: Setting<Bool>
     let retry: RetryDefinition
@@ -34,6 +37,12 @@ struct StageOptions {
         "An expression that gives an array, or { \"stage\": ID }: the stage runs once for each item.")
     static let concurrencyField = Field(
         "concurrency", .count(1...1024), default: 4, "How many items run at a time.")
+    static let toleranceField = Field(
+        "tolerate", FailureTolerance.type(roots: [.stages, .job, .secrets]), examples: [10, "5%"],
+        "With forEach: how many items may fail before the stage does, a number or a percentage; 0 by default.")
+    static let stopField = Field(
+        "stopOnFailure", .flag([.stages, .job, .secrets]), default: false,
+        "With forEach: whether no more items start once one has failed; else all are tried.")
     static let warnField = Field("warn", .array(of: WarnDefinition.type), "What to warn of when it has succeeded.")
     static let continuesField = Field(
         "continueOnFailure", .flag(), default: false, "Whether the others go on when it has failed.")
@@ -52,7 +61,8 @@ struct StageOptions {
 
     static let fields: [any AnyField] = [
         StageDefinition.idField, StageDefinition.kindField, serviceField, DecoratorDefinition.field, needsField,
-        conditionField, forEachField, concurrencyField, warnField, continuesField, RetryDefinition.field, deadlineField,
+        conditionField, forEachField, concurrencyField, toleranceField, stopField, warnField, continuesField,
+        RetryDefinition.field, deadlineField,
         estimateField, discretionaryField, expiresField, renewField,
     ]
 
@@ -61,6 +71,8 @@ struct StageOptions {
             service: reader.optional(serviceField), decorators: reader.value(DecoratorDefinition.field, default: []),
             needs: reader.optional(needsField), condition: reader.optional(conditionField),
             forEach: reader.optional(forEachField), concurrency: reader.optional(concurrencyField),
+            tolerance: reader.optional(toleranceField),
+            stopsOnFailure: reader.value(stopField, default: .constant(false)),
             warnings: reader.value(warnField, default: []),
             continuesOnFailure: reader.value(continuesField, default: .constant(false)),
             retry: reader.value(RetryDefinition.field, default: RetryDefinition()),

@@ -33,17 +33,18 @@ extension JobSnapshot {
         return failure == nil ? .succeeded : .failed
     }
 
-    /// The failure that makes the job fail: the first by time of its end, and an item's rather than that of its stage,
-    /// which only follows from it.
+    /// The failure that makes the job fail: the first by time of its end. An item's is its stage's matter, which fails
+    /// once too many have.
     public var failure: (step: StepKey, failure: StepFailure)? {
         let failed = steps.compactMap { key, step -> (Timestamp, StepKey, StepFailure)? in
-            guard case .failed(let failure) = step.state, !step.toleratesFailure else { return nil }
+            guard key.item == nil, case .failed(let failure) = step.state, !step.toleratesFailure else { return nil }
             return (step.ended ?? .epoch, key, failure)
         }
-        let broken = Set(failed.lazy.filter { $0.1.item != nil }.map(\.1.stage))
-        let causes = failed.filter { $0.1.item != nil || !broken.contains($0.1.stage) }
-        return causes.min { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
+        return failed.min { ($0.0, $0.1) < ($1.0, $1.1) }.map { ($0.1, $0.2) }
     }
+
+    /// The steps that failed in a job that may succeed nevertheless, or beside what failed it.
+    public var failedSteps: [StepKey] { steps.lazy.filter { $0.value.state.name == .failed }.map(\.key).sorted() }
 
     /// Why the job is suspended; nil when it is owned, ended, or waits for a person to settle a submit.
     public func suspension(isOwned: Bool) -> SuspensionCause? {

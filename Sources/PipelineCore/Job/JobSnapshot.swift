@@ -9,6 +9,7 @@ public struct JobSnapshot: Sendable {
     public var facts: [Fact: JSON]
     /// In the order in which they were written; ``orderedFiles`` is for people.
     public var files: [WrittenFile]
+    private var filePlaces: [String: Int] = [:]
     /// The sequence number of the last journaled event.
     public var sequence: Int
     public var mode: JobMode
@@ -93,6 +94,22 @@ extension JobSnapshot {
             .sorted { $0.rank < $1.rank }.map(\.file)
     }
 
+    /// Adds a file; one that was written again goes to the end. Costs the same however many there are.
+    private mutating func add(_ file: WrittenFile) {
+        if filePlaces.count != files.count {
+            filePlaces = Dictionary(files.enumerated().map { ($1.path, $0) }, uniquingKeysWith: { $1 })
+        }
+        if let place = filePlaces[file.path], files.indices.contains(place) {
+            files.remove(at: place)
+            filePlaces = Dictionary(files.enumerated().map { ($1.path, $0) }, uniquingKeysWith: { $1 })
+        }
+        filePlaces[file.path] = files.count
+        files.append(file)
+    }
+
+    /// Whether a callback for the step has woken nothing yet.
+    public func hasCallback(_ key: StepKey) -> Bool { (pushes[key]?.waiting ?? 0) > 0 }
+
     /// Whether a push came that woke nothing yet.
     public var hasPushes: Bool { pushes.values.contains { $0.waiting > 0 } }
 
@@ -103,9 +120,7 @@ extension JobSnapshot {
         case .submit(let key, let submit): submits[key] = submit
         case .fact(let fact, let value): facts[fact] = value
         case .event(let event): sequence = event.sequence ?? sequence
-        case .file(let file):
-            files.removeAll { $0.path == file.path }
-            files.append(file)
+        case .file(let file): add(file)
         case .taken(let mode):
             self.mode = mode
             cause = nil

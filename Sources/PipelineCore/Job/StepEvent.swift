@@ -30,8 +30,14 @@ public enum StepEvent: Sendable, Hashable {
     case cancelled
     /// The step is not to run.
     case skipped
-    /// A person wants it done again, with fresh tries.
+    /// It can't begin: what it reads is void, or a value that it needs is wrong.
+    case refused(StepFailure)
+    /// A person wants it tried again, with fresh attempts.
     case retried
+    /// Its captures are void, and another stage needs fresh ones.
+    case renewing
+    /// A person wants it done again, as if it had never run.
+    case restarted
 }
 
 /// A try that ended without a result, with what the retry decision needs.
@@ -57,6 +63,8 @@ public struct AttemptFailure: Sendable, Hashable, Error {
     public var pause: Duration
     /// Whether bytes moved in this try, so that earlier failures are forgotten.
     public var progressed: Bool
+    /// Whether the remote job that the step began is over without a result: what follows a `retry` is a new one.
+    public var endsRemoteJob = false
 
     public init(
         _ failure: StepFailure, kind: Kind, retryAfter: Duration? = nil, pause: Duration = .zero,

@@ -41,4 +41,32 @@ public struct StepRecord: Sendable, Hashable {
         self.value = value
         version = 0
     }
+
+    /// Puts in what was said of the step since its last change.
+    mutating func add(_ notes: StepNotes) {
+        if let noted = notes.expires { expires = noted }
+        bytesSent += notes.moved.sent
+        bytesReceived += notes.moved.received
+    }
+}
+
+extension StepRecord {
+    /// The step as if it had never run; what it has cost stays.
+    func restarted() -> StepRecord {
+        var fresh = StepRecord(toleratesFailure: toleratesFailure, value: value)
+        fresh.bytesSent = bytesSent
+        fresh.bytesReceived = bytesReceived
+        fresh.resumes = resumes
+        fresh.version = version
+        return fresh
+    }
+}
+
+extension JSONObject {
+    /// The object with the members of the other, which win.
+    func merging(_ other: JSONObject) -> JSONObject {
+        var all = self
+        for member in other { all[member.name] = member.value }
+        return all
+    }
 }

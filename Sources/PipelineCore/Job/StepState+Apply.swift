@@ -1,88 +1,101 @@
-import JSONPath
+public import JSONPath
 
 /// An event that can't happen to a step in that state: a mistake of the engine's, never of the world's.
 public struct IllegalTransition: Error, Sendable, Hashable, CustomStringConvertible {
     public let state: StepState.Name
     public let event: String
+    /// The step, where it is known.
+    public var step: StepKey?
 
-    public var description: String { "\(event) cannot happen to a step that is \(state.rawValue)" }
+    public var description: String {
+        "\(step.map { "stage '\($0)': " } ?? "")\(event) cannot happen to a step that is \(state.rawValue)"
+    }
+}
+
+/// The state after an event, and the events of the job that tell of it.
+public struct StepTransition: Sendable, Hashable {
+    public let state: StepState
+    public let events: [Event]
+
+    /// The kind of an event and its data.
+    public struct Event: Sendable, Hashable {
+        public let kind: JobEvent.Kind
+        public let data: JSONObject
+    }
+
+    init(_ state: StepState, _ events: (JobEvent.Kind, JSONObject)...) {
+        self.state = state
+        self.events = events.map { Event(kind: $0.0, data: $0.1) }
+    }
 }
 
 extension StepState {
-    /// The law of change: the state after an event, and what to do once that is committed.
+    /// The law of change of one step: the state after an event, and the events that tell of it.
     ///
     /// No I/O, no clock and no randomness inside: a recorded history gives the same states again. Events that come
-    /// too late for a step that has ended throw; the engine drops a stage's outcome before it gets here when the step
+    /// too late for a step that has ended throw; ``JobState`` drops a stage's outcome before it gets here when the step
     /// was cancelled meanwhile.
-    public func apply(_ event: StepEvent, at time: Timestamp) throws(IllegalTransition) -> (StepState, [StepEffect]) {
+    public func apply(_ event: StepEvent, at time: Timestamp) throws(IllegalTransition) -> StepTransition {
         switch (self, event) {
-        case (.pending, .started):
-            return (.running(AttemptState()), [.publish(.stageStarted, [:]), .run])
+        case (.pending, .started): return StepTransition(.running(AttemptState()), (.stageStarted, [:]))
         case (.waiting(let tries, _, let reason), .woken):
-            let running = reason.kind.startsNewTry ? tries.next : tries
-            return (.running(running), [.publish(.stageResumed, [:]), .run])
-        case (.running(let tries), .progressed):
-            return (.running(tries.progressed), [])
-        case (.running, .finished(let captures)):
-            return (.succeeded(captures), [.publish(.stageSucceeded, [:])])
+            return StepTransition(.running(reason.kind.startsNewTry ? tries.next : tries), (.stageResumed, [:]))
+        case (.running(let tries), .progressed): return StepTransition(.running(tries.progressed))
+        case (.running, .finished(let captures)): return StepTransition(.succeeded(captures), (.stageSucceeded, [:]))
         case (.running(let tries), .parked(let wake, let reason)):
-            return Self.parked(tries, wake, reason)
+            let state = StepState.waiting(tries, wake, reason)
+            return StepTransition(state, (.stageWaiting, Self.data(of: wake, reason)))
         case (.running(let tries), .tryFailed(let failed, let policy, let random)):
             return Self.afterFailure(failed, policy, random, tries: tries, at: time)
         case (.running(var tries), .renewed(let failure)):
             tries.renewals += 1
-            let (state, effects) = Self.parked(tries, .at(time), WaitReason(.renewal, detail: failure.title))
-            return (state, [.publish(.attemptFailed, ["error": failure.json])] + effects)
+            let (wake, reason) = (WakeCondition.at(time), WaitReason(.renewal, detail: failure.title))
+            return StepTransition(
+                .waiting(tries, wake, reason), (.attemptFailed, ["error": failure.json]),
+                (.stageWaiting, Self.data(of: wake, reason)))
         case (.running(let tries), .lostTrack(let submit)):
             let data: JSONObject = ["key": .string(submit.key), "since": .string(submit.since.description)]
-            return (.unknown(tries, submit), [.publish(.stageUnknown, data)])
-        case (.running(let tries), .interrupted(let reason)):
-            return (.waiting(tries, .resume, reason), [])
+            return StepTransition(.unknown(tries, submit), (.stageUnknown, data))
+        case (.running(let tries), .interrupted(let reason)): return StepTransition(.waiting(tries, .resume, reason))
         case (.running(let tries), .takenUp):
-            return (.waiting(tries, .at(time), WaitReason(.interrupted)), [])
+            return StepTransition(.waiting(tries, .at(time), WaitReason(.interrupted)))
         case (.waiting(let tries, let wake, let reason), .takenUp):
             let isHastened = wake == .resume || reason.kind.endsWithResume && wake.time.map { $0 > time } ?? true
-            return (isHastened ? .waiting(tries, .at(time), reason) : self, [])
-        case (_, .takenUp): return (self, [])
+            return StepTransition(isHastened ? .waiting(tries, .at(time), reason) : self)
+        case (_, .takenUp): return StepTransition(self)
         case (.unknown(let tries, _), .resolved):
-            return (.waiting(tries, .resume, WaitReason(.interrupted)), [])
-        case (.unknown, .abandoned(let failure)):
-            return (.failed(failure), [.publish(.stageFailed, ["error": failure.json])])
-        case (.pending, .skipped):
-            return (.skipped, [.publish(.stageSkipped, [:])])
+            return StepTransition(.waiting(tries, .resume, WaitReason(.interrupted)))
+        case (.unknown, .abandoned(let failure)), (.pending, .refused(let failure)):
+            return StepTransition(.failed(failure), (.stageFailed, ["error": failure.json]))
+        case (.pending, .skipped): return StepTransition(.skipped, (.stageSkipped, [:]))
         case (.pending, .cancelled), (.running, .cancelled), (.waiting, .cancelled), (.unknown, .cancelled):
-            return (.cancelled, [.publish(.stageCancelled, [:])])
-        case (.failed, .retried), (.cancelled, .retried), (.succeeded, .retried), (.skipped, .retried):
-            return (.pending, [])
-        case (.pending, .tryFailed(let failed, _, _)) where failed.kind == .definite:
-            return (.failed(failed.failure), [.publish(.stageFailed, ["error": failed.failure.json])])
-        default:
-            throw IllegalTransition(state: name, event: event.name)
+            return StepTransition(.cancelled, (.stageCancelled, [:]))
+        case (.failed, .retried), (.cancelled, .retried): return StepTransition(.pending)
+        case (.succeeded, .renewing): return StepTransition(.pending)
+        case (_, .restarted): return StepTransition(.pending)
+        default: throw IllegalTransition(state: name, event: event.name)
         }
     }
 
-    private static func parked(_ tries: AttemptState, _ wake: WakeCondition, _ reason: WaitReason) -> (
-        StepState, [StepEffect]
-    ) {
+    private static func data(of wake: WakeCondition, _ reason: WaitReason) -> JSONObject {
         var data: JSONObject = ["until": JSON(wake.time?.description), "reason": .string(reason.kind.rawValue)]
         if let detail = reason.detail { data["detail"] = .string(detail) }
-        let effects: [StepEffect] = wake.time.map { [.wake(at: $0)] } ?? []
-        return (.waiting(tries, wake, reason), [.publish(.stageWaiting, data)] + effects)
+        return data
     }
 
     private static func afterFailure(
         _ failed: AttemptFailure, _ policy: RetryPolicy, _ random: Double, tries before: AttemptState,
         at time: Timestamp
-    ) -> (StepState, [StepEffect]) {
+    ) -> StepTransition {
         let error: JSONObject = ["error": failed.failure.json]
         var tries = failed.progressed ? before.progressed : before
         let since = tries.failingSince ?? time
         tries.failingSince = since
         switch failed.kind {
-        case .definite: return (.failed(failed.failure), [.publish(.stageFailed, error)])
+        case .definite: return StepTransition(.failed(failed.failure), (.stageFailed, error))
         case .secret:
             let reason = WaitReason(.secret, detail: failed.failure.title)
-            return (.waiting(tries, .resume, reason), [.publish(.attemptFailed, error), .suspendJob(.secret)])
+            return StepTransition(.waiting(tries, .resume, reason), (.attemptFailed, error))
         case .answered: tries.failures += 1
         case .silent: tries.noResponseCount += 1
         }
@@ -90,19 +103,22 @@ extension StepState {
             failed.pause,
             policy.delay(
                 afterFailures: tries.failures + tries.noResponseCount, floor: failed.retryAfter, random: random))
-        let isOverdue = time + delay > since + policy.duration
+        let limit = since + policy.duration
+        // What the service itself asks to wait for is waited for, once: it is not tried in vain meanwhile.
+        let isOverdue = failed.retryAfter == nil ? time + delay > limit : time > limit
         if failed.kind == .answered, tries.failures >= policy.attempts || isOverdue {
-            return (.failed(failed.failure), [.publish(.attemptFailed, error), .publish(.stageFailed, error)])
+            return StepTransition(.failed(failed.failure), (.attemptFailed, error), (.stageFailed, error))
         }
         if isOverdue {
             // The next owner starts with a fresh allowance: the network was away, the service refused nothing.
             let reason = WaitReason(.noAnswer, detail: failed.failure.title)
             let rested = AttemptState(number: tries.number)
-            return (.waiting(rested, .resume, reason), [.publish(.attemptFailed, error), .suspendJob(.noNetwork)])
+            return StepTransition(.waiting(rested, .resume, reason), (.attemptFailed, error))
         }
         let kind: WaitReason.Kind = failed.retryAfter == nil ? .retry : .refused
-        let (state, effects) = parked(tries, .at(time + delay), WaitReason(kind, detail: failed.failure.title))
-        return (state, [.publish(.attemptFailed, error)] + effects)
+        let (wake, reason) = (WakeCondition.at(time + delay), WaitReason(kind, detail: failed.failure.title))
+        return StepTransition(
+            .waiting(tries, wake, reason), (.attemptFailed, error), (.stageWaiting, data(of: wake, reason)))
     }
 }
 
@@ -146,6 +162,9 @@ extension StepEvent {
         case .cancelled: "cancelled"
         case .skipped: "skipped"
         case .retried: "retried"
+        case .renewing: "renewing"
+        case .restarted: "restarted"
+        case .refused: "refused"
         }
     }
 }

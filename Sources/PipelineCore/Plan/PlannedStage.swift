@@ -18,6 +18,10 @@ public final class PlannedStage: Sendable {
     public let forEach: ForEachDefinition?
     /// How many of its items run at a time; 4 when nothing is said.
     public let concurrency: Setting<Int>?
+    /// How many of its items may fail; none when nothing is said.
+    public let tolerance: Setting<FailureTolerance>?
+    /// Whether no more of its items start once one has failed.
+    public let stopsOnFailure: Setting<Bool>
     public let warnings: [WarnDefinition]
     /// Whether it runs when the job has ended: it may read every capture, and its failure changes nothing.
     public let isFinal: Bool
@@ -57,6 +61,8 @@ public final class PlannedStage: Sendable {
         condition = options.condition
         forEach = options.forEach
         concurrency = options.concurrency ?? document.defaults.concurrency
+        tolerance = options.tolerance
+        stopsOnFailure = options.stopsOnFailure
         warnings = options.warnings
         isFinal = draft.isFinal
         continuesOnFailure = options.continuesOnFailure
@@ -78,6 +84,21 @@ public final class PlannedStage: Sendable {
     /// Whether it reads that capture of a stage, as far as its text tells.
     public func reads(_ capture: String, of source: String) -> Bool {
         readCaptures[source].map { $0.contains(capture) || $0.contains(nil) } ?? false
+    }
+
+    /// Whether nothing must be found out before it begins.
+    var beginsWithJob: Bool { condition == nil && forEach == nil && renews == nil && hasConstantSettings }
+
+    /// Whether what the document says around its work is the same for every job.
+    package var hasConstantSettings: Bool {
+        retries.isConstant && continuesOnFailure.constant != nil && discretionary.constant != nil
+            && (deadline == nil || deadline?.constant != nil)
+    }
+
+    /// Whether what bounds its items is.
+    var hasConstantLimits: Bool {
+        (concurrency == nil || concurrency?.constant != nil) && (tolerance == nil || tolerance?.constant != nil)
+            && stopsOnFailure.constant != nil
     }
 
     /// When a failed try is repeated, as far as that is known without values of expressions.

@@ -62,4 +62,11 @@ public enum StageFailure: Error, Sendable {
     public static func definite(_ failure: StepFailure) -> StageFailure {
         .failed(AttemptFailure(failure, kind: .definite))
     }
+
+    /// A failure of the remote job itself: it is over without a result, or gone. A later attempt submits a new one.
+    public static func remoteJobEnded(_ failure: StepFailure) -> StageFailure {
+        var failed = AttemptFailure(failure, kind: .definite)
+        failed.endsRemoteJob = true
+        return .failed(failed)
+    }
 }

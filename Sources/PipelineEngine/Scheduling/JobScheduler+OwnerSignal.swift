@@ -28,7 +28,7 @@ extension JobScheduler {
         switch attention {
         case .watched: return parked.isHeld
         case .fellBack(let pipeline):
-            guard let released = parked.fallenBack(pipeline) else { return false }
+            guard let released = parked.delayReset(pipeline) else { return false }
             standings[job]?.parked = released
             return true
         }

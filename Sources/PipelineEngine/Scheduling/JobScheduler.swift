@@ -208,7 +208,7 @@ public actor JobScheduler {
                 isOpen = true
                 mailbox.post(.opened(drive))
                 let end = try await drive.run(parking: limits.parking)
-                if case .parked = end { parked = await drive.parked } else { again = await drive.nextTelling }
+                if case .parked = end { parked = await drive.parked } else { again = await drive.nextNotification }
                 result = .success(end)
             } else {
                 result = .success(nil)

@@ -7,28 +7,37 @@ public final class ParkedJob: Sendable {
     public let lease: Lease
     /// Before this it must go on, because something expires; nil for no such time.
     let mustActBefore: Timestamp?
+    let interactivity: Interactivity
+    private let pipeline: String
     private let rest: Rest
 
     private enum Rest: Sendable {
         /// Nothing holds the job back: only what the end of its waits will be measured by.
-        case waiting([StepNotes])
+        case waiting([Note])
         /// The rules of the background hold it.
-        indirect case held(ResumeWatch, pipeline: String)
+        indirect case held(ResumeWatch, [Note])
     }
 
-    init(lease: Lease, resumes: ResumeWatch, of job: JobSnapshot, mustActBefore: Timestamp?) {
+    /// The marks of one step that waits.
+    private struct Note: Sendable {
+        let step: StepKey
+        let mark: EstimateMarks.Mark
+    }
+
+    init(_ state: JobState, lease: Lease) {
         self.lease = lease
-        self.mustActBefore = mustActBefore
-        if resumes.isAtRest {
-            rest = .waiting(job.steps.filter { !$0.value.state.isEnded }.keys.sorted().compactMap(resumes.notes))
-        } else {
-            rest = .held(resumes, pipeline: job.record.pipeline)
-        }
+        mustActBefore = state.mustActBefore
+        interactivity = state.interactivity
+        pipeline = state.snapshot.record.pipeline
+        let notes = state.marks.steps.map { Note(step: $0.key, mark: $0.value) }
+        rest = state.watch.isAtRest ? .waiting(notes) : .held(state.watch, notes)
     }
 
     private init(_ job: ParkedJob, _ rest: Rest) {
         lease = job.lease
         mustActBefore = job.mustActBefore
+        interactivity = job.interactivity
+        pipeline = job.pipeline
         self.rest = rest
     }
 
@@ -36,55 +45,23 @@ public final class ParkedJob: Sendable {
     var isHeld: Bool { if case .held = rest { true } else { false } }
 
     /// The job without the delay that held it back, if it is one of the pipeline; nil for one that none holds back.
-    func fallenBack(_ pipeline: String) -> ParkedJob? {
-        guard case .held(var resumes, pipeline) = rest, resumes.heldUntil != nil else { return nil }
-        resumes.heldUntil = nil
-        return ParkedJob(self, .held(resumes, pipeline: pipeline))
+    func delayReset(_ pipeline: String) -> ParkedJob? {
+        guard self.pipeline == pipeline, case .held(var watch, let notes) = rest, watch.heldUntil != nil else {
+            return nil
+        }
+        watch.heldUntil = nil
+        return ParkedJob(self, .held(watch, notes))
     }
 
     /// What the ledger of background resumes must know when it goes on.
-    var resumes: ResumeWatch {
+    var watch: ResumeWatch { if case .held(let watch, _) = rest { watch } else { ResumeWatch() } }
+
+    /// What estimates remember of its steps.
+    var marks: EstimateMarks {
+        var marks = EstimateMarks()
         switch rest {
-        case .waiting(let notes): ResumeWatch(notes: notes)
-        case .held(let watch, _): watch
+        case .waiting(let notes), .held(_, let notes): for note in notes { marks.steps[note.step] = note.mark }
         }
-    }
-}
-
-/// What is known of one step's wait.
-struct StepNotes: Sendable {
-    let step: StepKey
-    var since: Timestamp
-    var lastRunning: Timestamp?
-    var polls: Int32
-    var p50: Float?
-    var p90: Float?
-    var report: ReportBook.Report?
-}
-
-extension ResumeWatch {
-    /// Whether nothing is under way or held back.
-    fileprivate var isAtRest: Bool {
-        !isOpen && unentered == nil && heldUntil == nil && moments.isEmpty && inside.isEmpty && announcements.isEmpty
-    }
-
-    /// Nil for a step that was never outside.
-    fileprivate func notes(of step: StepKey) -> StepNotes? {
-        since[step].map { since in
-            StepNotes(
-                step: step, since: since, lastRunning: lastRunning[step], polls: Int32(clamping: polls[step] ?? 0),
-                p50: forecasts[step].map { Float($0.p50) }, p90: forecasts[step].map { Float($0.p90) },
-                report: reports.report(of: step))
-        }
-    }
-
-    fileprivate init(notes: [StepNotes]) {
-        for note in notes {
-            since[note.step] = note.since
-            lastRunning[note.step] = note.lastRunning
-            if note.polls > 0 { polls[note.step] = Int(note.polls) }
-            if let p50 = note.p50, let p90 = note.p90 { forecasts[note.step] = (Double(p50), Double(p90)) }
-            if let report = note.report { reports.keep(report, of: note.step) }
-        }
+        return marks
     }
 }

@@ -53,7 +53,7 @@ extension ComputeStage {
         var checkpoint = saved
         let isOverdue = context.facts.deadline.map { context.now >= $0 } ?? false
         switch finding {
-        case .missing(let failure), .failed(let failure): throw .definite(failure)
+        case .missing(let failure), .failed(let failure): throw .remoteJobEnded(failure)
         case .succeeded(let answer):
             return .finished(try requests.captures(captures, from: answer, of: rendered, in: context))
         case .running(let report):
@@ -115,7 +115,7 @@ extension ComputeStage {
             switch poll.lists.meaning(of: status) {
             case .succeeded: return try captures(of: poll, receipt.answer, rendered, in: context)
             case .failed, .cancelled:
-                throw .definite(jobFailure(poll, status, receipt.answer, rendered, in: context))
+                throw .remoteJobEnded(jobFailure(poll, status, receipt.answer, rendered, in: context))
             case .running, nil: continue
             }
         }

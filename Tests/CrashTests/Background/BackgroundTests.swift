@@ -225,7 +225,8 @@ struct BackgroundTests {
             let file = try workplace.write(
                 "patient.json",
                 #"""
-                { "pipeline": 1, "name": "patient", "stages": [
+                { "pipeline": 1, "name": "patient",
+                  "background": { "budget": { "resumes": 30, "per": "1h" } }, "stages": [
                   { "id": "late", "kind": "request", "request": { "GET": "http://127.0.0.1:9/" }, "discretionary": true } ] }
                 """#)
             let metered = ["PIPELINE_METERED": "yes"]

@@ -13,13 +13,13 @@ import Testing
         }
     }
 
-    @Test("a job of the background is held back in any case, another one that nobody attends if its document says how")
+    @Test("a job that nobody attends is held back if its document says how, and only then")
     func held() throws {
         let (stated, silent) = (try Self.background(#""background": {},"#), try Self.background(""))
         for (attendance, mode, document, expected) in [
             (Interactivity.attended, JobMode.attached, stated, false), (.attended, .attached, silent, false),
             (.unattended, .attached, stated, true), (.unattended, .attached, silent, false),
-            (.unattended, .background, silent, true), (.attended, .background, silent, true),
+            (.unattended, .background, silent, false), (.attended, .background, stated, true),
         ] {
             #expect(attendance.isHeld(by: document, mode: mode) == expected)
         }

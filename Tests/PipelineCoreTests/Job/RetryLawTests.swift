@@ -9,8 +9,9 @@ import Testing
     private func next(
         _ tries: AttemptState, _ failed: AttemptFailure, _ policy: RetryPolicy, after seconds: Int = 0,
         random: Double = 1
-    ) throws -> (StepState, [StepEffect]) {
+    ) throws -> StepState {
         try StepState.running(tries).apply(.tryFailed(failed, policy, random: random), at: now + .seconds(seconds))
+            .state
     }
 
     private func failed(_ kind: AttemptFailure.Kind, retryAfter: Duration? = nil, progressed: Bool = false)
@@ -25,7 +26,7 @@ import Testing
         var time = now
         var states: [StepState] = []
         for kind in kinds {
-            let (state, _) = try StepState.running(tries).apply(.tryFailed(failed(kind), policy, random: 1), at: time)
+            let state = try StepState.running(tries).apply(.tryFailed(failed(kind), policy, random: 1), at: time).state
             states.append(state)
             guard case .waiting(let waiting, .at(let wake), _) = state else { break }
             tries = waiting.next
@@ -54,14 +55,15 @@ import Testing
     func noNetwork() throws {
         let policy = RetryPolicy(attempts: 1, duration: .seconds(60))
         let tries = AttemptState(number: 7, noResponseCount: 6, failingSince: now)
-        let (_, effects) = try next(tries, failed(.silent), policy, after: 60)
-        #expect(effects.contains(.suspendJob(.noNetwork)))
+        let state = try next(tries, failed(.silent), policy, after: 60)
+        guard case .waiting(_, .resume, let reason) = state else { return #expect(Bool(false), "\(state)") }
+        #expect(reason.kind == .noAnswer)
     }
 
     @Test("an answer after the time for failing fails the step, however few there were")
     func overdueAnswer() throws {
         let policy = RetryPolicy(attempts: 50, duration: .seconds(60))
-        let (state, _) = try next(AttemptState(failingSince: now), failed(.answered), policy, after: 61)
+        let state = try next(AttemptState(failingSince: now), failed(.answered), policy, after: 61)
         #expect(state.name == .failed)
     }
 
@@ -74,7 +76,7 @@ import Testing
     @Test("Retry-After is a floor that is only spread upward")
     func floor() throws {
         for random in [0, 0.5, 0.999] {
-            let (state, _) = try next(
+            let state = try next(
                 AttemptState(), failed(.answered, retryAfter: .seconds(40)), RetryPolicy(), random: random)
             guard case .waiting(_, .at(let wake), let reason) = state else { return #expect(Bool(false), "\(state)") }
             #expect(wake >= now + .seconds(40))
@@ -83,13 +85,27 @@ import Testing
         }
     }
 
+    @Test("a Retry-After beyond the time for failing is waited for, and what fails after it fails the step")
+    func longFloor() throws {
+        let policy = RetryPolicy(attempts: 5, duration: .seconds(60))
+        let state = try next(
+            AttemptState(failures: 1, failingSince: now), failed(.answered, retryAfter: .seconds(600)), policy,
+            after: 30, random: 0)
+        guard case .waiting(_, .at(let wake), let reason) = state else { return #expect(Bool(false), "\(state)") }
+        #expect(wake == now + .seconds(630) && reason.kind == .refused)
+        let later = try next(
+            AttemptState(failures: 2, failingSince: now), failed(.answered, retryAfter: .seconds(600)), policy,
+            after: 631)
+        #expect(later.name == .failed)
+    }
+
     @Test("bytes that moved forget earlier failures before the new one is counted")
     func progress() throws {
         let worn = AttemptState(number: 9, failures: 4, noResponseCount: 7, failingSince: now + .seconds(-86_399))
-        let (state, _) = try next(worn, failed(.answered, progressed: true), RetryPolicy(attempts: 2))
+        let state = try next(worn, failed(.answered, progressed: true), RetryPolicy(attempts: 2))
         let expected = AttemptState(number: 9, failures: 1, noResponseCount: 0, failingSince: now)
         #expect(state.tries == expected)
-        let (running, _) = try StepState.running(worn).apply(.progressed, at: now)
+        let running = try StepState.running(worn).apply(.progressed, at: now).state
         #expect(running == .running(AttemptState(number: 9)))
     }
 
@@ -121,9 +137,8 @@ import Testing
 
     @Test("a missing secret counts nothing and waits for a person")
     func secret() throws {
-        let (state, effects) = try next(AttemptState(number: 3), failed(.secret), RetryPolicy(attempts: 1))
+        let state = try next(AttemptState(number: 3), failed(.secret), RetryPolicy(attempts: 1))
         guard case .waiting(let tries, .resume, let reason) = state else { return #expect(Bool(false), "\(state)") }
         #expect(tries.failures == 0 && tries.noResponseCount == 0 && reason.kind == .secret)
-        #expect(effects.contains(.suspendJob(.secret)))
     }
 }

@@ -28,20 +28,16 @@ enum Samples {
         "answered": failed(.answered), "definite": failed(.definite), "noSecret": failed(.secret),
         "lostTrack": .lostTrack(lost), "resolved": .resolved, "abandoned": .abandoned(failure),
         "interrupted": .interrupted(WaitReason(.interrupted)), "takenUp": .takenUp, "cancelled": .cancelled,
-        "skipped": .skipped, "retried": .retried,
+        "skipped": .skipped, "retried": .retried, "refused": .refused(failure), "renewing": .renewing,
+        "restarted": .restarted, "renewed": .renewed(failure),
     ]
 
     static func failed(_ kind: AttemptFailure.Kind) -> StepEvent {
         .tryFailed(AttemptFailure(failure, kind: kind), RetryPolicy(), random: 0.5)
     }
 
-    /// The table's word for an effect.
-    static func word(_ effect: StepEffect) -> String {
-        switch effect {
-        case .run: "run"
-        case .wake: "wake"
-        case .suspendJob: "suspend"
-        case .publish(let kind, _): String(kind.rawValue.split(separator: ".")[kind == .attemptFailed ? 0 : 1])
-        }
+    /// The table's word for an event.
+    static func word(_ event: StepTransition.Event) -> String {
+        String(event.kind.rawValue.split(separator: ".")[event.kind == .attemptFailed ? 0 : 1])
     }
 }

@@ -4,17 +4,18 @@ import Testing
 
 /// The law of change, pair by pair.
 @Suite struct StepStateTests {
-    /// Each cell: the state after the event, and what is done; `-` is illegal, `=` changes and does nothing.
+    /// Each cell: the state after the event, and the events that tell of it; `-` is illegal, `=` changes and tells nothing.
     static let table = """
         event       | pending | running           | waiting         | unknown  | succeeded | failed  | cancelled | skipped
-        started     | running started run | -     | -               | -        | -         | -       | -         | -
+        started     | running started | -         | -               | -        | -         | -       | -         | -
         progressed  | -       | running           | -               | -        | -         | -       | -         | -
         finished    | -       | succeeded succeeded | -             | -        | -         | -       | -         | -
-        parked      | -       | waiting waiting wake | -            | -        | -         | -       | -         | -
-        woken       | -       | -                 | running resumed run | -    | -         | -       | -         | -
-        answered    | -       | waiting attempt waiting wake | -    | -        | -         | -       | -         | -
-        definite    | failed failed | failed failed | -             | -        | -         | -       | -         | -
-        noSecret    | -       | waiting attempt suspend | -         | -        | -         | -       | -         | -
+        parked      | -       | waiting waiting   | -               | -        | -         | -       | -         | -
+        woken       | -       | -                 | running resumed | -        | -         | -       | -         | -
+        answered    | -       | waiting attempt waiting | -         | -        | -         | -       | -         | -
+        definite    | -       | failed failed     | -               | -        | -         | -       | -         | -
+        noSecret    | -       | waiting attempt   | -               | -        | -         | -       | -         | -
+        renewed     | -       | waiting attempt waiting | -         | -        | -         | -       | -         | -
         lostTrack   | -       | unknown unknown   | -               | -        | -         | -       | -         | -
         resolved    | -       | -                 | -               | waiting  | -         | -       | -         | -
         abandoned   | -       | -                 | -               | failed failed | -    | -       | -         | -
@@ -22,7 +23,10 @@ import Testing
         takenUp     | =       | waiting           | waiting         | =        | =         | =       | =         | =
         cancelled   | cancelled cancelled | cancelled cancelled | cancelled cancelled | cancelled cancelled | - | - | - | -
         skipped     | skipped skipped | -         | -               | -        | -         | -       | -         | -
-        retried     | -       | -                 | -               | -        | pending   | pending | pending   | pending
+        refused     | failed failed | -           | -               | -        | -         | -       | -         | -
+        retried     | -       | -                 | -               | -        | -         | pending | pending   | -
+        renewing    | -       | -                 | -               | -        | pending   | -       | -         | -
+        restarted   | =       | pending           | pending         | pending  | pending   | pending | pending   | pending
         """
 
     struct Cell: Sendable, CustomTestStringConvertible {
@@ -48,11 +52,11 @@ import Testing
     func law(cell: Cell) throws {
         let event = try #require(Samples.events[cell.event])
         do throws(IllegalTransition) {
-            let (state, effects) = try cell.state.apply(event, at: Samples.now)
+            let next = try cell.state.apply(event, at: Samples.now)
             if cell.expected == ["="] {
-                #expect(state == cell.state && effects.isEmpty)
+                #expect(next.state == cell.state && next.events.isEmpty)
             } else {
-                #expect([state.name.rawValue] + effects.map(Samples.word) == cell.expected)
+                #expect([next.state.name.rawValue] + next.events.map(Samples.word) == cell.expected)
             }
         } catch {
             #expect(cell.expected == ["-"], "\(error)")
@@ -65,11 +69,12 @@ import Testing
         let later = Samples.now + .seconds(60)
         for kind in WaitReason.Kind.allCases {
             let state = StepState.waiting(AttemptState(), .at(later), WaitReason(kind))
-            let (taken, _) = try state.apply(.takenUp, at: Samples.now)
+            let taken = try state.apply(.takenUp, at: Samples.now).state
             let isKept = [.time, .settle, .refused].contains(kind)
             #expect(taken == .waiting(AttemptState(), .at(isKept ? later : Samples.now), WaitReason(kind)), "\(kind)")
-            let (resumed, _) = try StepState.waiting(AttemptState(), .resume, WaitReason(kind)).apply(
-                .takenUp, at: later)
+            let resumed = try StepState.waiting(AttemptState(), .resume, WaitReason(kind)).apply(
+                .takenUp, at: later
+            ).state
             #expect(resumed == .waiting(AttemptState(), .at(later), WaitReason(kind)))
         }
     }
@@ -78,7 +83,7 @@ import Testing
     func numbering() throws {
         for kind in WaitReason.Kind.allCases {
             let state = StepState.waiting(AttemptState(number: 4), .at(Samples.now), WaitReason(kind))
-            let (woken, _) = try state.apply(.woken, at: Samples.now)
+            let woken = try state.apply(.woken, at: Samples.now).state
             let isNew = [.retry, .refused, .interrupted, .noAnswer, .secret, .renewal].contains(kind)
             #expect(woken.tries?.number == (isNew ? 5 : 4), "\(kind)")
         }

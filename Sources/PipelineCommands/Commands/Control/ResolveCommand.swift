@@ -46,7 +46,8 @@ struct ResolveCommand: WorkspaceCommand {
         let key = try unknownStep(of: found.snapshot)
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
         try await engine.resolve(
-            found.snapshot.record.id, key, as: try await resolution(found.snapshot, key, workspace))
+            found.snapshot.record.id, key, plan: try await workspace.plan(of: found.snapshot.record),
+            as: try await resolution(found.snapshot, key, workspace))
         if abandon, try await endsNow(found.snapshot.record, journal, workspace, console) { return .succeeded }
         console.note("settled; go on with: pipeline resume \(found.snapshot.record.id)")
         return .succeeded
@@ -59,7 +60,7 @@ struct ResolveCommand: WorkspaceCommand {
     ) async throws -> Bool {
         guard let job = try await journal.snapshot(of: record.id), job.mode == .attached else { return false }
         let plan = try await workspace.plan(of: record)
-        guard JobMachine(plan: plan).isOver(job, at: SystemClock().now) else { return false }
+        guard job.isOver(in: plan, at: SystemClock().now) else { return false }
         let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
             if event.kind == .jobFailed, let line = EventLine(event).text {
                 console.note("settled; \(line)" as StyledText)

@@ -1,0 +1,126 @@
+import JSONPath
+
+/// What a job remembers of its steps under way so that estimates can be made and judged: dropped with a step's end.
+package struct EstimateMarks: Sendable {
+    /// The samples of the job's pipeline, by stage, as they were when it was taken up.
+    package var samples: [String: [StageSample]] = [:]
+    /// The marks of each step.
+    package var steps: [StepKey: Mark] = [:]
+
+    /// What is known of one step's wait.
+    package struct Mark: Sendable {
+        /// Since when it is outside or waits.
+        package var since: Timestamp
+        /// When it was last known not to have ended.
+        package var lastRunning: Timestamp?
+        /// How many polls it was woken for.
+        package var polls = 0
+        /// What was foretold when it began: the quantiles 0.5 and 0.9 of its duration, in seconds.
+        package var p50: Double?
+        package var p90: Double?
+        package var report: StepNotes.FirstReport?
+        package var words: JobEstimate.Words?
+
+        package init(since: Timestamp) { self.since = since }
+    }
+
+    package init() {}
+
+    mutating func note(_ notes: StepNotes, of key: StepKey) {
+        guard notes.words != nil || notes.report != nil else { return }
+        if let words = notes.words { steps[key]?.words = words }
+        if let report = notes.report, steps[key]?.report == nil { steps[key]?.report = report }
+    }
+
+    mutating func begin(_ key: StepKey, at time: Timestamp) {
+        if steps[key] == nil { steps[key] = Mark(since: time) } else { steps[key]?.since = time }
+    }
+
+    /// A poll was answered and found the job running.
+    mutating func polled(_ key: StepKey, at time: Timestamp) {
+        steps[key]?.polls += 1
+        steps[key]?.lastRunning = time
+    }
+
+    /// For how long the step has been outside.
+    func waited(_ key: StepKey, at time: Timestamp) -> Duration { steps[key].map { time - $0.since } ?? .zero }
+
+    /// What is known of a step's duration before it begins.
+    package func outlook(of key: StepKey, _ stage: PlannedStage, in table: JobTable) -> StageOutlook {
+        let guess = stage.estimate.flatMap { estimate in
+            estimate.constant ?? (try? estimate.value(in: table.currentScope(for: key)))
+        }?.seconds
+        return StageOutlook(samples: samples[key.stage] ?? [], size: Self.size(before: key, stage, table), guess: guess)
+    }
+
+    /// The size of what a remote job is about, as far as it can be seen: the bytes that its job has sent before.
+    private static func size(before key: StepKey, _ stage: PlannedStage, _ table: JobTable) -> Double? {
+        guard case .remoteJob = stage.stage.work else { return nil }
+        let sent = table.index.sentBytes - (table.index.entries[key.stage]?.sentBytes ?? 0)
+        return sent > 0 ? Double(sent) : nil
+    }
+
+    /// Foretells how long a step will take that begins, and how long the job still will.
+    mutating func foretell(
+        _ key: StepKey, _ stage: PlannedStage, in table: JobTable, _ watch: ResumeWatch
+    ) -> [JobEvent] {
+        guard steps[key]?.p50 == nil, isWorthTelling(key, stage), table.step(key)?.attempts ?? 0 <= 1 else { return [] }
+        let now = table.moment.time
+        let elapsed = (now - (table.step(key)?.started ?? now)).seconds
+        guard let estimate = Estimate(outlook(of: key, stage, in: table), elapsed: elapsed) else { return [] }
+        if elapsed < 1 {
+            steps[key]?.p50 = estimate.quantile(0.5)
+            steps[key]?.p90 = estimate.quantile(0.9)
+        }
+        let whole = jobEstimate(of: table, watch).map { Self.event($0.data, of: nil, table) }
+        return [Self.event(estimate.data, of: key, table)] + (whole.map { [$0] } ?? [])
+    }
+
+    /// Nobody waits for what takes less than half a second.
+    private func isWorthTelling(_ key: StepKey, _ stage: PlannedStage) -> Bool {
+        let last = (samples[key.stage] ?? []).suffix(3)
+        return last.isEmpty ? stage.estimate != nil : last.contains { $0.seconds >= 0.5 }
+    }
+
+    private static func event(_ data: JSONObject, of step: StepKey?, _ table: JobTable) -> JobEvent {
+        JobEvent(
+            sequence: nil, time: table.moment.time, kind: .estimateChanged, job: table.snapshot.record.id,
+            pipeline: table.snapshot.record.pipeline, step: step, attempt: step.flatMap { table.step($0)?.attempts },
+            data: data)
+    }
+
+    /// The time left of the whole job. As a promise it moves when something is known anew, not as time passes.
+    func jobEstimate(of table: JobTable, _ watch: ResumeWatch, isPromise: Bool = false) -> JobEstimate? {
+        JobEstimate(
+            table.snapshot, plan: table.plan, samples: samples, at: table.moment.time, words: { steps[$0]?.words },
+            heldUntil: watch.held, isPromise: isPromise)
+    }
+
+    /// What a step that has just succeeded adds to the history; nil for one that says nothing about the next: one
+    /// that was tried again, a whole of many items, or one that another process began.
+    mutating func takeSample(of key: StepKey, in table: JobTable) -> StageSample? {
+        defer { steps[key] = nil }
+        let now = table.moment.time
+        guard let step = table.step(key), step.state.name == .succeeded, let began = step.started,
+            let mark = steps[key], step.attempts <= 1, let stage = table.plan.stage(key.stage)
+        else { return nil }
+        let left = mark.report.map { max((now - $0.time).seconds, 0.01) }
+        let passed = mark.report.map { ($0.time - began).seconds } ?? 0
+        let isRemote = if case .remoteJob = stage.stage.work { true } else { false }
+        return StageSample(
+            pipeline: table.snapshot.record.pipeline, stage: key.stage, ended: now,
+            seconds: max(0, (now - began).seconds),
+            earliest: mark.lastRunning.map { max(0, ($0 - began).seconds) } ?? 0,
+            size: Self.size(before: key, stage, table), polls: mark.polls, resumes: step.resumes,
+            bytes: isRemote ? 0 : step.bytesSent + step.bytesReceived, p50: mark.p50, p90: mark.p90,
+            remainingError: left.flatMap { left in
+                mark.report?.secondsLeft.map { Normal.logarithm(left / max($0, 0.05)) }
+            },
+            progressError: left.flatMap { left in
+                mark.report?.share.flatMap { share in
+                    share > 0.02 && share < 1 && passed > 0
+                        ? Normal.logarithm(left / (passed * (1 - share) / share)) : nil
+                }
+            })
+    }
+}

@@ -1,0 +1,195 @@
+import JSONPath
+
+/// The items of repeated stages: their steps are made, begun as far as there is room, and put together at the end.
+struct FanOut: Sendable {
+    /// What the document says around a stage's items, once it was evaluated.
+    private var limits: [String: ForEachItems] = [:]
+    /// Stages whose items are being found out.
+    private var expanding: Set<String> = []
+
+    func isExpanding(_ stage: String) -> Bool { expanding.contains(stage) }
+
+    /// The items were put together: nothing is decided on the stage any more.
+    mutating func close(_ stage: String) { expanding.insert(stage) }
+
+    /// It was not found out what the stage is repeated over.
+    mutating func drop(_ stage: String) { expanding.remove(stage) }
+
+    /// Whether what bounds the stage's items has to be evaluated first.
+    func isUnknown(_ stage: PlannedStage) -> Bool { limits[stage.id] == nil && !stage.hasConstantLimits }
+
+    private func concurrencyLimit(_ stage: PlannedStage) -> Int {
+        limits[stage.id]?.concurrencyLimit ?? stage.concurrency?.constant ?? 4
+    }
+
+    private func tolerance(_ stage: PlannedStage) -> FailureTolerance {
+        limits[stage.id]?.tolerance ?? stage.tolerance?.constant ?? .count(0)
+    }
+
+    /// How many items may begin now.
+    func room(of entry: StepIndex.Entry) -> Int {
+        max(0, min(concurrencyLimit(entry.stage) - entry.counts.active, entry.ready.count))
+    }
+
+    /// Whether no further item begins, since one has failed.
+    func isStopped(_ entry: StepIndex.Entry) -> Bool {
+        entry.counts.failed > 0
+            && (limits[entry.stage.id]?.stopsOnFailure ?? entry.stage.stopsOnFailure.constant ?? false)
+    }
+
+    /// Whether the stage fails as its items are.
+    func fails(_ entry: StepIndex.Entry, in table: JobTable) -> Bool {
+        entry.counts.failed > 0 && !table.tolerates(entry.stage)
+            && tolerance(entry.stage).isExceeded(failures: entry.counts.failed, items: entry.items.count)
+    }
+
+    /// Whether items of other stages that follow this one's are still under way or to come.
+    func isFollowed(_ entry: StepIndex.Entry, in table: JobTable) -> Bool {
+        let index = table.index
+        return index.followers(of: entry.stage.id).contains { id in
+            guard let follower = index.entries[id] else { return false }
+            switch follower.own {
+            case .pending:
+                // Not one that itself waits for this stage's end.
+                let later = table.plan.dependents(of: entry.stage.id)
+                return follower.stage.needs.allSatisfy { need in
+                    need == entry.stage.id || index.entries[need]?.own.isEnded == true || !later.contains(need)
+                }
+            case .running:
+                let mayBegin = !isStopped(follower)
+                return follower.counts.active + follower.counts.unknown > 0
+                    || mayBegin && !(follower.ready.isEmpty && follower.arrived.isEmpty)
+                    || isFollowed(follower, in: table)
+            case .waiting, .unknown: return true
+            case .succeeded, .failed, .cancelled, .skipped: return false
+            }
+        }
+    }
+
+    /// Makes the steps of items that have arrived of a stage that is followed; false when it must be found out first what
+    /// the stage is repeated over.
+    mutating func followsOn(_ stage: PlannedStage, in table: inout JobTable) -> Bool {
+        guard stage.forEach?.followed != nil, let known = limits[stage.id] else {
+            expanding.insert(stage.id)
+            return false
+        }
+        expand(stage, known, in: &table)
+        return true
+    }
+
+    /// Makes the steps of items that have none yet.
+    mutating func expand(_ stage: PlannedStage, _ items: ForEachItems, in table: inout JobTable) {
+        limits[stage.id] = items
+        expanding.remove(stage.id)
+        if let elements = items.elements {
+            for (item, value) in elements.enumerated() {
+                make(StepKey(stage: stage.id, item: item), value, stage, in: &table)
+            }
+            drop(stage, in: &table) { $0 >= elements.count }
+            return
+        }
+        for item in table.withIndex({ $0.takeArrived(of: stage.id) }) {
+            let source = StepKey(stage: stage.forEach?.followed ?? "", item: item)
+            let value = table.step(source)?.value ?? .null
+            make(StepKey(stage: stage.id, item: item), value, stage, in: &table)
+        }
+    }
+
+    /// Items of an earlier run that the stage no longer has.
+    private func drop(_ stage: PlannedStage, in table: inout JobTable, where isGone: (Int) -> Bool) {
+        for item in table.index.entries[stage.id]?.items ?? [] where isGone(item) {
+            let key = StepKey(stage: stage.id, item: item)
+            guard table.step(key)?.state == .pending else { continue }
+            try? table.change(key, .skipped) { $0.value = nil }
+        }
+    }
+
+    /// Makes an item's step, or gives one that has not begun its new value.
+    private func make(_ key: StepKey, _ value: JSON, _ stage: PlannedStage, in table: inout JobTable) {
+        let value = table.values.sealed(value)
+        guard let step = table.step(key) else {
+            var step = StepRecord(toleratesFailure: table.tolerates(stage), value: value)
+            step.expires = table.expiry(ofItem: value)
+            table.add(key, step)
+            return rank(key, in: &table)
+        }
+        guard step.state == .pending else { return }
+        if step.value != value {
+            let expires = table.expiry(ofItem: value)
+            table.edit(key) { step in
+                step.value = value
+                step.expires = expires
+            }
+        }
+        rank(key, in: &table)
+    }
+
+    /// Items of which something expires begin first.
+    private func rank(_ key: StepKey, in table: inout JobTable) {
+        let limit = table.mustBeginBy(key)
+        table.withIndex { $0.putBack(key, limit: limit) }
+    }
+
+    /// How a repeated stage ends whose items have ended.
+    enum Gathering {
+        /// Its captures are the items' in order; null where one failed or was skipped.
+        case captures(JSONObject)
+        case failure(StepFailure)
+    }
+
+    /// Puts the items of a stage together.
+    mutating func gather(_ stage: PlannedStage, in table: inout JobTable) -> Gathering {
+        if stage.forEach?.followed != nil, table.index.isWanted {
+            // What it followed before and what has not come again.
+            let done = table.index.entries[stage.forEach?.followed ?? ""]?.done ?? []
+            drop(stage, in: &table) { !done.contains($0) }
+        }
+        let items = (table.index.entries[stage.id]?.items ?? []).sorted().compactMap { item -> (Int, StepRecord)? in
+            guard let step = table.step(StepKey(stage: stage.id, item: item)) else { return nil }
+            // An item that its `when` skipped keeps its place.
+            return step.state != .skipped || step.value != nil ? (item, step) : nil
+        }
+        let failed = items.compactMap { item, step -> (Int, StepFailure)? in
+            if case .failed(let failure) = step.state { (item, failure) } else { nil }
+        }
+        if !failed.isEmpty, !table.tolerates(stage),
+            tolerance(stage).isExceeded(failures: failed.count, items: items.count)
+        {
+            return .failure(Self.failure(of: failed, amongst: items.count))
+        }
+        if items.contains(where: { !$0.1.state.isEnded }) {
+            return .failure(
+                StepFailure(
+                    "not all items of stage '\(stage.id)' ran, since another stage failed", place: stage.place))
+        }
+        var names = stage.captures.map(\.name)
+        var known = Set(names)
+        for (_, step) in items {
+            for member in step.captures where known.insert(member.name).inserted { names.append(member.name) }
+        }
+        var captures = JSONObject()
+        for name in names {
+            captures[name] = .array(
+                items.map { _, step in
+                    if case .succeeded(let values) = step.state { values[name] ?? .null } else { .null }
+                })
+        }
+        return .captures(captures)
+    }
+
+    private static func failure(of failed: [(Int, StepFailure)], amongst count: Int) -> StepFailure {
+        guard let (item, first) = failed.first else { return StepFailure("an item failed") }
+        var failure = first
+        failure.title = "item \(item): \(first.title)"
+        guard failed.count > 1 else { return failure }
+        let named = failed.prefix(10).map { "\($0.0)" }.joined(separator: ", ")
+        let more = failed.count > 10 ? " and \(failed.count - 10) more" : ""
+        failure.title = "\(failed.count) of \(count) items failed: \(named)\(more); " + failure.title
+        return failure
+    }
+}
+
+extension JobTable {
+    /// Whether the job goes on when the stage fails, as it was found when the stage began.
+    func tolerates(_ stage: PlannedStage) -> Bool { step(StepKey(stage: stage.id))?.toleratesFailure == true }
+}

@@ -1,0 +1,178 @@
+public import JSONPath
+
+/// Something that reaches a job: all that ``JobState/apply(_:at:)`` decides from, besides what it has kept.
+package enum JobInput: Sendable {
+    /// The job was made just now. With `begins` stages that need nothing but the job itself begin in its first commit.
+    case created(begins: Bool)
+    /// An owner took the job up.
+    case takenUp(JobMode, RestartScope)
+    /// All that has come was taken in: what follows from it is to be done.
+    case advance
+    /// What a command asked has been found out.
+    case found(Finding)
+    /// A call of a stage has ended; `random` is uniform in 0..<1.
+    case ended(StepKey, StepEnd, StepNotes, random: Double)
+    /// A call of a stage that is under way has something to be kept.
+    case saved(StepKey, StepReport, StepNotes)
+    /// Something was said of a step's end that may move what was promised of the job's.
+    case heard(StepKey, StepNotes)
+    /// A step needs a round trip of its own for credentials.
+    case authenticates(StepKey)
+    /// What became of a notification that a sink was given, by its id.
+    case delivered(String, Result<Void, NotificationFailure>, random: Double)
+    /// A person attends to a job of the pipeline: what its delays hold back may begin.
+    case delaysReset(pipeline: String)
+    /// What others asked of the job, as the journal has it.
+    case inbox(JobInbox)
+    /// Everything is to stop.
+    case stop(StopRequest)
+    /// The job was let go: what has happened is still to be told.
+    case notify
+    /// A secret that the job needs can't be found; the sentence says which.
+    case secretMissing(String)
+    /// A person settled a submit whose response was lost.
+    case resolved(StepKey, Resolution)
+
+    /// The result of something that a command had found out.
+    package enum Finding: Sendable {
+        case preparation(StepKey, StepPreparation)
+        case items(StepKey, Result<ForEachItems, StepFailure>)
+        /// What a step's success is to be warned of; its captures as they may be kept.
+        case warnings(StepKey, captures: JSONObject, [String])
+        case resume(ResumeDecision)
+        case authentication(StepKey, ResumeDecision?)
+        case condition(StepKey, ConditionEvaluation)
+        /// A person attends; whether a delay was in force, or it is journaled in any case.
+        case attendance(ResumeRecord, isJournaled: Bool)
+        /// A step was cancelled at its service; the sentence says what went wrong.
+        case cancellation(StepKey, problem: String?)
+    }
+}
+
+/// How a call of a stage ended.
+package enum StepEnd: Sendable {
+    case finished(JSONObject)
+    case waiting([UInt8], WakeCondition, WaitReason)
+    case unknown([UInt8]?, UnknownSubmit)
+    case failed(AttemptFailure)
+    /// It was stopped from outside.
+    case stopped
+}
+
+/// Something that a call under way wants to be kept.
+package enum StepReport: Sendable {
+    /// Its checkpoint and captures; nil leaves what is there. With `mayWait` nothing rests on it.
+    case progress(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved, mayWait: Bool)
+    /// Its entry of the submit ledger, and the captures of the response in the same transaction.
+    case submit(SubmitRecord, captures: JSONObject?, mayWait: Bool)
+    case fact(Fact, JSON)
+    case files([WrittenFile], mayWait: Bool)
+    /// Something that is likely a mistake; the step goes on.
+    case warning(String)
+}
+
+/// What was said of a step between two changes of it, and no commit has kept yet.
+package struct StepNotes: Sendable {
+    /// Body bytes of requests that are no transfer. Unlike a transfer's they are no progress: a poll that fails again
+    /// and again has moved bytes too.
+    package var moved = BytesMoved()
+    /// Until when the service keeps what the step has there; nil when nothing was said.
+    package var expires: Timestamp??
+    /// What was said last of its end.
+    package var words: JobEstimate.Words?
+    /// What the service said first of its end.
+    package var report: FirstReport?
+
+    package init() {}
+
+    /// The first words of a service about the end of a step.
+    package struct FirstReport: Sendable, Hashable {
+        package let time: Timestamp
+        package let secondsLeft: Double?
+        package let share: Double?
+
+        package init(time: Timestamp, secondsLeft: Double?, share: Double?) {
+            self.time = time
+            self.secondsLeft = secondsLeft
+            self.share = share
+        }
+    }
+}
+
+/// Whether a step that may begin does.
+package enum StepPreparation: Sendable {
+    /// Its `when` says no.
+    case skipped
+    /// It begins: whether its failure is tolerated, and what the stage wants to be kept with its start.
+    case ready(tolerates: Bool, checkpoint: [UInt8]?)
+    /// Something that it reads has expired.
+    case expired(StepExpiry)
+    /// A value that it needs is wrong.
+    case failed(StepFailure)
+}
+
+/// What a repeated stage is repeated over.
+package struct ForEachItems: Sendable {
+    /// The elements; nil where the items of another stage are followed.
+    package var elements: [JSON]?
+    /// How many run at a time, where the document says it.
+    package var concurrencyLimit: Int?
+    /// How many may fail.
+    package var tolerance: FailureTolerance
+    /// Whether no more begin once one has failed.
+    package var stopsOnFailure: Bool
+
+    package init(
+        elements: [JSON]?, concurrencyLimit: Int?, tolerance: FailureTolerance = .count(0), stopsOnFailure: Bool = false
+    ) {
+        self.elements = elements
+        self.concurrencyLimit = concurrencyLimit
+        self.tolerance = tolerance
+        self.stopsOnFailure = stopsOnFailure
+    }
+}
+
+/// How a job is to stop before its end.
+package enum StopRequest: Sendable, Hashable {
+    case suspend(SuspensionCause)
+    /// Its owner ends, and the next background owner goes on.
+    case leave
+    case cancel
+    /// It is cancelled without a word to its services: no stage is called, not of `finally` either.
+    case abandon
+}
+
+/// Which steps that have ended begin anew when a job is taken up.
+public enum RestartScope: Sendable, Hashable {
+    /// None.
+    case nothing
+    /// Those that failed or were cancelled, with fresh attempts.
+    case failed
+    /// The stage and all that need it, as if they had never run.
+    case from(String)
+}
+
+/// What a person knows of a submit whose response was lost.
+public enum Resolution: Sendable {
+    /// It is there; the captures are what its response would have given.
+    case found(JSONObject)
+    /// It is not there: send it again, as a new one.
+    case resubmit
+    /// The step is given up.
+    case abandon
+}
+
+/// The moment of an input: all of the world that the law may know of it.
+package struct JobMoment: Sendable {
+    package let time: Timestamp
+    /// Whether a person watches the job on a terminal: then nothing holds it back.
+    package let isWatched: Bool
+    /// Hides secrets in what is kept for people.
+    package let redactor: Redactor
+
+    package init(_ time: Timestamp, isWatched: Bool = false, redactor: Redactor = Redactor()) {
+        self.time = time
+        self.isWatched = isWatched
+        self.redactor = redactor
+    }
+}

@@ -1,0 +1,290 @@
+import JSONPath
+
+/// How a step begins, is called, says what is to be kept, and ends.
+extension JobState {
+    /// Has it found out whether a step begins; a discretionary one waits for a good time first.
+    mutating func prepare(_ key: StepKey) {
+        guard isLimited, let stage = table.plan.stage(key.stage), stage.forEach == nil || key.item != nil,
+            stage.isDiscretionary(in: table.currentScope(for: key)), watch.approved.remove(key) == nil
+        else { return commands.append(.prepare(key)) }
+        let limit = table.mustBeginBy(key)
+        if let again = watch.conditions[key], again > now {
+            return table.withIndex { $0.putBack(key, limit: limit) }
+        }
+        let question = snapshot.momentQuestion(for: key, stage, budget: budget, mustBeginBy: limit)
+        commands.append(.evaluateCondition(key, question))
+    }
+
+    mutating func take(_ finding: JobInput.Finding) throws(IllegalTransition) {
+        switch finding {
+        case .preparation(let key, let preparation): try begin(key, preparation)
+        case .items(let key, .success(let items)):
+            if let stage = table.plan.stage(key.stage) { fanOut.expand(stage, items, in: &table) }
+            table.withIndex { $0.look(at: key.stage) }
+        case .items(let key, .failure(let failure)):
+            fanOut.drop(key.stage)
+            try fail(key, failure)
+        case .warnings(let key, let captures, let warnings):
+            if case .running = table.step(key)?.state { try finish(key, captures, warnings) }
+        case .resume(let decision): take(decision)
+        case .authentication(let key, let decision):
+            if let decision { table.record(.resume(decision.record)) }
+            // Looked at now: its stage may have kept something meanwhile.
+            if table.step(key)?.state.isEnded == false { table.edit(key) { $0.resumes += 1 } }
+        case .condition(let key, let evaluation): take(evaluation, on: key)
+        case .attendance(let record, let isJournaled): if isJournaled { table.record(.resume(record)) }
+        case .cancellation(let key, let problem):
+            guard table.step(key)?.state.isEnded == false else { return }
+            try table.change(
+                key, .cancelled,
+                warnings: problem.map { ["the service could not be told of the cancellation: \($0)"] } ?? [])
+        }
+    }
+
+    mutating func begin(_ key: StepKey, _ preparation: StepPreparation) throws(IllegalTransition) {
+        guard let stage = table.plan.stage(key.stage), table.step(key)?.state == .pending else { return }
+        guard mayStillBegin(stage) else {
+            let limit = table.mustBeginBy(key)
+            return table.withIndex { index in
+                index.putBack(key, limit: limit)
+                index.look(at: key.stage)
+            }
+        }
+        switch preparation {
+        case .skipped: try table.change(key, .skipped)
+        case .failed(let failure): try fail(key, failure)
+        case .expired(let expiry):
+            if stage.renews == expiry.holder.stage, expiry.time > expiry.since {
+                try Renewal.runAgain(expiry.holder.stage, in: &table)
+                table.withIndex { $0.putBack(key, limit: nil) }
+            } else {
+                try fail(key, table.void(expiry, for: stage))
+            }
+        case .ready(let tolerates, let checkpoint):
+            if let expiry = table.ownExpiry(of: key) { return try fail(key, table.void(expiry, for: stage)) }
+            let now = now
+            try table.change(key, .started) { step in
+                step.started = step.started ?? now
+                step.toleratesFailure = tolerates
+                step.checkpoint = step.checkpoint ?? checkpoint
+            }
+            if stage.forEach != nil, key.item == nil {
+                expand(key)
+            } else {
+                call(key)
+            }
+        }
+    }
+
+    /// Whether a step of the stage may begin for all that has become of others while it was prepared.
+    func mayStillBegin(_ stage: PlannedStage) -> Bool {
+        if stage.isFinal { return true }
+        guard table.index.isWanted, table.index.mayBegin else { return false }
+        return stage.forEach == nil || table.index.entries[stage.id].map(fanOut.isStopped) != true
+    }
+
+    /// Makes the steps of items that have none yet, once it is known what the stage is repeated over.
+    mutating func expand(_ key: StepKey) {
+        guard let stage = table.plan.stage(key.stage) else { return }
+        if !fanOut.followsOn(stage, in: &table) { commands.append(.evaluateItems(key)) }
+    }
+
+    /// Goes on with a step whose time has come.
+    mutating func wake(_ key: StepKey) throws(IllegalTransition) {
+        guard case .waiting(_, _, let reason) = table.step(key)?.state else { return }
+        let counts = watch.takeCount(of: key)
+        if reason.kind == .poll { marks.steps[key]?.polls += 1 }
+        let isCalled = snapshot.hasCallback(key)
+        try table.change(key, .woken) { $0.resumes += counts }
+        if isCalled { table.record(.pushesTaken(key)) }
+        if let failure = Renewal.failure(of: key, in: table) { return try fail(key, failure) }
+        // The last owner may have died between beginning a repeated stage and making its items.
+        if table.plan.stage(key.stage)?.forEach != nil, key.item == nil {
+            expand(key)
+        } else {
+            call(key)
+        }
+    }
+
+    mutating func call(_ key: StepKey) {
+        guard let stage = table.plan.stage(key.stage), case .running = table.step(key)?.state else { return }
+        calls[key] = now
+        marks.begin(key, at: now)
+        notifications.mayHaveMoved = true
+        commands += marks.foretell(key, stage, in: table, watch).map(JobCommand.publish)
+        switch stage.stage.work {
+        case .transfer:
+            if isLimited { commands.append(.expect(.resume(.transfer(job: snapshot.record.id, step: key)))) }
+        case .remoteJob(let submits, _):
+            if !submits || snapshot.submits[key]?.phase == .submitted { watch.inside.insert(key) }
+        case .local, .wait: watch.inside.insert(key)
+        }
+        commands.append(.call(key))
+    }
+
+    /// Takes in how a call of a stage ended.
+    mutating func take(
+        _ end: StepEnd, of key: StepKey, _ notes: StepNotes, random: Double
+    ) throws(IllegalTransition) {
+        let began = calls.removeValue(forKey: key) ?? now
+        watch.inside.remove(key)
+        notifications.mayHaveMoved = true
+        marks.note(notes, of: key)
+        guard let stage = table.plan.stage(key.stage), case .running = table.step(key)?.state else { return }
+        let counts = countsEnd(of: stage, end) && openResume(key, .transferEnded) ? watch.takeCount(of: key) : 0
+        switch end {
+        case .finished(let captures):
+            let sealed = table.values.sealed(captures)
+            try succeed(key, stage, table.step(key)?.captures.merging(sealed) ?? sealed, notes, counts)
+        case .waiting(let checkpoint, let wake, let reason) where isOver(wake, reason, of: key):
+            // Its slot is its own: the step has not waited. Whoever finds the step without the checkpoint does again what
+            // it says, which is no more than to ask.
+            table.edit(key, mayWait: true) { step in
+                step.checkpoint = checkpoint
+                step.add(notes)
+            }
+            if reason.kind == .poll { marks.polled(key, at: now) }
+            continuing.insert(key)
+        case .waiting(let checkpoint, let wake, let reason):
+            try table.change(key, .parked(wake, reason), notes: notes) {
+                $0.checkpoint = checkpoint
+                $0.resumes += counts
+            }
+            expectEnd(of: key, wake, reason)
+        case .unknown(let checkpoint, let submit):
+            try table.change(key, .lostTrack(submit), notes: notes) {
+                $0.checkpoint = checkpoint ?? $0.checkpoint
+                $0.resumes += counts
+            }
+        case .stopped:
+            if isOverdue(key) { return try failOverdue(key) }
+            guard stop == nil else { return }
+            // A stage that stopped by itself has ended no attempt: left running, it would hold the job forever.
+            let failure = StepFailure("stage '\(key)' stopped by itself", place: stage.place)
+            try fail(key, stage, AttemptFailure(failure, kind: .silent), notes, began, random, counts)
+        case .failed(let failed): try fail(key, stage, failed, notes, began, random, counts)
+        }
+    }
+
+    mutating func fail(
+        _ key: StepKey, _ stage: PlannedStage, _ failed: AttemptFailure, _ notes: StepNotes, _ began: Timestamp,
+        _ random: Double, _ counts: Int
+    ) throws(IllegalTransition) {
+        if stop == nil, Renewal.isWorthIt(failed, key, stage, in: table) {
+            return try Renewal.begin(key, stage, failed.failure, began: began, notes, in: &table)
+        }
+        // A step that waits for a resume by now holds up no other; the job is let go once they have ended.
+        let failure = table.explained(failed, key, stage)
+        try table.change(
+            key, .tryFailed(failure, table.policy(of: key, stage), random: random), notes: notes
+        ) { $0.resumes += counts }
+        if table.step(key)?.state.name == .failed { marks.steps[key] = nil }
+        guard failed.endsRemoteJob, table.step(key)?.state.name == .failed, let submit = snapshot.submits[key] else {
+            return
+        }
+        // Nothing more is to be had of that one: who tries again begins a new one.
+        table.edit(key) { $0.checkpoint = nil }
+        table.record(.submit(key, submit.nextGeneration(jobKey: snapshot.record.key, step: key)))
+    }
+
+    /// Fails a step for good, before it began or without a word of its stage.
+    mutating func fail(_ key: StepKey, _ failure: StepFailure) throws(IllegalTransition) {
+        guard let stage = table.plan.stage(key.stage), let state = table.step(key)?.state else { return }
+        // A step that never began was not yet asked whether its failure matters.
+        let setting = stage.continuesOnFailure
+        let tolerates = setting.constant == nil && (try? setting.value(in: table.currentScope(for: key))) == true
+        let event: StepEvent =
+            state == .pending
+            ? .refused(failure) : .tryFailed(AttemptFailure(failure, kind: .definite), stage.retry, random: 0)
+        try table.change(key, event) { if tolerates { $0.toleratesFailure = true } }
+        marks.steps[key] = nil
+    }
+
+    mutating func gather(_ id: String) throws(IllegalTransition) {
+        guard let stage = table.plan.stage(id) else { return }
+        let key = StepKey(stage: id)
+        switch fanOut.gather(stage, in: &table) {
+        case .captures(let captures):
+            fanOut.close(id)
+            try succeed(key, stage, captures, StepNotes(), 0)
+        case .failure(let failure): try fail(key, failure)
+        }
+    }
+
+    /// Ends a step well, once it is known what that is to be warned of.
+    mutating func succeed(
+        _ key: StepKey, _ stage: PlannedStage, _ captures: JSONObject, _ notes: StepNotes, _ counts: Int
+    ) throws(IllegalTransition) {
+        let isRepeated = stage.forEach != nil
+        guard stage.warnings.contains(where: { !isRepeated || $0.readsItem == (key.item != nil) }) else {
+            return try finish(key, captures, [], notes, counts)
+        }
+        if !isRepeated || key.item != nil {
+            table.edit(key, mayWait: true) { step in
+                step.resumes += counts
+                step.add(notes)
+            }
+        }
+        commands.append(.evaluateWarnings(key, captures: captures))
+    }
+
+    mutating func finish(
+        _ key: StepKey, _ captures: JSONObject, _ warnings: [String], _ notes: StepNotes = StepNotes(),
+        _ counts: Int = 0
+    ) throws(IllegalTransition) {
+        try table.change(key, .finished(captures), warnings: warnings, notes: notes) { step in
+            step.captures = captures
+            step.resumes += counts
+        }
+        if let sample = marks.takeSample(of: key, in: table) { table.record(.sample(sample)) }
+    }
+
+    /// Whether a wait is over before it begins, and its end is no other's business: no callback is to be taken, and the
+    /// rules of the background have no say.
+    func isOver(_ wake: WakeCondition, _ reason: WaitReason, of key: StepKey) -> Bool {
+        guard stop == nil, !isLimited, !reason.kind.startsNewTry, let due = wake.time else { return false }
+        return due <= now && !snapshot.hasCallback(key)
+    }
+
+    /// Keeps what a call under way says.
+    mutating func save(_ report: StepReport, of key: StepKey, _ notes: StepNotes) {
+        marks.note(notes, of: key)
+        switch report {
+        case .progress(let checkpoint, let captures, let moved, let mayWait):
+            let sealed = captures.map { table.values.sealed($0) } ?? [:]
+            let now = now
+            table.edit(key, mayWait: mayWait) { step in
+                step.checkpoint = checkpoint ?? step.checkpoint
+                step.captures = step.captures.merging(sealed)
+                step.bytesSent += moved.sent
+                step.bytesReceived += moved.received
+                step.add(notes)
+                // New bytes forget earlier failures.
+                if moved != BytesMoved(), let next = try? step.state.apply(.progressed, at: now) {
+                    step.state = next.state
+                }
+            }
+        case .submit(let submit, let captures, let mayWait):
+            let isAnswered = submit.phase == .submitted && snapshot.submits[key]?.phase != .submitted
+            let isRemote = if case .remoteJob = table.plan.stage(key.stage)?.stage.work { true } else { false }
+            let counts = isAnswered && isRemote && openResume(key, .submitAnswered) ? watch.takeCount(of: key) : 0
+            if isAnswered { watch.inside.insert(key) }
+            table.record(.submit(key, submit), mayWait: mayWait)
+            guard captures != nil || counts > 0 else { return }
+            let sealed = table.values.sealed(captures ?? [:])
+            table.edit(key) { step in
+                step.captures = step.captures.merging(sealed)
+                step.resumes += counts
+                step.add(notes)
+            }
+        case .fact(let fact, let value):
+            table.record(.fact(key.item.map { fact.kept(forItem: $0) } ?? fact, value))
+        case .files(let files, let mayWait):
+            for var file in files {
+                file.step = key
+                table.record(.file(file), mayWait: mayWait)
+            }
+        case .warning(let message): table.publish(.stageWarned, ["message": .string(message)], of: key)
+        }
+    }
+}

@@ -1,0 +1,273 @@
+import JSONPath
+
+/// The steps of one job and all that is kept of it: the only place where a step's row is edited.
+///
+/// Each edit raises the row's version, is looked up in the law (``StepState/apply(_:at:)``), makes its events and
+/// keeps the indexes; what is to be committed gathers until it is taken.
+package struct JobTable: Sendable {
+    package let plan: Plan
+    package private(set) var snapshot: JobSnapshot
+    package var values: JobValues
+    private(set) var index: StepIndex
+    private(set) var deadlines = StepDeadlines()
+    /// The moment of the input under way.
+    var moment: JobMoment
+    private var view = ScopeView()
+    private var changes: [JournalChange] = []
+    private var mayWait = true
+
+    package init(_ snapshot: JobSnapshot, plan: Plan, values: JobValues, at moment: JobMoment) {
+        self.plan = plan
+        self.snapshot = snapshot
+        self.values = values
+        self.moment = moment
+        index = StepIndex(plan: plan)
+        for (fact, value) in snapshot.facts { view.add(fact, value) }
+        let rows = snapshot.steps.sorted { (index.order($0.key.stage), $0.key) < (index.order($1.key.stage), $1.key) }
+        for (key, step) in rows { moved(key, from: nil, to: step) }
+        index.settleArrivals(in: snapshot.steps)
+    }
+
+    // MARK: Editing
+
+    /// Makes the change of one step that an event asks for, with its events.
+    mutating func change(
+        _ key: StepKey, _ event: StepEvent, warnings: [String] = [], notes: StepNotes = StepNotes(),
+        adjust: (inout StepRecord) -> Void = { _ in }
+    ) throws(IllegalTransition) {
+        guard var step = snapshot.steps[key] else { return }
+        let transition: StepTransition
+        do throws(IllegalTransition) {
+            transition = try step.state.apply(event, at: moment.time)
+        } catch {
+            throw IllegalTransition(state: error.state, event: error.event, step: key)
+        }
+        step.state = transition.state
+        if step.state.isEnded { step.ended = moment.time }
+        step.attempts = step.state.tries?.number ?? step.attempts
+        adjust(&step)
+        step.add(notes)
+        // Of one that has failed what the service keeps of it is there as long as before.
+        if step.state.isEnded, step.state.name != .failed { step.expires = expiry(of: key, step.state) }
+        put(key, step)
+        for warning in warnings { publish(.stageWarned, ["message": .string(warning)], of: key) }
+        for event in transition.events { publish(event.kind, event.data, of: key) }
+    }
+
+    /// Changes what is kept of a step besides its state.
+    mutating func edit(_ key: StepKey, mayWait: Bool = false, _ work: (inout StepRecord) -> Void) {
+        guard var step = snapshot.steps[key] else { return }
+        work(&step)
+        put(key, step, mayWait: mayWait)
+    }
+
+    /// Makes the step of an item that has none.
+    mutating func add(_ key: StepKey, _ step: StepRecord) { record(.step(key, step), from: nil, step) }
+
+    private mutating func put(_ key: StepKey, _ step: StepRecord, mayWait: Bool = false) {
+        var step = step
+        let old = snapshot.steps[key]
+        step.version += 1
+        record(.step(key, step), from: old, step, mayWait: mayWait)
+    }
+
+    private mutating func record(
+        _ change: JournalChange, from old: StepRecord?, _ new: StepRecord, mayWait: Bool = false
+    ) {
+        record(change, mayWait: mayWait)
+        if case .step(let key, _) = change { moved(key, from: old, to: new) }
+    }
+
+    private mutating func moved(_ key: StepKey, from old: StepRecord?, to new: StepRecord) {
+        index.move(key, from: old, to: new, hasCallback: snapshot.hasCallback(key))
+        view.move(key, to: new)
+        guard old?.state.name != new.state.name || old?.started != new.started else { return }
+        let isActive = new.state.tries != nil
+        deadlines.set(key, new, plan.stage(key.stage), to: isActive ? deadline(of: key) : nil)
+    }
+
+    /// Adds a change that is no step's.
+    mutating func record(_ change: JournalChange, mayWait: Bool = false) {
+        snapshot.apply(change)
+        if case .fact(let fact, let value) = change { view.add(fact, value) }
+        changes.append(change)
+        if !mayWait { self.mayWait = false }
+    }
+
+    /// Adds an event of a step, or of the whole job.
+    mutating func publish(
+        _ kind: JobEvent.Kind, _ data: JSONObject = [:], of key: StepKey? = nil, isAttempt: Bool = true
+    ) {
+        let attempt = isAttempt ? key.flatMap { snapshot.steps[$0]?.attempts } : nil
+        record(
+            .event(
+                JobEvent(
+                    sequence: snapshot.sequence + 1, time: moment.time, kind: kind, job: snapshot.record.id,
+                    pipeline: snapshot.record.pipeline, step: key, attempt: attempt == 0 ? nil : attempt,
+                    data: moment.redactor.redact(.object(data)).object ?? [:])))
+    }
+
+    /// The changes since the last call, and whether nothing rests on them.
+    mutating func takeChanges() -> (changes: [JournalChange], mayWait: Bool) {
+        defer { (changes, mayWait) = ([], true) }
+        return (changes, mayWait)
+    }
+
+    /// The changes so far, for what follows from them.
+    var openChanges: [JournalChange] { changes }
+
+    /// Takes in what others wrote of the job.
+    mutating func receive(_ callbacks: [StepKey: CallbackCount]) {
+        snapshot.pushes = callbacks
+        for key in callbacks.keys where snapshot.hasCallback(key) {
+            if let state = snapshot.steps[key]?.state { index.noteCallback(key, in: state) }
+        }
+    }
+
+    /// How much was looked at in the indexes so far, in operations.
+    var work: Int { index.work }
+
+    /// Works on the index: what is to be looked at, taken out and put back.
+    mutating func withIndex<Value>(_ work: (inout StepIndex) -> Value) -> Value { work(&index) }
+
+    /// The steps whose deadline has passed since the last call.
+    mutating func takeOverdue() -> [StepKey] { deadlines.takeDue(at: moment.time) }
+
+    mutating func nextDeadline() -> Timestamp? { deadlines.next }
+
+    /// Before this what waits must go on, since its deadline would pass.
+    mutating func nextWaitLimit() -> Timestamp? { deadlines.nextWaitLimit }
+
+    // MARK: Asking
+
+    package func step(_ key: StepKey) -> StepRecord? { snapshot.steps[key] }
+
+    /// The state in which the job has read a file; nil for one that it has not.
+    package func fingerprint(ofFileAt path: String) -> String? { view.fingerprint(ofFileAt: path) }
+
+    /// The values that expressions of the step may read at this moment.
+    package mutating func scope(for key: StepKey) -> Scope {
+        // Kept, for it is asked for at every evaluation.
+        if snapshot.submits[key] == nil { _ = view.firstKey(of: key, jobKey: snapshot.record.key) }
+        return currentScope(for: key)
+    }
+
+    /// Likewise, without keeping anything.
+    func currentScope(for key: StepKey) -> Scope {
+        let stage = plan.stage(key.stage)
+        let step = snapshot.steps[key]
+        var view = view
+        var scope = documentScope
+        view.fill(&scope, for: key)
+        scope.own = step?.captures ?? [:]
+        scope.ownKey = snapshot.submits[key]?.key ?? view.firstKey(of: key, jobKey: snapshot.record.key)
+        scope.item = step?.value
+        scope.itemIsOwn = plan.hasOwnItems(key.stage)
+        scope.index = key.item
+        if stage?.isFinal == true {
+            for stage in plan.stages where scope.stages[stage.id] == nil {
+                scope.stages[stage.id] = snapshot.steps[StepKey(stage: stage.id)].map { .object($0.captures) }
+            }
+        }
+        if let item = key.item, let followed = stage?.forEach?.followed,
+            let step = snapshot.steps[StepKey(stage: followed, item: item)]
+        {
+            scope.stages[followed] = .object(step.captures)
+        }
+        values.open(&scope)
+        if stage?.stage.callback != nil {
+            scope.callbackURL = values.callbackURL(snapshot.record.id, key, scope.ownKey ?? "")
+        }
+        return scope
+    }
+
+    /// The values that expressions outside of all stages may read.
+    package var documentScope: Scope {
+        snapshot.documentScope(
+            environment: values.environment, secrets: values.secrets, secretInputs: values.secretInputs)
+    }
+
+    /// When the step's deadline passes; nil for none, or while an expression for it has no value.
+    package func deadline(of key: StepKey) -> Timestamp? {
+        snapshot.deadline(of: key, in: plan, scope: currentScope(for: key))
+    }
+
+    /// When a failed attempt of the step is repeated.
+    package func policy(of key: StepKey, _ stage: PlannedStage) -> RetryPolicy {
+        stage.retries.isConstant
+            ? stage.retry : (try? stage.retries.policy(in: currentScope(for: key))) ?? stage.retry
+    }
+
+    /// Until when the captures of a step that has just ended are good; nil for nothing known. A mistake in "expires" is
+    /// told by the stage that needs it.
+    private func expiry(of key: StepKey, _ state: StepState) -> Timestamp? {
+        guard case .succeeded(let captures) = state, let stage = plan.stage(key.stage) else { return nil }
+        // A repeated stage has what its items have.
+        if stage.forEach != nil, key.item == nil {
+            return index.entries[key.stage]?.items.compactMap {
+                snapshot.expiry(StepKey(stage: key.stage, item: $0))?.time
+            }.min()
+        }
+        let opened = values.opened(captures)
+        if stage.expires == nil {
+            return opened.compactMap { LinkExpiry.earliest(in: $0.value, after: moment.time) }.min()
+        }
+        var scope = currentScope(for: key)
+        scope.own = opened
+        return (try? stage.expiry(of: opened, endedAt: moment.time, in: scope)) ?? nil
+    }
+
+    /// Until when the link that an item was given is good.
+    func expiry(ofItem value: JSON) -> Timestamp? { LinkExpiry.earliest(in: values.opened(value), after: moment.time) }
+
+    /// Before this a step must begin, or go on; nil where nothing expires.
+    func mustBeginBy(_ key: StepKey) -> Timestamp? {
+        index.expiring.isEmpty ? nil : snapshot.mustBeginBy(key, in: plan)
+    }
+
+    /// Before this what follows a resume of the step must begin.
+    mutating func mustResumeBy(_ key: StepKey) -> Timestamp? {
+        let own = snapshot.steps[key].flatMap { step -> Timestamp? in
+            guard !step.state.isEnded, let stage = plan.stage(key.stage), let started = step.started,
+                let deadline = deadline(of: key)
+            else { return nil }
+            return StepDeadlines.limit(key, stage, started: started, deadline)
+        }
+        let expiring = index.expiring.isEmpty ? nil : snapshot.mustActBefore(in: plan)
+        return [own, nextWaitLimit(), expiring].compactMap { $0 }.min()
+    }
+}
+
+/// When deadlines of steps that have begun pass, the earliest first.
+struct StepDeadlines: Sendable {
+    /// Those that the engine keeps, until they have passed: each is acted on once.
+    private var kept = TimeQueue<StepKey>()
+    /// Before which a step that waits must go on.
+    private var waits = TimeQueue<StepKey>()
+
+    mutating func set(_ key: StepKey, _ step: StepRecord, _ stage: PlannedStage?, to deadline: Timestamp?) {
+        guard let stage else { return }
+        kept.set(key, to: stage.keepsOwnDeadline || step.state.name == .unknown ? nil : deadline)
+        let isWaiting = step.state.name == .waiting
+        waits.set(
+            key,
+            to: isWaiting
+                ? deadline.flatMap { time in step.started.map { Self.limit(key, stage, started: $0, time) } } : nil)
+    }
+
+    /// A while before the deadline, so that there is time; a stage that keeps its own ends nothing before it has asked
+    /// once more.
+    static func limit(_ key: StepKey, _ stage: PlannedStage, started: Timestamp, _ deadline: Timestamp) -> Timestamp {
+        stage.keepsOwnDeadline
+            ? deadline : StepExpiry(holder: key, since: started, time: deadline).mustActBefore
+    }
+
+    mutating func takeDue(at now: Timestamp) -> [StepKey] {
+        var due: [StepKey] = []
+        while let key = kept.popDue(at: now) { due.append(key) }
+        return due.sorted()
+    }
+
+    var next: Timestamp? { mutating get { kept.first?.time } }
+    var nextWaitLimit: Timestamp? { mutating get { waits.first?.time } }
+}

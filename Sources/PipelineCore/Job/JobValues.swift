@@ -1,0 +1,72 @@
+package import JSONPath
+
+/// What expressions of a job may read besides its own steps: environment, secrets, values that are kept nowhere.
+///
+/// A value: whoever looks the secrets up puts them in. Nothing is sent, read or drawn for a scope.
+package struct JobValues: Sendable {
+    package var environment: [String: String?]
+    package var secrets: [String: String] = [:]
+    /// Values of inputs that are kept nowhere but in memory.
+    package var secretInputs: JSONObject
+    /// The address at which a callback for a step is taken, of its job, the step and the step's own key.
+    package var callbackURL: @Sendable (JobID, StepKey, String) -> String?
+    /// What seals secrets in captured values; nil keeps these as they came.
+    private let seal: (any SecretSeal)?
+    private var sealing: CaptureSealing?
+    /// The secrets that captured values may be sealed under, the latest of a name last.
+    private var sealedUnder: [(name: String, value: String)] = []
+    /// Whether a captured value of the job may be sealed: mostly none is, and then none is looked through.
+    private var holdsSealed = false
+
+    package init(
+        environment: [String: String?], secretInputs: JSONObject = [:], secrets: [String: String] = [:],
+        seal: (any SecretSeal)? = nil,
+        callbackURL: @escaping @Sendable (JobID, StepKey, String) -> String? = { _, _, _ in nil }
+    ) {
+        self.environment = environment
+        self.secretInputs = secretInputs
+        self.secrets = secrets
+        self.seal = seal
+        self.callbackURL = callbackURL
+    }
+
+    /// Makes what seals, when secrets are known or known anew: values of before still open what they sealed.
+    package mutating func renewSealing(for steps: some Sequence<StepRecord>) {
+        guard let seal else { return }
+        let inputs = secretInputs.map { (name: $0.name, value: $0.value.string ?? $0.value.text) }
+        for secret in secrets.sorted(by: { $0.key < $1.key }).map({ (name: $0.key, value: $0.value) }) + inputs
+        where !sealedUnder.contains(where: { $0 == secret }) {
+            sealedUnder.append(secret)
+        }
+        guard !sealedUnder.isEmpty else { return }
+        sealing = CaptureSealing(sealedUnder, seal: seal)
+        holdsSealed =
+            holdsSealed
+            || steps.contains { JSON.object($0.captures).holdsSealed || $0.value?.holdsSealed == true }
+    }
+
+    /// Captured values as they may be kept: what repeats a secret is sealed.
+    package mutating func sealed(_ captures: JSONObject) -> JSONObject {
+        sealed(.object(captures)).object ?? captures
+    }
+
+    mutating func sealed(_ value: JSON) -> JSON {
+        guard let sealing else { return value }
+        let sealed = sealing.sealed(value)
+        holdsSealed = holdsSealed || sealed != value
+        return sealed
+    }
+
+    /// Captured values as the service gave them.
+    package func opened(_ captures: JSONObject) -> JSONObject { opened(.object(captures)).object ?? captures }
+
+    func opened(_ value: JSON) -> JSON {
+        guard holdsSealed, let sealing else { return value }
+        return sealing.opened(value)
+    }
+
+    /// Opens what is sealed in the scope.
+    func open(_ scope: inout Scope) {
+        if holdsSealed, let sealing { scope.open(with: sealing) }
+    }
+}

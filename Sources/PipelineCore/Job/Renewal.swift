@@ -1,0 +1,117 @@
+import JSONPath
+
+/// Captures that are no longer good, and the stages that give fresh ones.
+///
+/// The stage that gives them is made pending before the one that waits is parked: after a crash between the two the
+/// waiting one is held until the other has ended, as without a crash.
+enum Renewal {
+    /// Statuses by which services say that a link or a token is no longer good.
+    private static let voidStatuses: Set<Int> = [401, 403, 404, 410]
+
+    /// Whether a failed attempt is worth another one with fresh captures: once, until bytes have moved again.
+    static func isWorthIt(
+        _ failed: AttemptFailure, _ key: StepKey, _ stage: PlannedStage, in table: JobTable
+    ) -> Bool {
+        guard let source = stage.renews, let status = failed.failure.status, let tries = table.step(key)?.state.tries
+        else { return false }
+        let now = table.moment.time
+        let isOver = table.snapshot.expiry(StepKey(stage: source)).map { $0.time <= now } ?? false
+        guard voidStatuses.contains(status) || isOver && (400..<500).contains(status) else { return false }
+        return tries.renewals == 0 || failed.progressed
+    }
+
+    /// Parks a step until the stage that it names has run again.
+    ///
+    /// - Parameter began: when the failed attempt began: captures that are newer than that are fresh already.
+    static func begin(
+        _ key: StepKey, _ stage: PlannedStage, _ failure: StepFailure, began: Timestamp, _ notes: StepNotes,
+        in table: inout JobTable
+    ) throws(IllegalTransition) {
+        guard let source = stage.renews else { return }
+        if let step = table.step(StepKey(stage: source)), step.state.name == .succeeded,
+            step.ended.map({ $0 <= began }) ?? true
+        {
+            try runAgain(source, in: &table)
+        }
+        try table.change(key, .renewed(failure), notes: notes)
+    }
+
+    /// Makes a stage that has succeeded pending again, for fresh captures.
+    static func runAgain(_ source: String, in table: inout JobTable) throws(IllegalTransition) {
+        let key = StepKey(stage: source)
+        guard let stage = table.plan.stage(source), table.step(key)?.state.name == .succeeded else { return }
+        try table.change(key, .renewing) { step in
+            if !stage.keepsSubmit {
+                step = step.restarted()
+            }
+            step.started = nil
+            step.ended = nil
+            step.expires = nil
+        }
+        if !stage.keepsSubmit, let submit = table.snapshot.submits[key] {
+            // Its author wants it sent again: the key of the first would only bring the first response.
+            let jobKey = table.snapshot.record.key
+            table.record(.submit(key, submit.nextGeneration(jobKey: jobKey, step: key)))
+        }
+    }
+
+    /// Why a step can't go on whose fresh captures did not come; nil when it can.
+    static func failure(of key: StepKey, in table: JobTable) -> StepFailure? {
+        guard let stage = table.plan.stage(key.stage), let source = stage.renews,
+            let state = table.step(StepKey(stage: source))?.state, state.name != .succeeded,
+            case .running(let tries) = table.step(key)?.state, tries.renewals > 0
+        else { return nil }
+        return StepFailure(
+            "stage '\(source)', which was to give fresh captures, did not succeed", place: stage.place)
+    }
+}
+
+/// What has expired, said when a step can't begin with it or a service refuses it.
+extension JobTable {
+    /// The link that an item was given, if it has expired before the item could begin.
+    func ownExpiry(of key: StepKey) -> StepExpiry? {
+        guard key.item != nil, let own = snapshot.pressing(key, in: plan), own.holder == key, own.time <= moment.time
+        else { return nil }
+        return own
+    }
+
+    /// Why a step can't begin with what it reads.
+    func void(_ expiry: StepExpiry, for stage: PlannedStage) -> StepFailure {
+        let source = expiry.holder.stage
+        if expiry.holder.item != nil, source == stage.id {
+            return StepFailure(
+                "the link that this item was given expired at \(expiry.time), before it could begin",
+                hint: "links that live longer, or a higher \"concurrency\", let all items begin in time",
+                place: stage.place)
+        }
+        let isUseless = stage.renews == source && expiry.time <= expiry.since
+        return StepFailure(
+            isUseless
+                ? "what stage '\(source)' captured had expired when it ended: at \(expiry.time), "
+                    + "and it ended at \(expiry.since)"
+                : "what stage '\(source)' captured expired at \(expiry.time)",
+            hint: isUseless
+                ? "check \"expires\" of '\(source)', and the clock of this machine"
+                : renewal(of: expiry.holder),
+            place: stage.place)
+    }
+
+    /// A failure with what was void by then: a service mostly says no more than 403.
+    func explained(_ failed: AttemptFailure, _ key: StepKey, _ stage: PlannedStage) -> AttemptFailure {
+        guard let status = failed.failure.status, (400..<500).contains(status), failed.kind == .definite,
+            let over = snapshot.sources(of: key, stage).compactMap(snapshot.expiry).first(where: {
+                $0.time <= moment.time
+            })
+        else { return failed }
+        var failed = failed
+        failed.failure.title += "; what stage '\(over.holder.stage)' captured expired at \(over.time)"
+        failed.failure.hint = renewal(of: over.holder)
+        return failed
+    }
+
+    private func renewal(of source: StepKey) -> String {
+        let byHand = "pipeline retry \(snapshot.record.id) --from \(source.stage)"
+        // Of a repeated stage no single item can be run again for others.
+        return source.item == nil ? "\"renew\": \"\(source.stage)\" gets it anew; by hand: \(byHand)" : byHand
+    }
+}

@@ -1,0 +1,52 @@
+import JSONPath
+
+/// What happens to the steps of a job that an owner takes up: what was running is tried again at once, what a person
+/// wants done again begins anew.
+struct Restart {
+    private let scope: RestartScope
+    private let restarted: Set<String>
+
+    init(_ scope: RestartScope, of table: JobTable) {
+        self.scope = scope
+        var stages: Set<String> = []
+        if case .from(let stage) = scope { stages = table.plan.dependents(of: stage) }
+        if scope != .nothing { stages.formUnion(table.plan.finally.map(\.id)) }
+        restarted = stages
+    }
+
+    func perform(in table: inout JobTable) throws(IllegalTransition) {
+        for key in table.snapshot.steps.keys.sorted() {
+            guard let step = table.step(key) else { continue }
+            if restarted.contains(key.stage) {
+                try restart(key, in: &table)
+            } else if scope != .nothing, [.failed, .cancelled].contains(step.state.name) {
+                try retry(key, step, in: &table)
+            } else if let next = try? step.state.apply(.takenUp, at: table.moment.time), next.state != step.state {
+                try table.change(key, .takenUp)
+            }
+        }
+    }
+
+    /// A step as if it had never run. A submit of it is a new one: the key's generation grows.
+    private func restart(_ key: StepKey, in table: inout JobTable) throws(IllegalTransition) {
+        try table.change(key, .restarted) { step in step = step.restarted() }
+        if let submit = table.snapshot.submits[key] {
+            table.record(.submit(key, submit.nextGeneration(jobKey: table.snapshot.record.key, step: key)))
+        }
+        if table.snapshot.pushes[key] != nil { table.record(.pushesVoided(key)) }
+    }
+
+    /// A step that failed or was cancelled and is to be tried afresh: its deadline counts anew, and a submit that was
+    /// refused, of which nothing exists at the service, may be sent again.
+    private func retry(_ key: StepKey, _ step: StepRecord, in table: inout JobTable) throws(IllegalTransition) {
+        try table.change(key, .retried) { step in
+            step.ended = nil
+            step.started = nil
+        }
+        guard var submit = table.snapshot.submits[key], submit.phase == .refused else { return }
+        submit.phase = .intent
+        submit.sends = 0
+        submit.firstSent = nil
+        table.record(.submit(key, submit))
+    }
+}

@@ -1,0 +1,17 @@
+/// Why an unfinished job has no owner.
+public enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
+    /// SIGINT or SIGTERM reached its owner.
+    case interrupted
+    /// A person paused it.
+    case paused
+    /// No answer came for as long as the retry policy allows.
+    case noNetwork
+    /// Its owner is gone without a word: kill -9, a power cut. Computed, never written by an owner.
+    case crashed
+    /// A secret that it needs can't be found.
+    case secret
+    /// More items of a batch failed than it tolerates.
+    case tooManyFailures
+    /// The last items of a batch all failed alike.
+    case sameFailure
+}

@@ -1,0 +1,67 @@
+import PipelineCore
+import Synchronization
+
+/// What calls under way say of their steps between two changes of these: quick, from any thread. What no change has
+/// taken along is lost in a crash, and can be found out again.
+final class NoteBook: Sendable {
+    private struct State {
+        var notes: [StepKey: StepNotes] = [:]
+        /// When a step's words were news the last time.
+        var heard: [StepKey: Timestamp] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// So seldom the same call is news.
+    private static let interval = Duration.seconds(5)
+
+    /// Counts body bytes of a request that is no transfer.
+    func count(_ moved: BytesMoved, of step: StepKey) {
+        state.withLock {
+            $0.notes[step, default: StepNotes()].moved = $0.notes[step, default: StepNotes()].moved + moved
+        }
+    }
+
+    /// Notes until when the service keeps what the step has there.
+    func expire(at time: Timestamp?, _ step: StepKey) {
+        state.withLock { $0.notes[step, default: StepNotes()].expires = .some(time) }
+    }
+
+    /// Notes what was said of a step's end, in place of what was said before; true when it is news.
+    func hear(_ progress: StageProgress, _ words: Estimate.Words?, of step: StepKey, at time: Timestamp) -> Bool {
+        state.withLock { state in
+            if case .remote(let share, let secondsLeft) = progress, (secondsLeft ?? 0) > 0 || (share ?? 0) > 0.02,
+                state.notes[step]?.report == nil
+            {
+                state.notes[step, default: StepNotes()].report = StepNotes.FirstReport(
+                    time: time, secondsLeft: secondsLeft, share: share)
+            }
+            guard let words else { return false }
+            state.notes[step, default: StepNotes()].words = JobEstimate.Words(words, at: time)
+            if let heard = state.heard[step], time - heard < Self.interval { return false }
+            state.heard[step] = time
+            return true
+        }
+    }
+
+    /// What was noted since the last call.
+    func take(_ step: StepKey) -> StepNotes { state.withLock { $0.notes.removeValue(forKey: step) } ?? StepNotes() }
+
+    /// Likewise only what was said of its end.
+    func takeWords(_ step: StepKey) -> StepNotes {
+        state.withLock { state in
+            var notes = StepNotes()
+            notes.words = state.notes[step]?.words
+            notes.report = state.notes[step]?.report
+            return notes
+        }
+    }
+
+    /// The step has ended: nothing more is said of it.
+    func forget(_ step: StepKey) {
+        state.withLock { state in
+            state.notes[step] = nil
+            state.heard[step] = nil
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import JSONPath
+import PipelineCore
+import Synchronization
+
+/// What is secret in one job, shared by its executor and the calls of its stages: it only grows.
+final class SharedRedactor: Sendable {
+    private struct State {
+        var redactor = Redactor()
+        /// As bytes: texts that Swift takes for equal are written differently, and each is found as it is written.
+        var values: Set<[UInt8]> = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds secrets; those that are known, and empty ones, change nothing.
+    func add(_ secrets: some Sequence<(name: String, value: String)>) {
+        state.withLock { state in
+            for (name, value) in secrets where !value.isEmpty && state.values.insert(Array(value.utf8)).inserted {
+                state.redactor = state.redactor.adding(value, named: name)
+            }
+        }
+    }
+
+    func redact(_ text: String) -> String { current.redact(text) }
+
+    func redact(_ value: JSON) -> JSON { current.redact(value) }
+
+    /// What is known by now, as a value.
+    var current: Redactor { state.withLock(\.redactor) }
+}

@@ -1,0 +1,33 @@
+import PipelineCore
+
+/// The way from a call of a stage back to its job: what it may ask, and nothing else of the executor.
+struct StepChannel: Sendable {
+    /// All values that an expression of the step may read at this moment.
+    let scope: @Sendable () async -> Scope
+    /// Its entry in the submit ledger.
+    let submit: @Sendable () async -> SubmitRecord?
+    /// How many callbacks came for it since it was begun.
+    let callbacks: @Sendable () async -> Int
+    /// The state in which the job has read a file.
+    let fingerprint: @Sendable (String) async -> String?
+    /// Keeps what it says; durable when this returns, unless it may wait.
+    let save: @Sendable (StepReport) async throws(JournalFailure) -> Void
+    /// Looks the secrets up again.
+    let renewSecrets: @Sendable ([String: String]) async -> Bool
+    /// Something that its executor is to hear. From any thread.
+    let post: @Sendable (ExecutorMessage) -> Void
+}
+
+extension JobExecutor {
+    /// The way back for a call of the step's stage.
+    func channel(for key: StepKey) -> StepChannel {
+        StepChannel(
+            scope: { await self.scope(for: key) },
+            submit: { await self.state.snapshot.submits[key] },
+            callbacks: { await self.state.snapshot.pushes[key]?.all ?? 0 },
+            fingerprint: { await self.state.table.fingerprint(ofFileAt: $0) },
+            save: { (report) async throws(JournalFailure) in try await self.save(report, of: key) },
+            renewSecrets: { await self.renewSecrets(since: $0) },
+            post: { [mailbox] in mailbox.post($0) })
+    }
+}

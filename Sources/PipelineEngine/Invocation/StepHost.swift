@@ -1,0 +1,152 @@
+import JSONPath
+import PipelineCore
+import Synchronization
+
+/// The engine's side of a stage's context: answers from values that were fixed with the call, and passes the rest on
+/// by the step's channel.
+final class StepHost: StageHost {
+    let facts: StageFacts
+    private let channel: StepChannel
+    private let lease: Lease
+    private let ports: EnginePorts
+    private let redactor: SharedRedactor
+    private let notes: NoteBook
+    private let meter = Mutex(ProgressMeter())
+    /// Told that progress is held back.
+    private let (holds, hold) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+    init(
+        facts: StageFacts, channel: StepChannel, lease: Lease, ports: EnginePorts, redactor: SharedRedactor,
+        notes: NoteBook
+    ) {
+        self.facts = facts
+        self.channel = channel
+        self.lease = lease
+        self.ports = ports
+        self.redactor = redactor
+        self.notes = notes
+    }
+
+    var now: Timestamp { ports.clock.now }
+
+    func scope() async throws(StageFailure) -> Scope { await channel.scope() }
+
+    func obtain(_ fact: Fact) async throws(StageFailure) -> JSON {
+        let value = try await found(fact)
+        try await save(.fact(fact, value))
+        return value
+    }
+
+    private func found(_ fact: Fact) async throws(StageFailure) -> JSON {
+        switch fact {
+        case .now: return .string(ports.clock.now.description)
+        case .uuid: return .string(RandomUUID.text(from: ports.randomness))
+        case .size, .digest, .text, .base64, .jsonLines: return try await read(fact, at: fact.path ?? "").json
+        }
+    }
+
+    /// A fact about a file in the state in which the job has read it before.
+    private func read(_ fact: Fact, at path: String) async throws(StageFailure) -> FileFact {
+        let before = ports.files.fingerprint(ofFileAt: path)
+        let value: JSON
+        do throws(StepFailure) {
+            value = try await ports.files.value(of: fact)
+        } catch {
+            throw .definite(error)
+        }
+        let known = await channel.fingerprint(path)
+        guard before == ports.files.fingerprint(ofFileAt: path), known == nil || known == before else {
+            throw .definite(
+                StepFailure(
+                    "\(path) has changed since the job read it",
+                    hint: "put the file back as it was, or start a new job with the new one: pipeline run",
+                    place: facts.place))
+        }
+        return FileFact(value: value, fingerprint: before)
+    }
+
+    func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
+        try await save(.progress(checkpoint: checkpoint, captures: captures, moved: moved, mayWait: false))
+    }
+
+    func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
+        try await save(.progress(checkpoint: checkpoint, captures: captures, moved: moved, mayWait: true))
+    }
+
+    func submitRecord() async -> SubmitRecord? { await channel.submit() }
+
+    func commit(submit: SubmitRecord, captures: JSONObject?) async throws(StageFailure) {
+        try await save(.submit(submit, captures: captures, mayWait: false))
+    }
+
+    func stage(submit: SubmitRecord) async throws(StageFailure) {
+        try await save(.submit(submit, captures: nil, mayWait: true))
+    }
+
+    func warn(_ message: String) async throws(StageFailure) { try await save(.warning(message)) }
+
+    func pushes() async -> Int { await channel.callbacks() }
+
+    func commit(file: WrittenFile) async throws(StageFailure) {
+        // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
+        try await save(.files([file], mayWait: true))
+    }
+
+    func commit(files: [WrittenFile]) async throws(StageFailure) { try await save(.files(files, mayWait: false)) }
+
+    private func save(_ report: StepReport) async throws(StageFailure) {
+        do {
+            try await channel.save(report)
+        } catch {
+            throw .journal(error)
+        }
+    }
+
+    func report(_ progress: StageProgress) {
+        let now = ports.clock.now
+        let words = meter.withLock { $0.words(for: progress, at: now) }
+        if notes.hear(progress, words, of: facts.step, at: now) { channel.post(.heard(facts.step)) }
+        show(progress, at: now)
+    }
+
+    /// Shows what came too soon after something else, so that what stands still shows where it does; ends when it is
+    /// cancelled, and shows the last then.
+    func showHeldProgress() async {
+        for await _ in holds {
+            try? await ports.clock.sleep(until: ports.clock.now + ProgressMeter.interval)
+            if let progress = meter.withLock(\.held) { show(progress, at: ports.clock.now) }
+        }
+    }
+
+    private func show(_ progress: StageProgress, at now: Timestamp) {
+        let (event, isHeld) = meter.withLock { meter in
+            (meter.event(for: progress, of: facts, at: now), meter.held != nil)
+        }
+        if isHeld { hold.yield() }
+        guard let (kind, data) = event else { return }
+        ports.observe(
+            JobEvent(
+                sequence: nil, time: now, kind: kind, job: facts.job, pipeline: facts.pipeline,
+                step: facts.step, attempt: facts.attempt, data: data))
+    }
+
+    func count(_ moved: BytesMoved) { notes.count(moved, of: facts.step) }
+
+    func mustAct(before time: Timestamp?) { notes.expire(at: time, facts.step) }
+
+    var isOwner: Bool { ports.journal.holds(lease) }
+
+    func record(_ exchange: ExchangeRecord) { ports.exchanges.append(exchange, of: facts.job) }
+
+    func pass(_ point: CrashPoint) { ports.crashProbe.pass(point) }
+
+    func digest(_ bytes: [UInt8]) -> String { ports.keyedHash(bytes) }
+
+    func redact(_ text: String) -> String { redactor.redact(text) }
+
+    func conceal(_ secret: String, as name: String) { redactor.add([(name, secret)]) }
+
+    func authenticates() { channel.post(.authenticates(facts.step)) }
+
+    func renewSecrets(since used: [String: String]) async -> Bool { await channel.renewSecrets(used) }
+}

@@ -1,0 +1,147 @@
+import JSONPath
+import Testing
+
+@testable import PipelineCore
+
+/// What follows from each input of a job, from its plan and what is known of it.
+@Suite struct JobStateTests {
+    private static let kind = StageKind(
+        name: "step", summary: "A step.", fields: [Field("reads", FieldType<JSONTemplate>.json(), "What it reads.")]
+    ) { reading in
+        _ = reading.reader.optional(Field("reads", FieldType<JSONTemplate>.json(), "What it reads."))
+        reading.declare([CaptureDeclaration(name: "x")])
+        return AnyStage(
+            Idle(), coding: CheckpointCoding(encode: { _ in [] }, decode: { _ in 0 }))
+    }
+
+    private struct Idle: Stage {
+        func resume(from checkpoint: Int?, in context: StageContext<Int>) async throws(StageFailure) -> StageOutcome<
+            Int
+        > {
+            .finished([:])
+        }
+    }
+
+    private static func plan(_ stages: String) throws -> Plan {
+        let catalogue = Catalogue(kinds: [kind], checkDecorators: { _, _ in })
+        let text = #"{ "pipeline": 1, "name": "test", "stages": [ \#(stages) ] }"#
+        return try Planner(catalogue: catalogue).plan(SourceText(name: "test.json", text: text))
+    }
+
+    static func state(
+        _ stages: String, _ states: [String: StepState], tolerant: Set<String> = []
+    ) throws -> JobState {
+        let steps = states.map { name, state in
+            (StepKey(stage: name), StepRecord(state: state, toleratesFailure: tolerant.contains(name)))
+        }
+        let snapshot = JobSnapshot(
+            record: JobSnapshotTests.record, steps: Dictionary(uniqueKeysWithValues: steps), mode: .attached)
+        let table = JobTable(
+            snapshot, plan: try plan(stages), values: JobValues(environment: [:]), at: JobMoment(Samples.now))
+        return JobState(table, settings: JobState.Settings(), marks: EstimateMarks())
+    }
+
+    /// What the job does when it is asked, in words; changes are not told.
+    private func commands(
+        _ stages: String, _ states: [String: StepState], tolerant: Set<String> = []
+    ) throws -> [String] {
+        var state = try Self.state(stages, states, tolerant: tolerant)
+        return try state.apply(.advance, at: JobMoment(Samples.now)).compactMap(Self.word)
+    }
+
+    private static func word(_ command: JobCommand) -> String? {
+        switch command {
+        case .prepare(let key): "prepare \(key)"
+        case .evaluateItems(let key): "items \(key)"
+        case .call(let key): "call \(key)"
+        case .stop(let key): "stop \(key)"
+        case .wait(let time): time.map { "wait \(($0 - Samples.now).seconds)" } ?? "wait"
+        case .finish(.ended(let phase)): "\(phase)"
+        case .finish(let end): "\(end)"
+        default: nil
+        }
+    }
+
+    private let row = #"{ "id": "a", "kind": "step" }, { "id": "b", "kind": "step" }"#
+    private let fan = #"{ "id": "a", "kind": "step", "needs": [] }, { "id": "b", "kind": "step", "needs": [] }"#
+    private let done = StepState.succeeded([:])
+
+    @Test("a stage begins when the one before it has ended")
+    func inARow() throws {
+        #expect(try commands(row, ["a": .pending, "b": .pending]) == ["prepare a"])
+        #expect(try commands(row, ["a": .running(AttemptState()), "b": .pending]) == ["wait"])
+        #expect(try commands(row, ["a": done, "b": .pending]) == ["prepare b"])
+    }
+
+    @Test("stages without needs begin together")
+    func together() throws {
+        #expect(try commands(fan, ["a": .pending, "b": .pending]) == ["prepare a", "prepare b"])
+    }
+
+    @Test("after a failure nothing begins; a failure that is tolerated stops nothing")
+    func afterFailure() throws {
+        let states: [String: StepState] = ["a": .failed(Samples.failure), "b": .pending]
+        #expect(try commands(fan, states) == ["failed"])
+        #expect(try commands(fan, states, tolerant: ["a"]) == ["prepare b"])
+    }
+
+    @Test("what waits is still woken after another stage has failed")
+    func wakesAfterFailure() throws {
+        let waiting = StepState.waiting(AttemptState(), .at(Samples.now), WaitReason(.poll))
+        #expect(try commands(fan, ["a": .failed(Samples.failure), "b": waiting]).first == "call b")
+    }
+
+    @Test("a wait ends at its time, not before")
+    func wakes() throws {
+        let early = StepState.waiting(AttemptState(), .at(Samples.now + .milliseconds(1)), WaitReason(.poll))
+        let due = StepState.waiting(AttemptState(), .callback(orAt: Samples.now), WaitReason(.callback))
+        let push = StepState.waiting(AttemptState(), .callback(orAt: nil), WaitReason(.callback))
+        #expect(try commands(fan, ["a": early, "b": due]) == ["call b", "wait 0.001"])
+        #expect(
+            try commands(fan, ["a": push, "b": .waiting(AttemptState(), .resume, WaitReason(.secret))]) == ["wait"])
+        #expect(try commands(fan, ["a": push, "b": done]) == ["wait"])
+    }
+
+    @Test("a stage that reads a skipped one is skipped, one that can do without is not")
+    func skips() throws {
+        let reads = #"{ "id": "a", "kind": "step" }, { "id": "b", "kind": "step", "reads": "${{ stages.a.x }}" }"#
+        let tolerant =
+            #"{ "id": "a", "kind": "step" }, { "id": "b", "kind": "step", "reads": "${{ stages.a.x ?? 1 }}" }"#
+        let states: [String: StepState] = ["a": .skipped, "b": .pending]
+        #expect(try commands(reads, states) == ["succeeded"])
+        #expect(try commands(tolerant, states) == ["prepare b"])
+        #expect(try commands(row, states) == ["prepare b"])
+    }
+
+    @Test(
+        "where a job rests",
+        arguments: [
+            (["a": StepState.running(AttemptState()), "b": .succeeded([:])], "wait"),
+            (["a": .waiting(AttemptState(), .callback(orAt: nil), WaitReason(.callback)), "b": .pending], "prepare b"),
+            (["a": .waiting(AttemptState(), .resume, WaitReason(.secret)), "b": .pending], "suspended"),
+            (["a": .unknown(AttemptState(), Samples.lost), "b": .succeeded([:])], "unknown"),
+            (["a": .failed(Samples.failure), "b": .pending], "failed"),
+            (["a": .succeeded([:]), "b": .skipped], "succeeded"),
+            (["a": .cancelled, "b": .succeeded([:])], "cancelled"),
+        ] as [([String: StepState], String)])
+    func rest(states: [String: StepState], expected: String) throws {
+        let last = try commands(fan, states).last ?? ""
+        #expect(last.contains(expected), "\(last)")
+    }
+
+    /// A deadline that had passed armed its timer again and again while the call took its time to stop: 1.4 GiB in five
+    /// seconds.
+    @Test("a call is asked to stop once when its deadline has passed, and nothing waits for that time any more")
+    func deadline() throws {
+        let stages = #"{ "id": "a", "kind": "step", "deadline": "3s" }"#
+        var state = try Self.state(stages, ["a": .pending])
+        _ = try state.apply(.advance, at: JobMoment(Samples.now))
+        _ = try state.apply(
+            .found(.preparation(StepKey(stage: "a"), .ready(tolerates: false, checkpoint: nil))),
+            at: JobMoment(Samples.now))
+        #expect(try state.apply(.advance, at: JobMoment(Samples.now)).compactMap(Self.word) == ["wait 3.0"])
+        let late = JobMoment(Samples.now + .seconds(3))
+        #expect(try state.apply(.advance, at: late).compactMap(Self.word) == ["stop a", "wait"])
+        #expect(try state.apply(.advance, at: late).compactMap(Self.word) == ["wait"])
+    }
+}
