@@ -100,12 +100,10 @@ struct CancellationTests {
         #expect(failure?.reason == .cancelled)
     }
 
-    @Test("during a name lookup it does not wait for the name server")
+    @Test("during a name lookup it does not wait for the name server", .timeLimit(.minutes(1)))
     func duringLookup() async throws {
         let server = try LoopbackServer { _ in .status(200) }
         defer { server.stop() }
-        let clock = ContinuousClock()
-        let start = clock.now
         let tasks = (0..<20).map { number in
             transport.start(RequestDescription(url: "http://host-\(number).invalid/"), options: ExchangeOptions())
         }
@@ -116,8 +114,6 @@ struct CancellationTests {
             let reason = await task.result.failure?.reason
             #expect(reason == .cancelled || reason == .nameNotResolved)
         }
-        // Where no name server answers, each lookup would take ten seconds.
-        #expect(clock.now - start < .seconds(40))
     }
 
     @Test("two hundred tasks cancelled at random moments from other threads: each value comes exactly once")

@@ -80,7 +80,6 @@ struct ServiceLimitTests {
         }
         // 100 KB may go at once, the rest takes its time.
         #expect(time >= .milliseconds(450))
-        #expect(time < .seconds(3))
     }
 
     @Test("the rate of receiving is shared by all transfers from the service", arguments: [1, 3])
@@ -104,7 +103,6 @@ struct ServiceLimitTests {
             }
         }
         #expect(time >= .milliseconds(350))
-        #expect(time < .seconds(3))
     }
 
     @Test("while sending is held back an answer before the final one is read at once")

@@ -75,25 +75,22 @@ struct BackgroundTests {
             #expect(paused["cause"] == "paused")
             _ = try await workplace.run("resume", id, "--detach", environment: service.environment)
             _ = try await workplace.waitFor(["waiting"], of: id)
-            let start = ContinuousClock.now
+            // The next poll, which would find it too, is an hour away.
             let cancel = try await workplace.run("cancel", id, environment: service.environment)
             #expect(cancel.errors.contains("its process was told to cancel"), "\(cancel)")
             _ = try await workplace.waitFor(["cancelled"], of: id)
-            #expect(ContinuousClock.now - start < .seconds(5))
             #expect(service.counters.modelsSubmitted == 1)
         }
     }
 
-    @Test("SIGTERM ends the owner within 5 s, kill -9 at once; the next one goes on, and submits nothing twice")
+    @Test("SIGTERM ends the owner before its job, kill -9 at once; the next one goes on, and submits nothing twice")
     func goesOn() async throws {
         for signal in [SIGTERM, SIGKILL] {
             try await withBackground({ $0.seconds = 2 }) { workplace, service, background in
                 let end = try await workplace.runSelfie(service, "--detach")
                 let id = try #require(end.lines.first)
                 await service.counts { $0.modelsSubmitted == 1 }
-                let start = ContinuousClock.now
                 try await background.end(by: signal)
-                #expect(ContinuousClock.now - start < .seconds(5))
                 #expect(try await workplace.show(id)["state"] == "suspended")
                 let daemon = try workplace.start("daemon")
                 #expect(await daemon.hasWritten("ready"))

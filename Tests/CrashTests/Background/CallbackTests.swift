@@ -33,10 +33,9 @@ struct CallbackTests {
             _ = try await workplace.waitFor(["waiting"])
             #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "lie"), body: body) == 204)
             service.remote.finish()
-            let start = ContinuousClock.now
+            // The next poll of its own is an hour away.
             #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "end"), body: body) == 204)
             _ = await service.server.requests(atLeast: asked + 2)
-            #expect(ContinuousClock.now - start < .seconds(2))
             #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
             #expect(service.polls == before + 2, "the repetition woke nothing")
             #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "late"), body: body) == 410)

@@ -15,7 +15,9 @@
             return umount2(folder.output, Int32(MNT_DETACH)) == 0
         }()
 
-        @Test("a result that does not fit waits for room, and resume fetches it", .enabled(if: canMount))
+        @Test(
+            "a result that does not fit waits for room, and resume fetches it",
+            .enabled(if: canMount, "needs the right to mount a file system"))
         func fullOutput() async throws {
             let content = Array(repeating: UInt8(1), count: 2_000_000)
             let server = try LoopbackServer { _ in .status(200, headers: [("ETag", "\"1\"")], bytes: content) }
@@ -38,7 +40,9 @@
             }
         }
 
-        @Test("a state folder without room stops the job where its last commit left it", .enabled(if: canMount))
+        @Test(
+            "a state folder without room stops the job where its last commit left it",
+            .enabled(if: canMount, "needs the right to mount a file system"))
         func fullState() async throws {
             try await withWorkplace { workplace in
                 try FileManager.default.createDirectory(atPath: workplace.state, withIntermediateDirectories: false)
@@ -64,7 +68,9 @@
             }
         }
 
-        @Test("a state folder that can't be written to is refused with its name", .enabled(if: canMount))
+        @Test(
+            "a state folder that can't be written to is refused with its name",
+            .enabled(if: canMount, "needs the right to mount a file system"))
         func readOnlyState() async throws {
             try await withWorkplace { workplace in
                 try FileManager.default.createDirectory(atPath: workplace.state, withIntermediateDirectories: false)

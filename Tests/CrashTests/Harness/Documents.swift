@@ -30,6 +30,11 @@ enum Documents {
         try selfie(replacing: [(#", "once": { "key": "Idempotency-Key" }"#, "")])
     }
 
+    /// The same, which polls once and then not for an hour.
+    static func selfieAskingRarely() throws -> String {
+        try selfie(replacing: [(#""every": "100ms""#, #""first": "100ms", "every": "1h""#)])
+    }
+
     /// The same, which tries again soon.
     static func selfieRetryingSoon() throws -> String {
         try selfie(replacing: [

@@ -57,12 +57,9 @@ struct OwnershipTests {
     @Test("cancel from another process reaches the owner at once, and the service is told")
     func cancelled() async throws {
         try await withWaitingJob { workplace, service, owner in
-            let clock = ContinuousClock()
-            let start = clock.now
+            // The next poll, which would find it too, is an hour away.
             let cancel = try await workplace.run("cancel", "last", environment: service.environment)
             let end = await owner.end
-            // Both programs' start and end are in it, and other tests run at the same time. The poll is 10 s away.
-            #expect(clock.now - start < .seconds(5))
             #expect(cancel.cause == .exited(0), "\(cancel)")
             #expect(end.cause == .exited(1), "\(end)")
             try await expectCancelled(workplace, service)
@@ -178,7 +175,7 @@ struct OwnershipTests {
     ) async throws {
         try await withWorkplace { workplace in
             try await withService(in: workplace, { $0.minimumSeconds = seconds }) { service in
-                let document = seconds > 10 ? try String(contentsOfFile: Documents.selfie, encoding: .utf8) : nil
+                let document = seconds > 10 ? try Documents.selfieAskingRarely() : nil
                 let owner = try workplace.startSelfie(service, document: document)
                 #expect(await owner.hasWritten("model: started"))
                 // The first question after the submit: its answer is committed by then.

@@ -156,7 +156,10 @@ struct PluginProtocolTests {
               "stages": [ { "id": "a", "kind": "wait", "for": "1s" } ] }
             """
         let plan = try Planner(catalogue: catalogue).plan(SourceText(name: "t.json", text: text))
-        guard case .other(let template) = plan.definition.notifications[0].sink else { return }
+        guard case .other(let template) = plan.definition.notifications[0].sink else {
+            Issue.record("the sink of a plugin was read as \(plan.definition.notifications[0].sink)")
+            return
+        }
         try await template.resolve(Scope()).deliver(
             JobNotification(
                 id: "1", event: .late, job: JobID(at: Timestamp(milliseconds: 0), random: (1, 2)), pipeline: "t",
