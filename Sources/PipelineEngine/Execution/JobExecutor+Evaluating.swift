@@ -14,7 +14,8 @@ extension JobExecutor {
             attempt: step.state.tries?.number ?? 1, started: step.started ?? ports.clock.now,
             deadline: state.table.deadline(of: key), folders: snapshot.record.folders,
             overwrites: options.overwrites || snapshot.record.overwrites, retry: state.table.policy(of: key, stage),
-            outlook: state.marks.outlook(of: key, stage, in: state.table), place: stage.place)
+            outlook: state.marks.outlook(of: key, stage, in: state.table), place: stage.place,
+            namesRead: stage.namesRead)
         return StepHost(
             facts: facts, channel: channel(for: key), lease: lease, ports: ports, redactor: redactor, notes: notes)
     }
