@@ -44,16 +44,16 @@ struct PictureTests {
 
     @Test("What is no PNG, another kind, or damaged, is refused")
     func refused() throws {
-        #expect(throws: PNGFile.Problem.noPNG) { try PNGFile.picture(in: Array("hello".utf8)) }
+        #expect(throws: PNGFile.Defect.noPNG) { try PNGFile.picture(in: Array("hello".utf8)) }
         let png = PNGFile.bytes(of: gradient(width: 4, height: 4))
-        #expect(throws: PNGFile.Problem.damaged) { try PNGFile.picture(in: Array(png.prefix(40))) }
+        #expect(throws: PNGFile.Defect.damaged) { try PNGFile.picture(in: Array(png.prefix(40))) }
         var changed = png
         changed[50] ^= 1
-        #expect(throws: PNGFile.Problem.damaged) { try PNGFile.picture(in: changed) }
+        #expect(throws: PNGFile.Defect.damaged) { try PNGFile.picture(in: changed) }
         let grey = PNGFile.signature + PNGFile.chunk("IHDR", [0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0])
-        #expect(throws: PNGFile.Problem.unsupported) { try PNGFile.picture(in: grey) }
+        #expect(throws: PNGFile.Defect.unsupported) { try PNGFile.picture(in: grey) }
         let huge = PNGFile.signature + PNGFile.chunk("IHDR", [255, 255, 255, 255, 255, 255, 255, 255, 8, 2, 0, 0, 0])
-        #expect(throws: PNGFile.Problem.damaged) { try PNGFile.picture(in: huge) }
+        #expect(throws: PNGFile.Defect.damaged) { try PNGFile.picture(in: huge) }
     }
 
     @Test("Half blocks are two pixels a character")

@@ -3,7 +3,7 @@ import CZlib
 /// PNG (ISO/IEC 15948, RFC 2083) for pictures of eight bits a colour, without interlacing.
 enum PNGFile {
     /// What is wrong with bytes that should be a PNG.
-    enum Problem: Error, Equatable, CustomStringConvertible {
+    enum Defect: Error, Equatable, CustomStringConvertible {
         case noPNG
         case unsupported
         case damaged
@@ -36,7 +36,7 @@ enum PNGFile {
         return signature + chunk("IHDR", header) + chunk("IDAT", compressed(lines)) + chunk("IEND", [])
     }
 
-    static func picture(in bytes: [UInt8]) throws(Problem) -> Picture {
+    static func picture(in bytes: [UInt8]) throws(Defect) -> Picture {
         guard bytes.starts(with: signature) else { throw .noPNG }
         var offset = signature.count
         var size: (width: Int, height: Int)?
@@ -63,7 +63,7 @@ enum PNGFile {
     }
 
     /// Undoes the filters 0 to 4 of section 9.2.
-    private static func picture(width: Int, height: Int, compressed: [UInt8]) throws(Problem) -> Picture {
+    private static func picture(width: Int, height: Int, compressed: [UInt8]) throws(Defect) -> Picture {
         let length = width * 3
         var lines = [UInt8](repeating: 0, count: (length + 1) * height)
         var count = uLongf(lines.count)
