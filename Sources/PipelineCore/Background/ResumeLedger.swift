@@ -11,10 +11,10 @@ public struct ResumeLedger: Sendable {
     private var batches: [String: [Batch]] = [:]
     private var expected: [JobID: [ExpectedResume]] = [:]
     /// The last restart of each pipeline that was entered here, not read from another process's rows.
-    private var restarts: [String: Restart] = [:]
+    private var restarts: [String: Takeover] = [:]
 
     /// A job that a process took up, as the first of its pipeline.
-    private struct Restart {
+    private struct Takeover {
         let job: JobID
         let time: Timestamp
         let start: Timestamp
@@ -62,7 +62,7 @@ public struct ResumeLedger: Sendable {
             keep(Batch(moment: moment, start: decision.start), of: request.pipeline, now: time)
         }
         if request.reason == .restart, decision.record.charge != .joined {
-            restarts[request.pipeline] = Restart(job: request.job, time: time, start: decision.start)
+            restarts[request.pipeline] = Takeover(job: request.job, time: time, start: decision.start)
         }
         return decision
     }
@@ -134,7 +134,7 @@ public struct ResumeLedger: Sendable {
     /// takes up once more, or that another process does, is counted again: that is what damps a crash loop.
     private func company(of request: ResumeRequest, restartedAt time: Timestamp) -> Batch? {
         guard request.reason == .restart, let first = restarts[request.pipeline], first.job != request.job,
-            time - first.time < Restart.span, first.start <= request.mustBeginBy ?? first.start
+            time - first.time < Takeover.span, first.start <= request.mustBeginBy ?? first.start
         else { return nil }
         return Batch(moment: first.time, start: first.start)
     }

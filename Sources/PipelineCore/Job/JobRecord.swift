@@ -60,27 +60,6 @@ public struct BatchItem: Sendable, Hashable {
     }
 }
 
-/// The folders that a job's relative paths start from; absolute.
-public struct JobFolders: Sendable, Hashable {
-    /// Where the document stands: what it reads is relative to it.
-    public let document: String
-    /// Where results go: what it writes is relative to it.
-    public let output: String
-
-    public init(document: String, output: String) {
-        self.document = document
-        self.output = output
-    }
-}
-
-/// How a job was started or last resumed: it decides who may take it up when its owner is gone.
-public enum JobMode: String, Sendable, Hashable, CaseIterable {
-    /// A command stays with it.
-    case attached
-    /// The background owner takes it up by itself.
-    case background
-}
-
 /// What a person asked of a job whose owner has not yet done it.
 public enum JobRequest: String, Sendable, Hashable, CaseIterable {
     case cancel, pause
@@ -91,28 +70,5 @@ extension JobRecord {
     /// began with it.
     public func needsSecret(_ name: String, in plan: Plan) -> Bool {
         !plan.optionalSecrets.contains(name) || foundSecrets.contains(name)
-    }
-}
-
-/// A file that a job has written and verified.
-public struct WrittenFile: Sendable, Hashable {
-    /// The absolute path.
-    public let path: String
-    public let bytes: Int64
-    /// SHA-256 in hex.
-    public let sha256: String
-    /// The step that wrote it; nil before the engine knows it, and for one that an older version kept.
-    public var step: StepKey?
-
-    public init(path: String, bytes: Int64, sha256: String, step: StepKey? = nil) {
-        self.path = path
-        self.bytes = bytes
-        self.sha256 = sha256
-        self.step = step
-    }
-
-    /// The form of `show --json`'s `files`.
-    public var json: JSON {
-        ["path": .string(path), "bytes": .number(JSONNumber(Int(bytes))), "sha256": .string(sha256)]
     }
 }

@@ -39,24 +39,6 @@ extension Journal {
     }
 }
 
-/// All of a job that others than its owner write.
-public struct JobInbox: Sendable, Hashable {
-    /// What a person asked for and is not yet done.
-    public let request: JobRequest?
-    public let pushes: [StepKey: CallbackCount]
-
-    public init(request: JobRequest?, pushes: [StepKey: CallbackCount]) {
-        self.request = request
-        self.pushes = pushes
-    }
-}
-
-/// A process that owns jobs, by a name of its own.
-public struct OwnerID: Sendable, Hashable {
-    public let text: String
-    public init(_ text: String) { self.text = text }
-}
-
 /// The right to write to one job. Each new owner gets a higher epoch, and only the highest one's writes are taken.
 public struct Lease: Sendable, Hashable {
     public let job: JobID

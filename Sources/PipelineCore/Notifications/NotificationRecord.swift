@@ -59,24 +59,17 @@ public struct NotificationRecord: Sendable, Hashable {
     /// Whether it is still to be sent.
     public var isOpen: Bool { state == .planned || state == .due }
 
-    /// Whether its time has come. No try waits longer than ``NotificationLaw/longestDelay``: when one seems to, the clock
+    /// The longest time between two tries.
+    package static let longestDelay = Duration.seconds(900)
+
+    /// Whether its time has come. No try waits longer than ``longestDelay``: when one seems to, the clock
     /// was set back.
     public func isReady(at now: Timestamp) -> Bool {
-        isOpen && (due <= now || state == .due && due - now > NotificationLaw.longestDelay)
+        isOpen && (due <= now || state == .due && due - now > Self.longestDelay)
     }
 
     /// What a sink gets of it.
     public func notification(of job: JobID, pipeline: String) -> JobNotification {
         JobNotification(id: id, event: event, job: job, pipeline: pipeline, time: time, title: title, data: data)
     }
-}
-
-extension JobSnapshot {
-    /// What is to be sent, the earliest first.
-    public var openNotifications: [NotificationRecord] {
-        notifications.values.filter(\.isOpen).sorted { ($0.due, $0.id) < ($1.due, $1.id) }
-    }
-
-    /// When the next of those that have happened is to be sent, or tried again; nil when none is left.
-    public var nextTelling: Timestamp? { openNotifications.first { $0.state == .due || ended != nil }?.due }
 }

@@ -42,6 +42,8 @@ public final class PlannedStage: Sendable {
     /// The tokens that its requests fetch, each by the text of its configuration: a service answers with one before
     /// it answers with anything else.
     public let tokens: [String]
+    /// The captures of it that some expression of the document reads; nil for a name that is computed.
+    public let namesRead: Set<String?>
     /// The captures that it makes.
     public let captures: [CaptureDeclaration]
     /// Values of it that expressions give, to be checked once they are known.
@@ -50,7 +52,9 @@ public final class PlannedStage: Sendable {
     let offset: Int
 
     /// Nil when the draft has mistakes.
-    init?(_ draft: StageDraft, by document: PipelineDefinition) {
+    ///
+    /// - Parameter namesRead: the captures of it that expressions read.
+    init?(_ draft: StageDraft, by document: PipelineDefinition, namesRead: Set<String?>) {
         guard let options = draft.options, let kind = draft.kind, let stage = draft.stage else { return nil }
         id = draft.definition.id
         self.kind = kind.name
@@ -75,6 +79,7 @@ public final class PlannedStage: Sendable {
         keepsSubmit = kind.keepsSubmit
         discretionary = draft.isDiscretionary(options, in: document.background)
         tokens = draft.tokens(options, in: document)
+        self.namesRead = namesRead
         captures = draft.captures
         checks = draft.checks
         source = document.source

@@ -29,9 +29,12 @@ public struct Planner {
         guard findings.diagnostics.isEmpty else {
             throw DefinitionError(source: source, diagnostics: findings.diagnostics)
         }
+        let names = StageDraft.namesRead(by: documentUses, in: drafts + finals)
+        func planned(_ draft: StageDraft) -> PlannedStage? {
+            PlannedStage(draft, by: definition, namesRead: names[draft.definition.id, default: []])
+        }
         return Plan(
-            definition: definition, stages: ordered.compactMap { PlannedStage($0, by: definition) },
-            finally: finals.compactMap { PlannedStage($0, by: definition) },
+            definition: definition, stages: ordered.compactMap(planned), finally: finals.compactMap(planned),
             uses: documentUses + (drafts + finals).flatMap(\.uses), checks: documentChecks,
             warnings: findings.warnings)
     }

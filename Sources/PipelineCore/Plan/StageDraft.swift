@@ -70,6 +70,20 @@ final class StageDraft {
         }
     }
 
+    /// The captures that expressions read, by the stage whose they are; nil for a name that is computed.
+    static func namesRead(by document: [ReferenceUse], in drafts: [StageDraft]) -> [String: Set<String?>] {
+        var names: [String: Set<String?>] = [:]
+        for use in document + drafts.flatMap(\.uses) {
+            if case .capture(let stage, let name) = use.reference.root { names[stage, default: []].insert(name) }
+        }
+        for draft in drafts {
+            for use in draft.uses {
+                if case .own(let name) = use.reference.root { names[draft.definition.id, default: []].insert(name) }
+            }
+        }
+        return names
+    }
+
     /// The captures that it can't do without, by stage.
     var readCaptures: [String: Set<String?>] {
         bodyUses.reduce(into: [:]) { found, use in

@@ -110,11 +110,14 @@ public struct StageFacts: Sendable {
     public let outlook: StageOutlook
     /// Where a mistake in the document can be pointed to: `FILE:LINE:COLUMN` of the stage.
     public let place: String
+    /// The captures of the stage that some expression of the document reads; nil for a name that is computed.
+    public let namesRead: Set<String?>
 
     public init(
         job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp,
         deadline: Timestamp?,
-        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, outlook: StageOutlook = .unknown, place: String
+        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, outlook: StageOutlook = .unknown, place: String,
+        namesRead: Set<String?> = []
     ) {
         self.job = job
         self.jobKey = jobKey
@@ -128,7 +131,11 @@ public struct StageFacts: Sendable {
         self.retry = retry
         self.outlook = outlook
         self.place = place
+        self.namesRead = namesRead
     }
+
+    /// Returns whether anybody reads that capture, as far as the document's text tells.
+    public func isRead(_ capture: String) -> Bool { namesRead.contains(capture) || namesRead.contains(nil) }
 }
 
 /// Body bytes that went over the network since they were last committed.

@@ -104,8 +104,6 @@ public struct NotificationLaw: Sendable {
     /// So long after its first failure a sink is given up.
     public static let patience = Duration.seconds(86_400)
     private static let firstDelay = 5.0
-    /// The longest time between two tries.
-    public static let longestDelay = Duration.seconds(900)
 
     /// The row after its sink failed: tried again after 5 s, three times as long each time up to a quarter of an hour,
     /// with half of it by chance; given up after a day, or at once when trying again can't help.
@@ -120,7 +118,7 @@ public struct NotificationLaw: Sendable {
         record.failingSince = record.failingSince ?? now
         record.state = .due
         var delay = firstDelay
-        for _ in 1..<min(record.failures, 8) { delay = min(delay * 3, longestDelay.seconds) }
+        for _ in 1..<min(record.failures, 8) { delay = min(delay * 3, NotificationRecord.longestDelay.seconds) }
         let isOver = now - (record.failingSince ?? now) >= patience
         guard failure.isRetryable, !isOver else {
             record.state = .abandoned

@@ -1,0 +1,87 @@
+import JSONPath
+
+extension JobStart {
+    /// The first value that an expression gives and that is wrong, of those that are known.
+    fileprivate func objection(to checks: [SettingCheck], in source: SourceText) -> StepFailure? {
+        for check in checks where knows(check.references) {
+            guard let mistake = check.mistake(in: known) else { continue }
+            let position = source.position(at: check.range.start)
+            return StepFailure(
+                mistake.message, hint: mistake.hint, place: "\(source.name):\(position.line):\(position.column)")
+        }
+        return nil
+    }
+}
+
+extension Plan {
+    /// What makes a job fail for sure, as far as it is known when it starts; nil for nothing.
+    ///
+    /// Only stages that will run are asked, and whose failure ends the job.
+    public func objection(at start: JobStart) async -> StepFailure? {
+        if let mistake = mistake(at: start) { return mistake }
+        var start = start
+        for stage in certainStages where stage.continuesOnFailure.constant == false {
+            start.isFirstStage = stage.needs.isEmpty
+            let failure =
+                stage.forEach == nil ? await stage.stage.objection(start) : await itemObjection(to: stage, at: start)
+            if var failure {
+                failure.place = failure.place ?? stage.place
+                return failure
+            }
+        }
+        return nil
+    }
+
+    /// What makes an item of a stage fail for sure, of items that are known when the job starts: two of them that write
+    /// one file, too.
+    private func itemObjection(to stage: PlannedStage, at start: JobStart) async -> StepFailure? {
+        var writers: [String: Int] = [:]
+        for (index, item) in (items(of: stage, at: start) ?? []).enumerated() {
+            var start = start
+            start.known.item = item
+            start.known.index = index
+            start.known.itemIsOwn = true
+            if var failure = await stage.stage.objection(start) {
+                failure.title = "item \(index) of stage '\(stage.id)': \(failure.title)"
+                return failure
+            }
+            guard let target = stage.stage.target(start) else { continue }
+            if let other = writers[target] {
+                return StepFailure(
+                    "items \(other) and \(index) of stage '\(stage.id)' would both write \(target)",
+                    hint: "put something into \"to\" that tells them apart, for example ${{ index }}")
+            }
+            writers[target] = index
+        }
+        return nil
+    }
+
+    /// The items of a stage as far as they are known; nil when they are not.
+    private func items(of stage: PlannedStage, at start: JobStart) -> [JSON]? {
+        switch stage.forEach {
+        case .elements(let expression):
+            guard start.knows(expression.references) else { return nil }
+            return (try? expression.evaluate(in: start.known))?.array
+        case .items(let followed, _): return self.stage(followed).flatMap { items(of: $0, at: start) }
+        case nil: return nil
+        }
+    }
+
+    /// The first duration, size, number or boolean that an expression gives and that is wrong, as far as it is known.
+    public func mistake(at start: JobStart) -> StepFailure? {
+        if let failure = start.objection(to: checks, in: definition.source) { return failure }
+        for stage in certainStages + finally.filter({ $0.condition == nil }) {
+            if let failure = start.objection(to: stage.checks, in: definition.source) { return failure }
+        }
+        return nil
+    }
+
+    /// The stages that no condition can keep from running.
+    private var certainStages: [PlannedStage] {
+        var skippable: Set<String> = []
+        return stages.filter { stage in
+            if stage.condition != nil || !stage.reads.isDisjoint(with: skippable) { skippable.insert(stage.id) }
+            return !skippable.contains(stage.id)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+/// A try that ended without a result, with what the retry decision needs.
+public struct AttemptFailure: Sendable, Hashable, Error {
+    /// What the failure means for another try.
+    public enum Kind: Sendable, Hashable {
+        /// Trying again can't help: the step fails.
+        case definite
+        /// An answer came and may be better next time: counts towards `attempts`.
+        case answered
+        /// No answer came (name, route, connection, reset, time-out): counts towards `for` only.
+        case silent
+        /// A secret can't be found: the job waits for a person, nothing is counted.
+        case secret
+    }
+
+    public var failure: StepFailure
+    public var kind: Kind
+    /// A server's Retry-After: the next try is not before it.
+    public var retryAfter: Duration?
+    /// The shortest wait before the next try, however small the policy's delays are: for what mends slowly and has
+    /// nobody to ask for it, as a full disk does.
+    public var pause: Duration
+    /// Whether bytes moved in this try, so that earlier failures are forgotten.
+    public var progressed: Bool
+    /// Whether the remote job that the step began is over without a result: what follows a `retry` is a new one.
+    public var endsRemoteJob = false
+
+    public init(
+        _ failure: StepFailure, kind: Kind, retryAfter: Duration? = nil, pause: Duration = .zero,
+        progressed: Bool = false
+    ) {
+        self.failure = failure
+        self.kind = kind
+        self.retryAfter = retryAfter
+        self.pause = pause
+        self.progressed = progressed
+    }
+}

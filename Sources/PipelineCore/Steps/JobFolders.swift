@@ -1,0 +1,12 @@
+/// The folders that a job's relative paths start from; absolute.
+public struct JobFolders: Sendable, Hashable {
+    /// Where the document stands: what it reads is relative to it.
+    public let document: String
+    /// Where results go: what it writes is relative to it.
+    public let output: String
+
+    public init(document: String, output: String) {
+        self.document = document
+        self.output = output
+    }
+}

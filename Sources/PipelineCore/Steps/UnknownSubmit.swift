@@ -1,0 +1,15 @@
+/// Which submit is unknown, as `stage.unknown` events tell.
+public struct UnknownSubmit: Sendable, Hashable {
+    /// The idempotency key that was sent, or would tell the submit apart.
+    public let key: String
+    /// When the first byte may have gone out.
+    public let since: Timestamp
+    /// Why it could not be settled, one sentence.
+    public let reason: String
+
+    public init(key: String, since: Timestamp, reason: String) {
+        self.key = key
+        self.since = since
+        self.reason = reason
+    }
+}
