@@ -59,7 +59,8 @@ let package = Package(
         .target(
             name: "PipelineStages",
             dependencies: [
-                "CArchive", "CFiles", "COpenSSL", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", crypto,
+                "CArchive", "CChecksum", "CFiles", "COpenSSL", "PipelineCore", "PipelineHTTP", "NetworkTasks",
+                "JSONPath", crypto,
                 httpTypes, structuredFields, subprocess, system,
             ],
             swiftSettings: settings),
@@ -72,6 +73,7 @@ let package = Package(
             dependencies: ["CSQLite", "PipelineSQLite", "PipelineCore", "PipelineHTTP", "JSONPath"],
             swiftSettings: settings),
         .target(name: "PipelineSQLite", dependencies: ["CSQLite"], swiftSettings: settings),
+        .target(name: "CChecksum"),
         .target(name: "CFiles"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),

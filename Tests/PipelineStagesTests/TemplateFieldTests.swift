@@ -173,6 +173,8 @@ struct TemplateFieldTests {
     private static let ofStages = [
         wait("stage.concurrency", #""concurrency": @"#, 2),
         wait("stage.continueOnFailure", #""continueOnFailure": @"#, true),
+        wait("stage.tolerate", #""forEach": "[1]", "tolerate": @"#, 1),
+        wait("stage.stopOnFailure", #""forEach": "[1]", "stopOnFailure": @"#, true),
         wait("stage.deadline", #""deadline": @"#, "1h"), wait("stage.estimate", #""estimate": @"#, "1h"),
         wait("stage.discretionary", #""discretionary": @"#, true),
         wait("retry.attempts", #""retry": { "attempts": @ }"#, 3), wait("retry.for", #""retry": { "for": @ }"#, "1h"),
@@ -230,6 +232,7 @@ struct TemplateFieldTests {
         upload("uploadStage.partSize", #""partSize": @"#, "1MiB"), upload("uploadStage.parallel", #""parallel": @"#, 2),
         download("downloadStage.parallel", #""parallel": @"#, 2),
         download("downloadStage.overwrite", #""overwrite": @"#, true),
+        download("downloadStage.digest", #""digest": @"#, true),
         download("downloadStage.unpack.maximumSize", #""unpack": { "format": "zip", "maximumSize": @ }"#, "1GB"),
     ]
 
@@ -262,7 +265,7 @@ private struct SchemaPlaces {
     private let root: JSON
     private var seen: Set<String> = []
     private static let common: Set = [
-        "concurrency", "continueOnFailure", "deadline", "estimate", "discretionary",
+        "concurrency", "continueOnFailure", "deadline", "estimate", "discretionary", "tolerate", "stopOnFailure",
     ]
 
     init(_ root: JSON) {

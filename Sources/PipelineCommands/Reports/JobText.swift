@@ -54,7 +54,8 @@ struct JobText {
         let chart = StageChart(steps: charted, end: snapshot.ended ?? now, width: width).lines.map { StyledText($0) }
         if !chart.isEmpty { lines += [""] + chart + (snapshot.files.isEmpty ? [] : [""]) }
         for file in snapshot.orderedFiles {
-            lines.append("file      \(file.path)  \(SizeText.describe(file.bytes))  sha256 \(file.sha256)")
+            let digest = file.sha256.map { "  sha256 \($0)" } ?? ""
+            lines.append("file      \(file.path)  \(SizeText.describe(file.bytes))\(digest)")
         }
         return lines
     }

@@ -78,8 +78,10 @@ extension JobReader {
     func files(_ job: Int64) throws(JournalFailure) -> [WrittenFile] {
         try all("SELECT path, bytes, sha256, stage, item FROM files WHERE job = :job ORDER BY number", ["job": job]) {
             row in
-            WrittenFile(
-                path: row.text("path"), bytes: row.integer("bytes"), sha256: row.text("sha256"),
+            // The column of 0.1.0 takes no NULL: a text without a digit stands for a digest that was not made.
+            let digest = row.text("sha256")
+            return WrittenFile(
+                path: row.text("path"), bytes: row.integer("bytes"), sha256: digest.isEmpty ? nil : digest,
                 step: StepKey(optional: row))
         }
     }

@@ -116,7 +116,8 @@ extension JobRows {
             VALUES (:job, :path, :bytes, :sha256, :stage, :item)
             """,
             [
-                "job": job, "path": file.path, "bytes": file.bytes, "sha256": file.sha256, "stage": file.step?.stage,
+                "job": job, "path": file.path, "bytes": file.bytes, "sha256": file.sha256 ?? "",
+                "stage": file.step?.stage,
                 "item": file.step?.item,
             ])
     }

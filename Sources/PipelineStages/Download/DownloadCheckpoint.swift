@@ -5,8 +5,10 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// A whole file that passed all checks.
     struct Verified: Codable, Sendable, Equatable {
         var bytes: Int64
-        /// SHA-256 in hex.
-        var sha256: String
+        /// SHA-256 in hex; nil where nobody asked for it.
+        var sha256: String?
+        /// The ``RunningDigests/proof``; nil in checkpoints of 0.1.0, whose SHA-256 it is.
+        var proof: String?
     }
 
     /// What came out of a packed file.
@@ -21,7 +23,7 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     var target: String?
     /// Bytes of the part that are on the disk.
     var held: Int64 = 0
-    /// The SHA-256 of these bytes in hex: it tells whether the part is still ours.
+    /// The ``RunningDigests/proof`` of these bytes: it tells whether the part is still ours.
     var heldDigest: String?
     /// What lies behind these, when it comes in several streams.
     var ranges: RangeMap?

@@ -25,6 +25,9 @@ private struct DownloadFields: Sendable {
         "to", FieldType<Template>.template(), required: true,
         "The file to write, or with a final / the folder: the name then comes from the answer.")
     let verify = Field("verify", VerifyDefinition.type, "What the file must be.")
+    let digest = Field(
+        "digest", FieldType<Setting<Bool>>.flag(), default: false,
+        "Whether its SHA-256 is made although neither 'verify' nor an expression asks for it.")
     let overwrite = Field(
         "overwrite", FieldType<Setting<Bool>>.flag(), default: false,
         "Whether an existing file is replaced; else a different one is an error, and what came waits as TO.part.")
@@ -46,7 +49,7 @@ private struct DownloadFields: Sendable {
     }
 
     var all: [any AnyField] {
-        [request, to, verify, overwrite, capture, parallel, select, unpack]
+        [request, to, verify, digest, overwrite, capture, parallel, select, unpack]
     }
 
     func stage(_ reading: StageReading, _ requests: StageRequests) -> DownloadStage? {
@@ -57,6 +60,7 @@ private struct DownloadFields: Sendable {
         let wanted = reader.value(verify, default: VerifyDefinition())
         let replaces = reader.value(overwrite, default: .constant(false))
         let captures = reader.value(capture, default: CaptureSet())
+        let digest = reader.value(digest, default: .constant(false))
         let packing = reader.optional(unpack)
         let streams = reader.value(parallel, default: .constant(1))
         let selector = reader.optional(select)
@@ -66,7 +70,7 @@ private struct DownloadFields: Sendable {
         requests.check(definition, reading.findings)
         return DownloadStage(
             requests: requests, definition: definition, to: place, verify: wanted, overwrites: replaces,
-            parallel: streams, select: selector, unpack: packing)
+            parallel: streams, digest: digest, select: selector, unpack: packing)
     }
 
     private func checkSelection(_ reader: ObjectReader, _ wanted: VerifyDefinition) {

@@ -70,7 +70,7 @@ final class DownloadReceiver: Sendable {
         private mutating func note() {
             guard let notes, position - noted >= notes.unit else { return }
             noted = position
-            notes.add(PartNote(start: 0, end: position, sha256: digests.sha256))
+            notes.add(PartNote(start: 0, end: position, proof: digests.proof))
         }
     }
 
@@ -193,7 +193,7 @@ final class DownloadReceiver: Sendable {
                 state.outcome = .foreignCoding(name)
                 return .stop
             }
-            if coding.isDecodable { state.coded = CodedContent(digests: RunningDigests(for: state.stated)) }
+            if coding.isDecodable { state.coded = CodedContent(digests: RunningDigests(state.stated.map(\.algorithm))) }
             // What is decoded has neither the length nor the ranges of what was sent.
             state.validator = coding.isDecodable ? nil : Validator(head.headerFields)
             state.total = coding.isDecodable ? nil : total
@@ -274,7 +274,7 @@ final class DownloadReceiver: Sendable {
             state.outcome = .lackOfRoom(error, path: path)
             return .stop
         }
-        if offset == 0 { state.digests = RunningDigests(for: wanted.stated + state.stated) }
+        if offset == 0 { state.digests = .proving(wanted.algorithms + state.stated.map(\.algorithm)) }
         state.start = offset
         state.position = offset
         state.outcome = .received

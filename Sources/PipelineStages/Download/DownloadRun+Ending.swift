@@ -22,7 +22,10 @@ extension DownloadRun {
         try await judge(arrival)
         if let complaint = try complaint(about: arrival) { throw try await reject(arrival, complaint) }
         try checkHeader()
-        let verified = DownloadCheckpoint.Verified(bytes: arrival.bytes, sha256: arrival.digests.sha256)
+        let verified = try withDigest(
+            DownloadCheckpoint.Verified(
+                bytes: arrival.bytes, sha256: arrival.digests.hex(.sha256), proof: arrival.digests.proof),
+            of: arrival.part.path)
         let own = try requests.captures(
             stage.definition.capture, from: arrival.answer, of: arrival.rendered, in: context)
         var captures = standardCaptures(arrival.path, verified)
@@ -72,7 +75,20 @@ extension DownloadRun {
 
     /// What every download gives to later stages.
     func standardCaptures(_ path: String, _ verified: DownloadCheckpoint.Verified) -> JSONObject {
-        ["path": .string(path), "bytes": .number(JSONNumber(Int(verified.bytes))), "sha256": .string(verified.sha256)]
+        [
+            "path": .string(path), "bytes": .number(JSONNumber(Int(verified.bytes))),
+            "sha256": verified.sha256.map { .string($0) } ?? .null,
+        ]
+    }
+
+    /// Adds the SHA-256 where it is asked for and did not run with the bytes: what was begun before it was asked for.
+    private func withDigest(
+        _ verified: DownloadCheckpoint.Verified, of path: String
+    ) throws(StageFailure) -> DownloadCheckpoint.Verified {
+        guard wanted.asksForDigest, verified.sha256 == nil else { return verified }
+        var verified = verified
+        verified.sha256 = try reading(path) { () throws(FileFailure) in try FileDigest.sha256(of: path) }
+        return verified
     }
 
     /// What is wrong with the file; nil when all that is known of it agrees.
@@ -144,7 +160,7 @@ extension DownloadRun {
         if let failure = OutputPath.objection(to: path) { throw definite(failure.title, hint: failure.hint) }
         let renaming = try reading(path) { () throws(FileFailure) in try part.rename(to: path, replaces: replaces) }
         if renaming == .nameTaken {
-            guard try isFile(path, verified) else {
+            guard try reading(path, { () throws(FileFailure) in try FileComparison.isEqual(part, to: path) }) else {
                 throw definite(
                     "a different file is at \(path) already, and is not replaced",
                     hint:
@@ -165,11 +181,13 @@ extension DownloadRun {
         guard let path = checkpoint.target, let partPath = checkpoint.partPath else { return nil }
         if stage.unpack != nil, let captures = try await resumeUnpacked(verified) { return .finished(captures) }
         if let part = try openExisting(partPath), part.size == verified.bytes, try isFile(partPath, verified) {
+            let verified = try withDigest(verified, of: partPath)
             if let unpack = stage.unpack { return .finished(try await self.unpack(unpack, part, verified)) }
             try await name(part, path, verified)
             return .finished(standardCaptures(path, verified))
         }
         if stage.unpack == nil, try isFile(path, verified) {
+            let verified = try withDigest(verified, of: path)
             try await context.commit(file: WrittenFile(path: path, bytes: verified.bytes, sha256: verified.sha256))
             return .finished(standardCaptures(path, verified))
         }
@@ -183,8 +201,10 @@ extension DownloadRun {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, Int64(status.st_size) == verified.bytes
         else { return false }
-        let digest = try reading(path) { () throws(FileFailure) in try FileDigest.sha256(of: path) }
-        return digest == verified.sha256
+        let proof = verified.proof ?? verified.sha256 ?? ""
+        let algorithm = RunningDigests.algorithm(ofProof: proof)
+        return try reading(path) { () throws(FileFailure) in try FileDigest.digests(of: path, [algorithm]).match(proof)
+        }
     }
 
     // MARK: Failures

@@ -132,7 +132,7 @@ extension DownloadRun {
         try reading(part.path) { () throws(FileFailure) in try part.syncData() }
         checkpoint.target = snapshot.path
         checkpoint.held = snapshot.position
-        checkpoint.heldDigest = snapshot.digests.sha256
+        checkpoint.heldDigest = snapshot.digests.proof
         checkpoint.validator = snapshot.validator
         checkpoint.coding = snapshot.coding
         checkpoint.total = snapshot.total

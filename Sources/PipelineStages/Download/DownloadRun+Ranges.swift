@@ -82,13 +82,13 @@ extension DownloadRun {
         for (index, piece) in map.pieces.enumerated() {
             var claims = notes.filter { $0.start == piece.start && $0.end <= piece.end }
             if let digest = piece.digest {
-                claims.insert(PartNote(start: piece.start, end: piece.position, sha256: digest), at: 0)
+                claims.insert(PartNote(start: piece.start, end: piece.position, proof: digest), at: 0)
             }
             let (end, digests) = try reading(part.path) { () throws(FileFailure) in
-                try part.proven(claims, from: piece.start, RunningDigests())
+                try part.proven(claims, from: piece.start, .proving(claims.algorithms))
             }
             map.pieces[index].done = end - piece.start
-            map.pieces[index].digest = end > piece.start ? digests.sha256 : nil
+            map.pieces[index].digest = end > piece.start ? digests.proof : nil
             if end > piece.start { hashers[piece.start] = digests }
         }
         return (map, hashers)
@@ -130,7 +130,7 @@ extension DownloadRun {
     private mutating func take(_ front: RangeProgress.Front) {
         digests = front.digests
         checkpoint.held = front.position
-        checkpoint.heldDigest = front.digests.sha256
+        checkpoint.heldDigest = front.digests.proof
     }
 
     /// All pieces are there: the file is one again, and its digest that of the whole.

@@ -35,9 +35,11 @@ extension DownloadRun {
         guard !digests.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             [wanted.size, total].allSatisfy({ $0 == nil || $0 == Int64(status.st_size) })
         else { return nil }
-        let actual = try reading(path) { () throws(FileFailure) in try FileDigest.digests(of: path, for: digests) }
+        let actual = try reading(path) { () throws(FileFailure) in
+            try FileDigest.digests(of: path, digests.map(\.algorithm) + wanted.algorithms)
+        }
         guard digests.allSatisfy({ actual.hex($0.algorithm) == $0.hex }) else { return nil }
-        let verified = DownloadCheckpoint.Verified(bytes: Int64(status.st_size), sha256: actual.sha256)
+        let verified = DownloadCheckpoint.Verified(bytes: Int64(status.st_size), sha256: actual.hex(.sha256))
         try await context.commit(file: WrittenFile(path: path, bytes: verified.bytes, sha256: verified.sha256))
         return .finished(standardCaptures(path, verified))
     }
@@ -58,10 +60,12 @@ extension DownloadRun {
         if let total = checkpoint.total {
             notes = PartNotes.read(from: part, behind: total, of: owner(of: checkpoint.validator))
         }
-        let held = PartNote(start: 0, end: checkpoint.held, sha256: checkpoint.heldDigest ?? "")
-        let fresh = RunningDigests(for: wanted.stated + checkpoint.stated)
+        let held = PartNote(start: 0, end: checkpoint.held, proof: checkpoint.heldDigest ?? "")
+        let claims = [held] + notes.filter { $0.start == 0 }
+        let fresh = RunningDigests.proving(
+            wanted.algorithms + checkpoint.stated.map(\.algorithm) + claims.algorithms)
         let (end, found) = try reading(path) { () throws(FileFailure) in
-            try part.proven([held] + notes.filter { $0.start == 0 }, from: 0, fresh)
+            try part.proven(claims, from: 0, fresh)
         }
         guard end > 0 else { return startAgain() }
         digests = found
@@ -75,7 +79,7 @@ extension DownloadRun {
             checkpoint.ranges = RangeMap(pieces: ranges.behind(end))
         }
         checkpoint.held = end
-        checkpoint.heldDigest = digests.sha256
+        checkpoint.heldDigest = digests.proof
         checkpoint.uncounted += max(0, checkpoint.covered - known)
         try reading(part.path) { () throws(FileFailure) in try part.syncData() }
         try await commit(countsBytes: true)

@@ -35,7 +35,7 @@ struct DownloadRun {
     /// How long an answer takes to begin, as far as a connection that was made has shown it.
     var roundTrip = Duration.zero
     /// The running digests of the first `checkpoint.held` bytes.
-    var digests = RunningDigests()
+    var digests = RunningDigests.proving()
     /// What the part says of itself that the journal does not know; still to be proven.
     var notes: [PartNote] = []
     private var committed: DownloadCheckpoint?
@@ -126,7 +126,7 @@ struct DownloadRun {
         let target = checkpoint.target
         checkpoint.startAgain()
         checkpoint.target = target
-        digests = RunningDigests()
+        digests = .proving()
         notes = []
         part?.remove()
         part = nil

@@ -13,6 +13,8 @@ struct DownloadStage: Stage {
     let overwrites: Setting<Bool>
     /// How many ranges may come at a time.
     var parallel = Setting.constant(1)
+    /// Whether its SHA-256 is made although nothing verifies it.
+    var digest = Setting.constant(false)
     /// Nil to write the body; otherwise only what it finds in it.
     var select: Selector?
     /// Nil to keep the file as it came.
@@ -31,12 +33,21 @@ struct DownloadStage: Stage {
         }
         var run = DownloadRun(
             stage: self, context: context, place: place, checkpoint: checkpoint,
-            wanted: try await verify.values(in: context),
+            wanted: try await wanted(in: context),
             replaces: try await replaces(in: context),
             streams: try await context.value(of: parallel), expected: try await expected(in: context))
         // The transport may hold the file a moment longer than the try lasts; the next try must find it free.
         defer { run.part?.unlock() }
         return try await run.perform()
+    }
+
+    /// What the file must be, and whether its SHA-256 is asked for: by the stage, or by whoever reads that capture.
+    private func wanted(
+        in context: StageContext<DownloadCheckpoint>
+    ) async throws(StageFailure) -> VerifyDefinition.Values {
+        var wanted = try await verify.values(in: context)
+        wanted.asksForDigest = try await context.value(of: digest) || context.facts.isRead("sha256")
+        return wanted
     }
 
     /// Whether an existing file may be replaced, by the document or by the person.
@@ -86,7 +97,11 @@ struct VerifyDefinition: Sendable {
         var digest: DeclaredDigest?
         var size: Int64?
         var header: String?
+        /// Whether the SHA-256 is asked for, although nothing may verify it.
+        var asksForDigest = false
 
+        /// The digests that are to run with the bytes.
+        var algorithms: [DigestAlgorithm] { stated.map(\.algorithm) + (asksForDigest ? [.sha256] : []) }
         var stated: [DeclaredDigest] { digest.map { [$0] } ?? [] }
         /// Whether the header is one that a service gives for what it sends: of a part it says nothing about the whole.
         var headerIsOfContent: Bool {

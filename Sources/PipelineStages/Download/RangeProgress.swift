@@ -48,7 +48,7 @@ final class RangeProgress: Sendable {
         /// The place from which on the digest runs that took the bytes in.
         mutating func digest(_ bytes: UnsafeRawBufferPointer, of piece: RangeMap.Piece) -> Int64 {
             guard piece.position == front.position, piece.done == 0 || piece.start == leading else {
-                hashers[piece.start, default: RunningDigests()].update(bytes)
+                hashers[piece.start, default: .proving()].update(bytes)
                 return piece.start
             }
             leading = piece.start
@@ -62,7 +62,7 @@ final class RangeProgress: Sendable {
             guard isWhole || end - noted[start, default: start] >= unit else { return nil }
             noted[start] = end
             let digests = start == 0 ? front.digests : hashers[start]
-            return digests.map { PartNote(start: start, end: end, sha256: $0.sha256) }
+            return digests.map { PartNote(start: start, end: end, proof: $0.proof) }
         }
     }
 
@@ -163,7 +163,7 @@ final class RangeProgress: Sendable {
         }
         var snapshot = seen
         for index in seen.map.pieces.indices where seen.map.pieces[index].done > 0 {
-            snapshot.map.pieces[index].digest = hashers[seen.map.pieces[index].start]?.sha256
+            snapshot.map.pieces[index].digest = hashers[seen.map.pieces[index].start]?.proof
         }
         return snapshot
     }

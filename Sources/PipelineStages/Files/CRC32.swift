@@ -1,29 +1,16 @@
-/// A cyclic redundancy check of 32 bits, as stores give it: of IEEE 802.3 or Castagnoli's (RFC 3720, appendix B.4).
+import CChecksum
+
+/// The CRC-32 of IEEE 802.3, as stores give it.
 ///
 /// Eight bytes at a time by tables (Kounavis and Berry, 2005): it keeps up with a fast disk.
-struct CRC32: Sendable {
-    enum Kind: Sendable {
-        case crc32, crc32c
+struct CRC32: ByteDigest {
+    private static let tables = makeTables()
 
-        fileprivate var tables: [UInt32] {
-            switch self {
-            case .crc32: CRC32.ethernet
-            case .crc32c: CRC32.castagnoli
-            }
-        }
-    }
-
-    private static let ethernet = tables(polynomial: 0xEDB8_8320)
-    private static let castagnoli = tables(polynomial: 0x82F6_3B78)
-
-    private let tables: [UInt32]
     private var state: UInt32 = 0xFFFF_FFFF
-
-    init(_ kind: Kind) { tables = kind.tables }
 
     mutating func update(bufferPointer bytes: UnsafeRawBufferPointer) {
         var crc = state
-        tables.withUnsafeBufferPointer { table in
+        Self.tables.withUnsafeBufferPointer { table in
             var index = 0
             while index + 8 <= bytes.count {
                 let low = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)) ^ crc
@@ -40,14 +27,13 @@ struct CRC32: Sendable {
         state = crc
     }
 
-    /// The most significant byte first.
     var value: [UInt8] { withUnsafeBytes(of: (~state).bigEndian) { Array($0) } }
 
-    private static func tables(polynomial: UInt32) -> [UInt32] {
+    private static func makeTables() -> [UInt32] {
         var tables = [UInt32](repeating: 0, count: 8 << 8)
         for index in 0..<256 {
             tables[index] = (0..<8).reduce(UInt32(index)) { value, _ in
-                value & 1 == 0 ? value >> 1 : value >> 1 ^ polynomial
+                value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xEDB8_8320
             }
         }
         for index in 256..<tables.count {
@@ -56,4 +42,16 @@ struct CRC32: Sendable {
         }
         return tables
     }
+}
+
+/// The CRC-32C of Castagnoli (RFC 3720, appendix B.4), by the processor's own instruction where it has one: a tenth of a
+/// second for 1 GiB, a fifth of what SHA-256 takes.
+struct CRC32C: ByteDigest {
+    private var state: UInt32 = 0
+
+    mutating func update(bufferPointer bytes: UnsafeRawBufferPointer) {
+        state = checksum_crc32c(state, bytes.baseAddress, bytes.count)
+    }
+
+    var value: [UInt8] { withUnsafeBytes(of: state.bigEndian) { Array($0) } }
 }

@@ -10,9 +10,9 @@ package import PipelineCore
 
 /// Digests of files on the disk, read in pieces.
 package enum FileDigest {
-    /// The digests of a file that are stated, and its SHA-256, in one read.
+    /// The digests of a file, in one read.
     static func digests(
-        of path: String, for stated: [DeclaredDigest] = []
+        of path: String, _ algorithms: [DigestAlgorithm]
     ) throws(FileFailure) -> RunningDigests {
         // A pipe that has a result's name is empty, and nobody waits until somebody writes into it.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -23,13 +23,15 @@ package enum FileDigest {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw FileFailure(action: "read", path: path, code: EINVAL)
         }
-        var digests = RunningDigests(for: stated)
+        var digests = RunningDigests(algorithms)
         _ = try read(descriptor, path, 0..<Int64.max) { digests.update($0) }
         return digests
     }
 
     /// The SHA-256 of a file in hex.
-    static func sha256(of path: String) throws(FileFailure) -> String { try digests(of: path).sha256 }
+    static func sha256(of path: String) throws(FileFailure) -> String {
+        try digests(of: path, [.sha256]).hex(.sha256) ?? ""
+    }
 
     /// The digest of a stretch of a file in lower-case hex, read in blocks.
     ///

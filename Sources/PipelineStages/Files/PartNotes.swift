@@ -10,12 +10,12 @@ import Synchronization
     import Darwin
 #endif
 
-/// What somebody says of a stretch of a file: the SHA-256 of its bytes, in hex.
+/// A claim about a stretch of a file: the ``RunningDigests/proof`` of its bytes.
 struct PartNote: Sendable, Hashable {
     let start: Int64
     /// Behind its last byte.
     let end: Int64
-    let sha256: String
+    let proof: String
 }
 
 /// Notes on how far a part has come, which it carries behind the end of the file that it is to be.
@@ -63,7 +63,7 @@ final class PartNotes: Sendable {
     /// Adds a note on bytes that were written; from any thread. A disk that is full is no reason to fail: there are
     /// checkpoints.
     func add(_ note: PartNote) {
-        let line = "\(note.start) \(note.end) \(note.sha256)\n"
+        let line = "\(note.start) \(note.end) \(note.proof)\n"
         next.withLock { next in
             guard let place = next else { return }
             let bytes = Array((place == begin ? "\(owner)\n\(line)" : line).utf8)
@@ -96,9 +96,16 @@ final class PartNotes: Sendable {
             guard words.count == 3, let start = Int64(words[0]), let end = Int64(words[1]),
                 0 <= start, start < end, end <= total
             else { continue }
-            notes[start] = PartNote(start: start, end: end, sha256: String(words[2]))
+            notes[start] = PartNote(start: start, end: end, proof: String(words[2]))
         }
         return notes.values.sorted { $0.start < $1.start }
+    }
+}
+
+extension [PartNote] {
+    /// The digests by which they are proven.
+    var algorithms: [DigestAlgorithm] {
+        Array<DigestAlgorithm>(Set(map { RunningDigests.algorithm(ofProof: $0.proof) }))
     }
 }
 
@@ -118,7 +125,7 @@ extension PartFile {
         for claim in claims where claim.end >= position {
             guard try read(position..<claim.end, { running.update($0) }) else { break }
             position = claim.end
-            if running.sha256 == claim.sha256 { best = (position, running) }
+            if running.match(claim.proof) { best = (position, running) }
         }
         return best
     }

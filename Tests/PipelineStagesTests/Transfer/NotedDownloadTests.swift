@@ -101,7 +101,7 @@ struct NotedDownloadTests {
         let part = try part()
         let notes = PartNotes(part, behind: 0, of: Self.owner)
         #expect(part.size == 0, "to make a small file longer and short again costs many small jobs half their speed")
-        for index in 0..<30_000 { notes.add(PartNote(start: 0, end: Int64(index), sha256: Self.owner)) }
+        for index in 0..<30_000 { notes.add(PartNote(start: 0, end: Int64(index), proof: Self.owner)) }
         #expect(part.size < 1 << 20 + 200)
         #expect(PartNotes.unit(for: 1 << 30) == 512 << 10)
     }
@@ -142,7 +142,7 @@ struct NotedDownloadTests {
                 notes.add(
                     PartNote(
                         start: Int64(range.lowerBound), end: Int64(range.upperBound),
-                        sha256: TransferFolder.sha256(bytes)))
+                        proof: TransferFolder.sha256(bytes)))
             }
         }
     }

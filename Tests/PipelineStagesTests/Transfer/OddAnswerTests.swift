@@ -231,7 +231,7 @@ struct OddAnswerTests {
 
     @Test("begins again where a checksum is all that tells its versions apart")
     func checksumAlone() async throws {
-        var checksum = CRC32(.crc32c)
+        var checksum = CRC32C()
         content.withUnsafeBytes { checksum.update(bufferPointer: $0) }
         let text = Base64Bytes.encode(checksum.value)
         let service = try FileService(content) { state in

@@ -31,7 +31,7 @@ struct PartFileTests {
     func lost(isRefused: Bool) throws {
         let part = try PartFile.open(path, isFresh: true)
         #expect(pwrite(part.descriptor, "saved and not", 13, 0) == 13)
-        PartNotes(part, behind: 20, of: "me").add(PartNote(start: 0, end: 13, sha256: "x"))
+        PartNotes(part, behind: 20, of: "me").add(PartNote(start: 0, end: 13, proof: "x"))
         if isRefused { try refuse(part) } else { try part.syncData() }
         part.forgetLost(behind: 5)
         #expect((part.size == 5) == isRefused)

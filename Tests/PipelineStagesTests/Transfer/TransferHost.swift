@@ -26,6 +26,8 @@ final class TransferHost: StageHost {
         var overwrites = false
         var isOwner = true
         var hasNewSecrets = false
+        /// The captures that somebody reads: most tests ask for the digest, to know the file by it.
+        var namesRead: Set<String?> = ["sha256"]
     }
 
     let state: Mutex<State>
@@ -53,7 +55,8 @@ final class TransferHost: StageHost {
             job: JobID(state.withLock(\.job)), jobKey: "key1", pipeline: "test", step: StepKey(stage: "move"),
             attempt: 1,
             started: .epoch, deadline: nil, folders: folders, overwrites: state.withLock(\.overwrites), retry: retry,
-            place: "test.json:1:1")
+            place: "test.json:1:1",
+            namesRead: state.withLock(\.namesRead))
     }
 
     var now: Timestamp {

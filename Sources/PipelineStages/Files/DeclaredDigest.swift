@@ -105,7 +105,7 @@ struct DeclaredDigest: Codable, Sendable, Hashable {
 
     /// The same digest of a file on the disk.
     func actual(of path: String) throws(FileFailure) -> String? {
-        try FileDigest.digests(of: path, for: [self]).hex(algorithm)
+        try FileDigest.digests(of: path, [algorithm]).hex(algorithm)
     }
 }
 
