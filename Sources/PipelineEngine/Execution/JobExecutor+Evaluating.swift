@@ -16,7 +16,8 @@ extension JobExecutor {
             overwrites: options.overwrites || snapshot.record.overwrites, retry: state.table.policy(of: key, stage),
             outlook: state.marks.outlook(of: key, stage, in: state.table), place: stage.place)
         return StepHost(
-            facts: facts, channel: channel(for: key), lease: lease, ports: ports, redactor: redactor, notes: notes)
+            facts: facts, begin: state.table.moment, channel: channel(for: key), lease: lease, ports: ports,
+            redactor: redactor, notes: notes)
     }
 
     /// What an expression of the engine's own is evaluated with.
