@@ -159,10 +159,10 @@ final class Daemon: Sendable {
 
     private func endWhenIdle() async {
         guard let limit = options.idleLimit else { return }
-        var since = clock.now
+        var since = clock.elapsed
         while (try? await clock.sleep(until: clock.now + .seconds(60))) != nil {
-            if scheduler.counts.jobs > 0 { since = clock.now }
-            if clock.now - since >= limit { return scheduler.stop() }
+            if scheduler.counts.jobs > 0 { since = clock.elapsed }
+            if clock.elapsed - since >= limit { return scheduler.stop() }
         }
     }
 }

@@ -173,7 +173,7 @@ public struct Engine: Sendable {
     ) -> JobHandle {
         let executor = executor(
             snapshot, plan, job.lease, secretInputs, settings: settings(job.interactivity), watch: job.watch,
-            marks: job.marks)
+            marks: job.marks, since: job.reading)
         return JobHandle(executor: executor, job: snapshot.record.id, lease: job.lease)
     }
 
@@ -210,12 +210,13 @@ public struct Engine: Sendable {
     private func executor(
         _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject,
         secrets: [String: String] = [:], overwrites: Bool = false, purpose: JobPurpose = .run,
-        settings: JobState.Settings, watch: ResumeWatch = ResumeWatch(), marks: EstimateMarks = EstimateMarks()
+        settings: JobState.Settings, watch: ResumeWatch = ResumeWatch(), marks: EstimateMarks = EstimateMarks(),
+        since: ClockReading? = nil
     ) -> JobExecutor {
         let values = JobValues(
             environment: snapshot.environment, secretInputs: secretInputs, secrets: secrets, seal: ports.seal,
             callbackURL: ports.callbackURL)
-        let table = JobTable(snapshot, plan: plan, values: values, at: JobMoment(ports.clock.now))
+        let table = JobTable(snapshot, plan: plan, values: values, at: JobMoment(since ?? ports.clock.reading))
         let state = JobState(table, settings: settings, watch: watch, marks: marks)
         let options = JobExecutor.Options(purpose: purpose, overwrites: overwrites, history: history)
         return JobExecutor(state, lease: lease, ports: ports, options: options)

@@ -127,6 +127,8 @@ struct HastyClock: WallClock {
 
     var now: Timestamp { Self.start + (SystemClock().now - Self.start) * Self.factor }
 
+    var elapsed: Duration { SystemClock().elapsed * Self.factor }
+
     func sleep(until time: Timestamp) async throws(CancellationError) {
         try await SystemClock().sleep(until: Self.start + (time - Self.start) / Self.factor)
     }

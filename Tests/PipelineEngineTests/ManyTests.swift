@@ -105,5 +105,6 @@ extension EnginePorts {
 /// A clock that stands still.
 struct StoppedClock: WallClock {
     var now: Timestamp { .epoch }
+    var elapsed: Duration { .zero }
     func sleep(until time: Timestamp) async throws(CancellationError) { throw CancellationError() }
 }

@@ -14,6 +14,7 @@ struct SinkBench {
 
     struct FixedClock: WallClock {
         let now = SinkBench.time
+        let elapsed = Duration.zero
         func sleep(until time: Timestamp) async throws(CancellationError) {}
     }
 

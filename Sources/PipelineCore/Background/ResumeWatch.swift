@@ -52,6 +52,12 @@ package struct ResumeWatch: Sendable {
         counted = nil
     }
 
+    /// Moves what is held back along with a clock that was set by so much.
+    mutating func setClock(by shift: Duration) {
+        heldUntil = heldUntil.map { $0 + shift }
+        conditions = conditions.mapValues { $0 + shift }
+    }
+
     /// Nothing is held back any more.
     mutating func release() {
         heldUntil = nil

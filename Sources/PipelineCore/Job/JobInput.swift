@@ -165,14 +165,29 @@ public enum Resolution: Sendable {
 /// The moment of an input: all of the world that the law may know of it.
 package struct JobMoment: Sendable {
     package let time: Timestamp
+    /// What the clock shows besides; nil where nobody asks how much it is set.
+    package let reading: ClockReading?
     /// Whether a person watches the job on a terminal: then nothing holds it back.
     package let isWatched: Bool
     /// Hides secrets in what is kept for people.
     package let redactor: Redactor
 
-    package init(_ time: Timestamp, isWatched: Bool = false, redactor: Redactor = Redactor()) {
+    package init(
+        _ time: Timestamp, reading: ClockReading? = nil, isWatched: Bool = false, redactor: Redactor = Redactor()
+    ) {
         self.time = time
+        self.reading = reading
         self.isWatched = isWatched
         self.redactor = redactor
+    }
+
+    package init(_ reading: ClockReading, isWatched: Bool = false, redactor: Redactor = Redactor()) {
+        self.init(reading.time, reading: reading, isWatched: isWatched, redactor: redactor)
+    }
+
+    /// By how much the clock was set since an earlier moment; nil when it was not.
+    func shift(since earlier: JobMoment) -> Duration? {
+        guard let reading, let before = earlier.reading else { return nil }
+        return reading.shift(since: before)
     }
 }

@@ -108,7 +108,7 @@ extension JobState {
 
     mutating func call(_ key: StepKey) {
         guard let stage = table.plan.stage(key.stage), case .running = table.step(key)?.state else { return }
-        calls[key] = now
+        calls[key] = OpenCall(began: now)
         marks.begin(key, at: now)
         notifications.mayHaveMoved = true
         commands += marks.foretell(key, stage, in: table, watch).map(JobCommand.publish)
@@ -126,13 +126,14 @@ extension JobState {
     mutating func take(
         _ end: StepEnd, of key: StepKey, _ notes: StepNotes, random: Double
     ) throws(IllegalTransition) {
-        let began = calls.removeValue(forKey: key) ?? now
+        let call = calls.removeValue(forKey: key) ?? OpenCall(began: now)
+        let began = call.began
         watch.inside.remove(key)
         notifications.mayHaveMoved = true
         marks.note(notes, of: key)
         guard let stage = table.plan.stage(key.stage), case .running = table.step(key)?.state else { return }
         let counts = countsEnd(of: stage, end) && openResume(key, .transferEnded) ? watch.takeCount(of: key) : 0
-        switch end {
+        switch call.end(end) {
         case .finished(let captures):
             let sealed = table.values.sealed(captures)
             try succeed(key, stage, table.step(key)?.captures.merging(sealed) ?? sealed, notes, counts)

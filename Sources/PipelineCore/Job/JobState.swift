@@ -20,8 +20,8 @@ package struct JobState: Sendable {
     package var marks: EstimateMarks
     var notifications: NotificationQueue
     var fanOut = FanOut()
-    /// The calls under way, and when each began.
-    var calls: [StepKey: Timestamp] = [:]
+    /// The calls under way.
+    var calls: [StepKey: OpenCall] = [:]
     /// Running steps whose stage is to be called: at once again, or for the first time.
     var continuing: Set<StepKey> = []
     /// Stages of which something is being found out: nothing more is decided on them before that is known.
@@ -60,7 +60,7 @@ package struct JobState: Sendable {
 
     /// What follows from the input. Throws only for a mistake of ours.
     package mutating func apply(_ input: JobInput, at moment: JobMoment) throws(IllegalTransition) -> [JobCommand] {
-        table.moment = moment
+        try begin(at: moment)
         switch input {
         case .created(let begins): create(begins: begins)
         case .takenUp(let mode, let scope): try takeUp(mode, scope)
@@ -123,6 +123,7 @@ package struct JobState: Sendable {
     }
 
     private mutating func takeUp(_ mode: JobMode, _ scope: RestartScope) throws(IllegalTransition) {
+        try makeUpForClock()
         let wasHeld = Interactivity.unattended.isHeld(by: table.plan.definition.background, mode: snapshot.mode)
         let wasInBackground = snapshot.mode == .background
         try Restart(scope, of: table).perform(in: &table)

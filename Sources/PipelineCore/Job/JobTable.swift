@@ -10,8 +10,8 @@ package struct JobTable: Sendable {
     package var values: JobValues
     private(set) var index: StepIndex
     private(set) var deadlines = StepDeadlines()
-    /// The moment of the input under way.
-    var moment: JobMoment
+    /// The moment of the input under way, or of the last one.
+    package internal(set) var moment: JobMoment
     private var view = ScopeView()
     private var changes: [JournalChange] = []
     private var mayWait = true
@@ -59,6 +59,18 @@ package struct JobTable: Sendable {
         guard var step = snapshot.steps[key] else { return }
         work(&step)
         put(key, step, mayWait: mayWait)
+    }
+
+    /// Moves the times of steps under way along with a clock that was set by so much, so that each is as far from now as
+    /// before. A crash before it is kept loses nothing: see ``JobSnapshot/latestActivity``.
+    mutating func setClock(by shift: Duration) throws(IllegalTransition) {
+        for key in snapshot.steps.keys.filter({ snapshot.steps[$0]?.state.tries != nil }).sorted() {
+            try change(key, .clockSet(shift)) { $0.started = $0.started.map { $0 + shift } }
+            guard var submit = snapshot.submits[key] else { continue }
+            submit.firstSent = submit.firstSent.map { $0 + shift }
+            submit.lastSent = submit.lastSent.map { $0 + shift }
+            if submit != snapshot.submits[key] { record(.submit(key, submit)) }
+        }
     }
 
     /// Makes the step of an item that has none.

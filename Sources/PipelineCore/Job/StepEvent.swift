@@ -26,6 +26,8 @@ public enum StepEvent: Sendable, Hashable {
     case interrupted(WaitReason)
     /// A new owner has the job: what was running is tried again at once, and so is what a person's resume hastens.
     case takenUp
+    /// The machine's clock was set by so much: times that stand for a length from now are moved along.
+    case clockSet(Duration)
     /// The job was cancelled.
     case cancelled
     /// The step is not to run.

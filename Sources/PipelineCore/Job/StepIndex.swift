@@ -46,8 +46,6 @@ struct StepIndex: Sendable {
     private(set) var sentBytes: Int64 = 0
     /// The steps of which something expires.
     private(set) var expiring: Set<StepKey> = []
-    /// The latest time at which a step began.
-    private(set) var latestStart = Timestamp.epoch
     /// How many steps and stages were looked at or moved: the law of cost is held by it.
     private var looks = 0
     private let plan: Plan
@@ -84,7 +82,6 @@ struct StepIndex: Sendable {
             failures.remove(key)
         }
         if new.expires == nil { expiring.remove(key) } else { expiring.insert(key) }
-        if let started = new.started { latestStart = max(latestStart, started) }
         entries[key.stage]?.held[key] = nil
         wakes.set(key, to: new.state.wakeTime)
         if hasCallback, new.state.isWokenByCallback { called.insert(key) } else { called.remove(key) }

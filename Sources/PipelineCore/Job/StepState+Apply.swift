@@ -63,6 +63,7 @@ extension StepState {
             let isHastened = wake == .resume || reason.kind.endsWithResume && wake.time.map { $0 > time } ?? true
             return StepTransition(isHastened ? .waiting(tries, .at(time), reason) : self)
         case (_, .takenUp): return StepTransition(self)
+        case (_, .clockSet(let shift)): return StepTransition(shifted(by: shift))
         case (.unknown(let tries, _), .resolved):
             return StepTransition(.waiting(tries, .resume, WaitReason(.interrupted)))
         case (.unknown, .abandoned(let failure)), (.pending, .refused(let failure)):
@@ -122,6 +123,43 @@ extension StepState {
     }
 }
 
+extension StepState {
+    /// The state by a clock that was set by so much. A time that the author gave is kept: what waits for one, or for a
+    /// length of its author's, is woken at the earlier of the two and sees for itself.
+    fileprivate func shifted(by shift: Duration) -> StepState {
+        switch self {
+        case .running(let tries): return .running(tries.shifted(by: shift))
+        case .waiting(let tries, let wake, let reason):
+            let moved = wake.shifted(by: shift)
+            let isEarlier = moved.time.map { new in wake.time.map { new < $0 } ?? true } ?? false
+            return .waiting(tries.shifted(by: shift), reason.kind != .time || isEarlier ? moved : wake, reason)
+        case .unknown(let tries, let submit):
+            let moved = UnknownSubmit(key: submit.key, since: submit.since + shift, reason: submit.reason)
+            return .unknown(tries.shifted(by: shift), moved)
+        case .pending, .succeeded, .failed, .cancelled, .skipped: return self
+        }
+    }
+}
+
+extension AttemptState {
+    fileprivate func shifted(by shift: Duration) -> AttemptState {
+        var tries = self
+        tries.failingSince = failingSince.map { $0 + shift }
+        return tries
+    }
+}
+
+extension WakeCondition {
+    /// The condition by a clock that was set by so much.
+    func shifted(by shift: Duration) -> WakeCondition {
+        switch self {
+        case .at(let time): .at(time + shift)
+        case .callback(let time): .callback(orAt: time.map { $0 + shift })
+        case .resume: .resume
+        }
+    }
+}
+
 extension WaitReason.Kind {
     /// Whether what follows the wait is another try rather than the same one going on.
     public var startsNewTry: Bool {
@@ -159,6 +197,7 @@ extension StepEvent {
         case .abandoned: "abandoned"
         case .interrupted: "interrupted"
         case .takenUp: "takenUp"
+        case .clockSet: "clockSet"
         case .cancelled: "cancelled"
         case .skipped: "skipped"
         case .retried: "retried"

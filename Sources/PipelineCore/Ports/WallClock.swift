@@ -1,11 +1,51 @@
 public import JSONPath
 
-/// The time of day, and waiting for one. Virtual in tests.
+/// The time of day, the time that passes, and waiting. Virtual in tests.
 public protocol WallClock: Sendable {
-    /// The time now.
+    /// The time of day now: it jumps when somebody sets the clock.
     var now: Timestamp { get }
-    /// Returns when the time has come, also when it came while the machine slept; at once when it is past.
+    /// The time that has passed since some moment before this process began, also while the machine slept. No setting of
+    /// the clock changes it.
+    var elapsed: Duration { get }
+    /// Returns when the time has come, or when as long has passed as was left until then, whichever is first: a clock that
+    /// is set back makes nobody wait longer. At once when the time is past.
     func sleep(until time: Timestamp) async throws(CancellationError)
+}
+
+extension WallClock {
+    /// Both times at one moment. A thread that was held up between the two reads them again.
+    public var reading: ClockReading {
+        for _ in 0..<3 {
+            let before = elapsed
+            let reading = ClockReading(time: now, elapsed: before)
+            if elapsed - before < .milliseconds(100) { return reading }
+        }
+        return ClockReading(time: now, elapsed: elapsed)
+    }
+}
+
+/// What a clock shows at one moment: the time of day, and the time that has passed.
+public struct ClockReading: Sendable, Hashable {
+    public let time: Timestamp
+    public let elapsed: Duration
+
+    public init(time: Timestamp, elapsed: Duration) {
+        self.time = time
+        self.elapsed = elapsed
+    }
+
+    /// By how much the clock was set since an earlier reading, negative when it was set back; nil for less than a second,
+    /// which time servers correct all the time.
+    public func shift(since earlier: ClockReading) -> Duration? {
+        let shift = (time - earlier.time) - (elapsed - earlier.elapsed)
+        return shift >= .seconds(1) || shift <= .seconds(-1) ? shift : nil
+    }
+
+    /// How long a wait that began at this reading still lasts: until the time has come, or as long has passed as was left
+    /// then.
+    public func left(until end: Timestamp, at reading: ClockReading) -> Duration {
+        min(end - reading.time, (end - time) - (reading.elapsed - elapsed))
+    }
 }
 
 /// A source of random numbers: seeded in tests.

@@ -13,7 +13,8 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
 
     /// What is fixed of the step.
     public var facts: StageFacts { host.facts }
-    /// The time now.
+    /// The time of day at which the call began and what has passed since: a clock that is set meanwhile moves nothing that
+    /// is measured by it.
     public var now: Timestamp { host.now }
 
     /// The value of something that is evaluated in a scope, such as a template; what it must find out is journaled.

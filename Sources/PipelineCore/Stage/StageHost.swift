@@ -4,7 +4,8 @@ public import JSONPath
 public protocol StageHost: Sendable {
     /// What is fixed of the step for this call.
     var facts: StageFacts { get }
-    /// The time now.
+    /// The time of day at which the call began and what has passed since: a clock that is set meanwhile moves nothing that
+    /// is measured by it.
     var now: Timestamp { get }
     /// All values that an expression of the step may read at this moment, secrets included.
     func scope() async throws(StageFailure) -> Scope

@@ -19,7 +19,9 @@ final class DurationHistoryCache: Sendable {
 
     /// By stage, oldest first. A history that can't be read is as good as none.
     func samples(of pipeline: String, at now: Timestamp) async -> [String: [StageSample]] {
-        if let entry = entries.withLock({ $0[pipeline] }), now - entry.read < Self.freshness { return entry.samples }
+        if let entry = entries.withLock({ $0[pipeline] }), (.zero..<Self.freshness).contains(now - entry.read) {
+            return entry.samples
+        }
         guard let read = try? await history.samples(of: pipeline, limit: Self.limit) else { return [:] }
         let samples = Dictionary(grouping: read, by: \.stage)
         entries.withLock { $0[pipeline] = Entry(samples: samples, read: now) }

@@ -14,6 +14,9 @@ public actor ResumeRateLimiter: BackgroundGate {
     private var own: Set<ResumeRecord> = []
     /// The number of the last row that was taken in.
     private var last = 0
+    /// What the clock showed when rows were read last.
+    private var reading: ClockReading
+    private let machine: ResumeBudget
 
     public init(
         history: any DurationHistory, clock: any WallClock, sensors: any DeviceConditionsSource,
@@ -23,6 +26,8 @@ public actor ResumeRateLimiter: BackgroundGate {
         self.clock = clock
         self.sensors = sensors
         self.moments = moments
+        self.machine = machine
+        reading = clock.reading
         ledger = ResumeLedger(machine: machine)
     }
 
@@ -64,14 +69,36 @@ public actor ResumeRateLimiter: BackgroundGate {
         return ledger
     }
 
+    /// After the clock was set the ledger is made of the rows anew: times of the old clock mean nothing any more.
+    private func forgetOldClock() {
+        let now = clock.reading
+        defer { reading = now }
+        guard now.shift(since: reading) != nil else { return }
+        (ledger, own, last) = (ResumeLedger(machine: machine), [], 0)
+    }
+
     private func readRows() async {
+        forgetOldClock()
         let now = clock.now
         let before = last
         guard let rows = try? await history.resumes(after: before, since: now - Self.reach) else { return }
         // Another question may have read them while this one waited.
         guard last == before else { return }
         last = rows.last
-        for row in rows.records where own.remove(row) == nil { ledger.fold(row) }
+        let ahead = rows.records.map { $0.time - now }.max() ?? .zero
+        for row in rows.records where own.remove(row) == nil { ledger.fold(row.moved(back: ahead, to: now)) }
         if own.count > 256 { own = own.filter { $0.time >= now - Self.patience } }
+    }
+}
+
+extension ResumeRecord {
+    /// The record as it is folded at a time: one that lies ahead was made before the clock was set back, and counts from
+    /// as long ago as the newest of them allows.
+    fileprivate func moved(back duration: Duration, to now: Timestamp) -> ResumeRecord {
+        guard time > now else { return self }
+        var record = self
+        record.time = time - duration
+        record.start = start - duration
+        return record
     }
 }

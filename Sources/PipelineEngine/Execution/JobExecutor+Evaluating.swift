@@ -17,7 +17,8 @@ extension JobExecutor {
             outlook: state.marks.outlook(of: key, stage, in: state.table), place: stage.place,
             namesRead: stage.namesRead)
         return StepHost(
-            facts: facts, channel: channel(for: key), lease: lease, ports: ports, redactor: redactor, notes: notes)
+            facts: facts, begin: state.table.moment, channel: channel(for: key), lease: lease, ports: ports,
+            redactor: redactor, notes: notes)
     }
 
     /// What an expression of the engine's own is evaluated with.

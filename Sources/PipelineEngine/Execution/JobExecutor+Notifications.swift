@@ -65,6 +65,7 @@ extension JobExecutor {
     private func deliverDue(
         _ group: inout DiscardingTaskGroup, for patience: Duration
     ) async throws(JournalFailure) {
+        let end = ports.clock.elapsed + patience
         let limit = ports.clock.now + patience
         if !state.isStopped {
             _ = try await take(.notify)
@@ -74,7 +75,7 @@ extension JobExecutor {
             guard (try? await clock.sleep(until: limit)) != nil else { return }
             mailbox.post(.tick(limit))
         }
-        while state.isDelivering, ports.clock.now < limit {
+        while state.isDelivering, ports.clock.elapsed < end {
             let message = await mailbox.next()
             if case .delivered = message { try await receive(message) }
             try await commitDue()

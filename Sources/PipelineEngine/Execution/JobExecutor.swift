@@ -214,7 +214,7 @@ actor JobExecutor {
 
     private func apply(_ input: JobInput) throws(JournalFailure) -> [JobCommand] {
         let moment = JobMoment(
-            ports.clock.now, isWatched: ports.isWatched(snapshot.record.id), redactor: redactor.current)
+            ports.clock.reading, isWatched: ports.isWatched(snapshot.record.id), redactor: redactor.current)
         do throws(IllegalTransition) {
             return try state.apply(input, at: moment)
         } catch {

@@ -8,6 +8,8 @@ public final class ParkedJob: Sendable {
     /// Before this it must go on, because something expires; nil for no such time.
     let mustActBefore: Timestamp?
     let interactivity: Interactivity
+    /// What the clock showed when it was parked: by it the job finds out that the clock was set.
+    let reading: ClockReading?
     private let pipeline: String
     private let rest: Rest
 
@@ -28,6 +30,7 @@ public final class ParkedJob: Sendable {
         self.lease = lease
         mustActBefore = state.mustActBefore
         interactivity = state.interactivity
+        reading = state.table.moment.reading
         pipeline = state.snapshot.record.pipeline
         let notes = state.marks.steps.map { Note(step: $0.key, mark: $0.value) }
         rest = state.watch.isAtRest ? .waiting(notes) : .held(state.watch, notes)
@@ -37,6 +40,7 @@ public final class ParkedJob: Sendable {
         lease = job.lease
         mustActBefore = job.mustActBefore
         interactivity = job.interactivity
+        reading = job.reading
         pipeline = job.pipeline
         self.rest = rest
     }

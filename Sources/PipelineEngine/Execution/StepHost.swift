@@ -6,6 +6,8 @@ import Synchronization
 /// by the step's channel.
 final class StepHost: StageHost {
     let facts: StageFacts
+    /// When the call began, by the clock that the times of the step are kept by.
+    private let begin: ClockReading
     private let channel: StepChannel
     private let lease: Lease
     private let ports: EnginePorts
@@ -16,10 +18,11 @@ final class StepHost: StageHost {
     private let (holds, hold) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     init(
-        facts: StageFacts, channel: StepChannel, lease: Lease, ports: EnginePorts, redactor: SharedRedactor,
-        notes: NoteBook
+        facts: StageFacts, begin: JobMoment, channel: StepChannel, lease: Lease, ports: EnginePorts,
+        redactor: SharedRedactor, notes: NoteBook
     ) {
         self.facts = facts
+        self.begin = begin.reading ?? ports.clock.reading
         self.channel = channel
         self.lease = lease
         self.ports = ports
@@ -27,7 +30,7 @@ final class StepHost: StageHost {
         self.notes = notes
     }
 
-    var now: Timestamp { ports.clock.now }
+    var now: Timestamp { begin.time + (ports.clock.elapsed - begin.elapsed) }
 
     func scope() async throws(StageFailure) -> Scope { await channel.scope() }
 
@@ -103,7 +106,7 @@ final class StepHost: StageHost {
     }
 
     func report(_ progress: StageProgress) {
-        let now = ports.clock.now
+        let now = now
         let words = meter.withLock { $0.words(for: progress, at: now) }
         if notes.hear(progress, words, of: facts.step, at: now) { channel.post(.heard(facts.step)) }
         show(progress, at: now)
@@ -114,7 +117,7 @@ final class StepHost: StageHost {
     func showHeldProgress() async {
         for await _ in holds {
             try? await ports.clock.sleep(until: ports.clock.now + ProgressMeter.interval)
-            if let progress = meter.withLock(\.held) { show(progress, at: ports.clock.now) }
+            if let progress = meter.withLock(\.held) { show(progress, at: now) }
         }
     }
 

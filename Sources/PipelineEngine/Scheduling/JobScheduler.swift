@@ -64,11 +64,14 @@ public actor JobScheduler {
     private var drives = 0
     private var openings = 0
     private var alarm: (time: Timestamp, alarm: CancellableTimer)?
+    /// What the clock showed when the last message came.
+    private var reading: ClockReading
     private var isStopping = false
 
     public init(_ jobs: any BackgroundJobs, clock: any WallClock, limits: Limits = Limits()) {
         self.jobs = jobs
         self.clock = clock
+        reading = clock.reading
         self.limits = limits
     }
 
@@ -108,6 +111,7 @@ public actor JobScheduler {
     }
 
     private func receive(_ message: Message, _ group: inout DiscardingTaskGroup) {
+        checkClock()
         switch message {
         case .adopt(let drive):
             standings[drive.job] = Standing(activity: .opening)
@@ -131,6 +135,18 @@ public actor JobScheduler {
                 ask(job, standings[job]?.parked == nil ? .start : .timer, &group)
             }
         case .stop: stopAll()
+        }
+    }
+
+    /// After the clock was set each parked job is woken, to see what that changes of its times.
+    private func checkClock() {
+        let now = clock.reading
+        defer { reading = now }
+        guard now.shift(since: reading) != nil else { return }
+        alarm?.alarm.stop()
+        alarm = nil
+        for (job, standing) in standings where standing.activity == nil {
+            queue.put(job, earliest: now.time, latest: now.time)
         }
     }
 

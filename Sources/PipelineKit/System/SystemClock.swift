@@ -1,7 +1,7 @@
 import Glibc
 public import PipelineCore
 
-/// The machine's time of day.
+/// The machine's time of day, and the time since it was started.
 public struct SystemClock: WallClock {
     public init() {}
 
@@ -11,11 +11,19 @@ public struct SystemClock: WallClock {
         return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
+    /// CLOCK_BOOTTIME of clock_gettime(2).
+    public var elapsed: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+
     public func sleep(until time: Timestamp) async throws(CancellationError) {
+        let begin = reading
         while true {
-            let left = time - now
+            let left = begin.left(until: time, at: reading)
             if left <= .zero { return }
-            // In slices: the time of day can be set, and timers stand still while the machine sleeps.
+            // In slices: the clock can be set forward, and timers stand still while the machine sleeps.
             do {
                 try await Task.sleep(for: min(left, Duration.seconds(30)), clock: .continuous)
             } catch {

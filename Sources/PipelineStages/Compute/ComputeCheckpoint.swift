@@ -8,8 +8,8 @@ struct ComputeCheckpoint: Codable, Sendable {
     var polls = 0
     /// Polls in a row that were not.
     var failures = 0
-    /// When the submit was known to be accepted; nil in checkpoints of older versions.
-    var submitted: Timestamp?
+    /// How many seconds after the step's start the submit was known to be accepted; nil in checkpoints of version 0.1.0.
+    var secondsToSubmit: Double?
     /// The doubts about answers that have been told.
     var told: [String]?
     /// Without `poll`: the URL that a 202 named.

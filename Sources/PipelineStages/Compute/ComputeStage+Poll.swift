@@ -29,7 +29,7 @@ extension ComputeStage {
     private func isSettling(
         _ poll: PollDefinition, _ checkpoint: ComputeCheckpoint, in context: Context
     ) async throws(StageFailure) -> Bool {
-        let start = checkpoint.submitted ?? context.facts.started
+        let start = context.facts.started + .seconds(checkpoint.secondsToSubmit ?? 0)
         return context.now < start + (try await context.value(of: poll.settle))
     }
 

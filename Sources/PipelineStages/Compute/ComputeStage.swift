@@ -94,7 +94,7 @@ struct ComputeStage: Stage {
         case .unknown(let lost): return .unknown(state, lost)
         case .submitted:
             state.isSubmitted = true
-            state.submitted = context.now
+            state.secondsToSubmit = (context.now - context.facts.started).seconds
             checkpoint = state
             return try await began(receipt, state, in: context)
         }

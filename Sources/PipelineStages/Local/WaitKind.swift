@@ -37,10 +37,17 @@ enum WaitKind {
     }
 }
 
-/// Waits for a moment that is known when the stage begins.
+/// Waits for a moment or a length that is known when the stage begins.
 struct WaitStage: Stage {
-    /// The moment, kept so that an expression is evaluated once.
-    struct Checkpoint: Codable, Sendable { var end: Timestamp }
+    /// What it waits for, kept so that an expression is evaluated once.
+    struct Checkpoint: Codable, Sendable {
+        /// The time that the author gave; in checkpoints of version 0.1.0 also the end of a length.
+        var end: Timestamp?
+        /// The seconds from the stage's start: how long that is no clock changes that is set meanwhile.
+        var seconds: Double?
+
+        func end(from start: Timestamp) -> Timestamp { seconds.map { start + .seconds($0) } ?? end ?? start }
+    }
 
     /// Of the two exactly one is given.
     let length: Setting<Duration>?
@@ -49,21 +56,19 @@ struct WaitStage: Stage {
     func resume(
         from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> StageOutcome<Checkpoint> {
-        let end = if let checkpoint { checkpoint.end } else { try await end(in: context) }
+        let checkpoint = if let checkpoint { checkpoint } else { try await end(in: context) }
+        let end = checkpoint.end(from: context.facts.started)
         if context.now >= end { return .finished([:]) }
-        return .waiting(Checkpoint(end: end), until: .at(end), WaitReason(.time))
+        return .waiting(checkpoint, until: .at(end), WaitReason(.time))
     }
 
-    private func end(in context: StageContext<Checkpoint>) async throws(StageFailure) -> Timestamp {
-        if let length {
-            let duration = try await context.value(of: length)
-            return context.facts.started + duration
-        }
+    private func end(in context: StageContext<Checkpoint>) async throws(StageFailure) -> Checkpoint {
+        if let length { return Checkpoint(seconds: try await context.value(of: length).seconds) }
         let text = try await context.evaluate { scope throws(EvaluationFailure) in
             try until?.evaluateText(in: scope) ?? ""
         }
         do throws(ValueSyntaxError) {
-            return try Timestamp.parse(text)
+            return Checkpoint(end: try Timestamp.parse(text))
         } catch {
             throw .definite(StepFailure("'until': \(error.message)", hint: error.hint, place: context.facts.place))
         }

@@ -27,7 +27,8 @@ enum Samples {
         "parked": .parked(.at(now + .seconds(9)), WaitReason(.poll)), "woken": .woken,
         "answered": failed(.answered), "definite": failed(.definite), "noSecret": failed(.secret),
         "lostTrack": .lostTrack(lost), "resolved": .resolved, "abandoned": .abandoned(failure),
-        "interrupted": .interrupted(WaitReason(.interrupted)), "takenUp": .takenUp, "cancelled": .cancelled,
+        "interrupted": .interrupted(WaitReason(.interrupted)), "takenUp": .takenUp,
+        "clockSet": .clockSet(.seconds(-3600)), "cancelled": .cancelled,
         "skipped": .skipped, "retried": .retried, "refused": .refused(failure), "renewing": .renewing,
         "restarted": .restarted, "renewed": .renewed(failure),
     ]

@@ -21,6 +21,7 @@ import Testing
         abandoned   | -       | -                 | -               | failed failed | -    | -       | -         | -
         interrupted | -       | waiting           | -               | -        | -         | -       | -         | -
         takenUp     | =       | waiting           | waiting         | =        | =         | =       | =         | =
+        clockSet    | =       | running           | waiting         | unknown  | =         | =       | =         | =
         cancelled   | cancelled cancelled | cancelled cancelled | cancelled cancelled | cancelled cancelled | - | - | - | -
         skipped     | skipped skipped | -         | -               | -        | -         | -       | -         | -
         refused     | failed failed | -           | -               | -        | -         | -       | -         | -

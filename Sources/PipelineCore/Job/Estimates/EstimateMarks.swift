@@ -22,6 +22,15 @@ package struct EstimateMarks: Sendable {
         package var words: JobEstimate.Words?
 
         package init(since: Timestamp) { self.since = since }
+
+        fileprivate mutating func setClock(by shift: Duration) {
+            since += shift
+            lastRunning = lastRunning.map { $0 + shift }
+            report = report.map {
+                StepNotes.FirstReport(time: $0.time + shift, secondsLeft: $0.secondsLeft, share: $0.share)
+            }
+            words = words.map { JobEstimate.Words($0.words, at: $0.time + shift) }
+        }
     }
 
     package init() {}
@@ -30,6 +39,11 @@ package struct EstimateMarks: Sendable {
         guard notes.words != nil || notes.report != nil else { return }
         if let words = notes.words { steps[key]?.words = words }
         if let report = notes.report, steps[key]?.report == nil { steps[key]?.report = report }
+    }
+
+    /// Moves what is remembered along with a clock that was set by so much.
+    mutating func setClock(by shift: Duration) {
+        for key in steps.keys { steps[key]?.setClock(by: shift) }
     }
 
     mutating func begin(_ key: StepKey, at time: Timestamp) {
@@ -66,7 +80,7 @@ package struct EstimateMarks: Sendable {
     ) -> [JobEvent] {
         guard steps[key]?.p50 == nil, isWorthTelling(key, stage), table.step(key)?.attempts ?? 0 <= 1 else { return [] }
         let now = table.moment.time
-        let elapsed = (now - (table.step(key)?.started ?? now)).seconds
+        let elapsed = max(0, (now - (table.step(key)?.started ?? now)).seconds)
         guard let estimate = Estimate(outlook(of: key, stage, in: table), elapsed: elapsed) else { return [] }
         if elapsed < 1 {
             steps[key]?.p50 = estimate.quantile(0.5)

@@ -55,13 +55,21 @@ struct NotificationQueue: Sendable {
             return
         }
         mayHaveMoved = false
-        // By a clock that was set back to before a step began nothing can be foretold: what is planned stays.
-        guard table.index.latestStart <= now, let end = marks.jobEstimate(of: table, watch, isPromise: true) else {
-            return
-        }
+        guard let end = marks.jobEstimate(of: table, watch, isPromise: true) else { return }
         for record in law(table).planned(for: table.snapshot, end: end.quantile, at: now) {
             self.record(record, in: &table)
         }
+    }
+
+    /// Moves what is still to be sent along with a clock that was set by so much.
+    mutating func setClock(by shift: Duration, in table: inout JobTable) {
+        for var record in open.values.sorted(by: { $0.id < $1.id }) {
+            record.due += shift
+            record.failingSince = record.failingSince.map { $0 + shift }
+            if record.state == .planned { record.time += shift }
+            self.record(record, in: &table)
+        }
+        mayHaveMoved = true
     }
 
     /// When the next notification is to be sent.

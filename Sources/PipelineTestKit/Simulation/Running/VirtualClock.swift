@@ -3,28 +3,43 @@ import Synchronization
 
 /// The wall clock of a simulation: it jumps from one thing that happens to the next.
 ///
-/// `skew` moves what a process reads, as an administrator or a bad battery does; sleeping follows what is read.
+/// `skew` moves what a process reads, as an administrator or a bad battery does; who sleeps is woken when as long has
+/// passed as was left when he began, or when the clock is set to his time.
 public final class VirtualClock: WallClock {
     private let simulation: Simulation
     private let skew = Mutex(Duration.zero)
-    private let sleeping = Mutex(0)
+    private let sleeping = Mutex<[Int: (time: Timestamp, sleeper: Sleeper)]>([:])
+    private let numbers = Mutex(0)
 
     public init(_ simulation: Simulation) { self.simulation = simulation }
 
     public var now: Timestamp { simulation.now + skew.withLock { $0 } }
 
-    /// Moves the clock; sleepers that wait already are not moved.
-    public func shift(by duration: Duration) { skew.withLock { $0 += duration } }
+    public var elapsed: Duration { simulation.now - .epoch }
+
+    /// Sets the clock.
+    public func shift(by duration: Duration) {
+        skew.withLock { $0 += duration }
+        let now = now
+        let due = sleeping.withLock { sleeping in
+            sleeping.filter { $0.value.time <= now }.sorted { $0.key < $1.key }.map(\.value.sleeper)
+        }
+        for sleeper in due { if let timer = sleeper.wake() { simulation.cancel(timer) } }
+    }
 
     /// How many wait for a time at this moment.
-    public var sleepers: Int { sleeping.withLock { $0 } }
+    public var sleepers: Int { sleeping.withLock { $0.count } }
 
     public func sleep(until time: Timestamp) async throws(CancellationError) {
         simulation.checkThread()
         let shift = skew.withLock { $0 }
         let sleeper = Sleeper()
-        sleeping.withLock { $0 += 1 }
-        defer { sleeping.withLock { $0 -= 1 } }
+        let number = numbers.withLock { number in
+            number += 1
+            return number
+        }
+        sleeping.withLock { $0[number] = (time, sleeper) }
+        defer { sleeping.withLock { $0[number] = nil } }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard sleeper.begin(continuation) else { return continuation.resume() }
