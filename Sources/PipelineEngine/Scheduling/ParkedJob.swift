@@ -8,6 +8,8 @@ public final class ParkedJob: Sendable {
     /// Before this it must go on, because something expires; nil for no such time.
     let mustActBefore: Timestamp?
     let interactivity: Interactivity
+    /// Whether existing files may be replaced.
+    let overwrites: Bool
     private let pipeline: String
     private let rest: Rest
 
@@ -24,10 +26,11 @@ public final class ParkedJob: Sendable {
         let mark: EstimateMarks.Mark
     }
 
-    init(_ state: JobState, lease: Lease) {
+    init(_ state: JobState, lease: Lease, overwrites: Bool) {
         self.lease = lease
         mustActBefore = state.mustActBefore
         interactivity = state.interactivity
+        self.overwrites = overwrites
         pipeline = state.snapshot.record.pipeline
         let notes = state.marks.steps.map { Note(step: $0.key, mark: $0.value) }
         rest = state.watch.isAtRest ? .waiting(notes) : .held(state.watch, notes)
@@ -37,6 +40,7 @@ public final class ParkedJob: Sendable {
         lease = job.lease
         mustActBefore = job.mustActBefore
         interactivity = job.interactivity
+        overwrites = job.overwrites
         pipeline = job.pipeline
         self.rest = rest
     }
