@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "PipelineHTTP", targets: ["PipelineHTTP"]),
         .library(name: "PipelineKit", targets: ["PipelineKit"]),
         .library(name: "PipelineCommands", targets: ["PipelineCommands"]),
+        .library(name: "PipelineDaemon", targets: ["PipelineDaemon"]),
         .executable(name: "pipeline", targets: ["pipeline"]),
         .executable(name: "pipeline-daemon", targets: ["pipeline-daemon"]),
         .executable(name: "selfie-studio", targets: ["selfie-studio"]),
@@ -117,9 +118,12 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(name: "pipeline-daemon", dependencies: ["PipelineDaemon"], swiftSettings: settings),
-        // An executable of one's own, with stages of one's own: what the guides show.
+        // Stages of one's own, and the two programs that know them: what the guides show.
+        .target(name: "ExampleStages", dependencies: ["PipelineKit", httpTypes], swiftSettings: settings),
         .executableTarget(
-            name: "example-pipeline", dependencies: ["PipelineCommands", "PipelineKit", httpTypes],
+            name: "example-pipeline", dependencies: ["ExampleStages", "PipelineCommands"], swiftSettings: settings),
+        .executableTarget(
+            name: "example-pipeline-daemon", dependencies: ["ExampleStages", "PipelineDaemon"],
             swiftSettings: settings),
 
         // A program with the network stack alone.
@@ -166,7 +170,7 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "PipelineKit", "PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath", "SelfieStudio",
-                "pipeline", "example-pipeline", "example-network",
+                "pipeline", "pipeline-daemon", "example-pipeline", "example-pipeline-daemon", "example-network",
             ],
             swiftSettings: settings),
         .testTarget(

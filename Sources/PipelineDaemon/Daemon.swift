@@ -31,12 +31,11 @@ final class Daemon: Sendable {
     /// How often the journal is searched for jobs that lost their owner and told nobody.
     private static let searchInterval = Duration.seconds(300)
 
-    init(settings: Settings, log: DaemonLog, options: Options) throws {
-        self.settings = settings
+    init(_ workspace: Workspace, log: DaemonLog, options: Options) throws {
+        settings = workspace.settings
         self.options = options
         self.log = log
         manager = ServiceManager(environment: settings.environment)
-        let workspace = Workspace(settings: settings)
         journal = try workspace.openBackgroundJournal()
         let secrets = try workspace.secrets()
         let engine = try workspace.engine(journal: journal, secrets: secrets) { _ in }

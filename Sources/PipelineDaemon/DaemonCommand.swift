@@ -3,22 +3,8 @@ import Glibc
 import PipelineCore
 import PipelineKit
 
-/// The background owner's program, for an executable of one's own.
-public enum DaemonProgram {
-    /// Runs until it is told to stop, and exits.
-    public static func main() async {
-        ProcessMemory.share()
-        if let lack = OpenFileLimit.raise() {
-            let text = "error: \(lack.message)\n  hint: \(lack.hint)\n"
-            _ = text.withCString { write(STDERR_FILENO, $0, text.utf8.count) }
-            exit(1)
-        }
-        await DaemonCommand.main()
-    }
-}
-
 /// The background owner's program: what `pipeline daemon` runs, and what `pipeline run --detach` starts.
-struct DaemonCommand: AsyncParsableCommand {
+struct DaemonCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pipeline-daemon",
         abstract: "Own the background jobs of a state folder; 'pipeline daemon' starts it.",
@@ -40,7 +26,7 @@ struct DaemonCommand: AsyncParsableCommand {
     @Flag(help: "Say on descriptor 3 when ready, and end after a while without jobs.")
     var onDemand = false
 
-    func run() async throws {
+    func run(extend: @escaping @Sendable (inout Extensions) -> Void) async throws {
         let log = DaemonLog(clock: SystemClock())
         let settings: Settings
         do throws(DefinitionError) {
@@ -55,7 +41,8 @@ struct DaemonCommand: AsyncParsableCommand {
         chdir("/")
         umask(0o077)
         do {
-            let daemon = try Daemon(settings: settings, log: log, options: options(settings.environment))
+            let daemon = try Daemon(
+                Workspace(settings: settings, extend: extend), log: log, options: options(settings.environment))
             try await daemon.run()
         } catch let failure as JournalFailure {
             log.note("cannot start: \(Self.sentence(failure, settings))")

@@ -29,10 +29,12 @@ public struct Engine: Sendable {
         }
 
         /// What is to be remembered of the job while it is parked; after ``run()`` gave `.parked`.
-        public var parked: ParkedJob { get async { ParkedJob(await executor.state, lease: lease) } }
+        public var parked: ParkedJob {
+            get async { ParkedJob(await executor.state, lease: lease, overwrites: executor.options.overwrites) }
+        }
 
-        /// When what could not be told of the job is to be tried again by its next owner; nil when nothing is left.
-        public var nextNotification: Timestamp? { get async { await executor.snapshot.nextTelling } }
+        /// The job as it stands.
+        public var snapshot: JobSnapshot { get async { await executor.snapshot } }
 
         /// Lets the job go so that the next background owner goes on with it. From any thread.
         public func leave() { executor.mailbox.post(.stop(.leave)) }
@@ -172,8 +174,8 @@ public struct Engine: Sendable {
         _ job: ParkedJob, as snapshot: JobSnapshot, plan: Plan, secretInputs: JSONObject = [:]
     ) -> JobHandle {
         let executor = executor(
-            snapshot, plan, job.lease, secretInputs, settings: settings(job.interactivity), watch: job.watch,
-            marks: job.marks, since: job.reading)
+            snapshot, plan, job.lease, secretInputs, overwrites: job.overwrites,
+            settings: settings(job.interactivity), watch: job.watch, marks: job.marks, since: job.reading)
         return JobHandle(executor: executor, job: snapshot.record.id, lease: job.lease)
     }
 
@@ -197,6 +199,25 @@ public struct Engine: Sendable {
     public func pause(_ job: JobID) async throws(JournalFailure) {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
         try await ports.journal.commit([.released(.paused), .requested(nil)], under: lease)
+    }
+
+    /// Has a job that nobody owns wait for a program that knows all that its document names, and says what this one lacks;
+    /// false for a job that waits for that already.
+    public func suspend(_ job: JobID, lacking detail: String) async throws(JournalFailure) -> Bool {
+        let lease = try await ports.journal.acquire(job, for: ports.owner)
+        guard let snapshot = try await ports.journal.snapshot(of: job), snapshot.ended == nil,
+            snapshot.cause != .extension
+        else {
+            try await ports.journal.release(lease)
+            return false
+        }
+        let event = JobEvent(
+            sequence: snapshot.sequence + 1, time: ports.clock.now, kind: .jobSuspended, job: job,
+            pipeline: snapshot.record.pipeline,
+            data: ["cause": .string(SuspensionCause.extension.rawValue), "detail": .string(detail)])
+        try await ports.journal.commit([.event(event), .released(.extension)], under: lease)
+        ports.observe(event)
+        return true
     }
 
     private func settings(_ interactivity: Interactivity) -> JobState.Settings {

@@ -1,6 +1,4 @@
+import ExampleStages
 import PipelineCommands
 
-await PipelineCommands.main { extensions in
-    extensions.register(CountLines.kind)
-    extensions.register(AppendFile.kind(network: extensions.network))
-}
+await PipelineCommands.main(extend: registerStages)

@@ -118,7 +118,7 @@ final class JobBench: Sendable {
 }
 
 /// The jobs of the bench, all of one document.
-private struct BenchJobs: BackgroundJobs {
+private struct BenchJobs: JobSource {
     let engine: Engine
     let plan: Plan
 
@@ -130,8 +130,7 @@ private struct BenchJobs: BackgroundJobs {
         try await engine.unpark(job, plan: plan)
     }
 
-    func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission { .now }
-    func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>) async {}
+    func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {}
 }
 
 /// A job that did not succeed spoils a measurement.

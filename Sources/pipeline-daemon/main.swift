@@ -1,3 +1,3 @@
 import PipelineDaemon
 
-await DaemonProgram.main()
+await PipelineDaemon.main()

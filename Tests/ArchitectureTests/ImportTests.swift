@@ -28,7 +28,9 @@ import Testing
         ("pipeline", ["PipelineCommands"]),
         ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit"]),
         ("pipeline-daemon", ["PipelineDaemon"]),
-        ("example-pipeline", ["PipelineCommands", "PipelineKit"]),
+        ("ExampleStages", ["PipelineKit"]),
+        ("example-pipeline", ["ExampleStages", "PipelineCommands"]),
+        ("example-pipeline-daemon", ["ExampleStages", "PipelineDaemon"]),
         ("example-network", ["PipelineHTTP"]),
         ("SelfieStudio", ["CZlib"]),
     ]

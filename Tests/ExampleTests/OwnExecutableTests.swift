@@ -17,16 +17,19 @@ import Testing
             arguments, environment: environment, folder: bench.folder)
     }
 
-    @Test("the guide prints the files that are built")
-    func guide() throws {
-        let page = try String(
-            contentsOfFile: Self.root + "/Sources/PipelineKit/PipelineKit.docc/WritingAStage.md", encoding: .utf8)
-        for name in ["main", "CountLines"] {
-            let code = try String(
-                contentsOfFile: Self.root + "/Sources/example-pipeline/\(name).swift", encoding: .utf8)
-            #expect(page.contains("```swift\n\(code)```"), "the guide's \(name).swift is another")
-        }
-        let code = try String(contentsOfFile: Self.root + "/Sources/example-pipeline/CountLines.swift", encoding: .utf8)
+    private static func page(_ name: String) throws -> String {
+        try String(contentsOfFile: root + "/Sources/PipelineKit/PipelineKit.docc/\(name).md", encoding: .utf8)
+    }
+
+    @Test(
+        "the guides print the files that are built",
+        arguments: [
+            ("WritingAStage", "example-pipeline/main"), ("WritingAStage", "ExampleStages/ExampleStages"),
+            ("WritingAStage", "ExampleStages/CountLines"), ("DetachingYourOwnStages", "example-pipeline-daemon/main"),
+        ])
+    func guide(page: String, file: String) throws {
+        let code = try String(contentsOfFile: Self.root + "/Sources/\(file).swift", encoding: .utf8)
+        #expect(try Self.page(page).contains("```swift\n\(code)```"), "the guide's \(file).swift is another")
         #expect(code.split(separator: "\n").count <= 45)
     }
 
@@ -34,8 +37,7 @@ import Testing
     func package() throws {
         let bench = try ExampleBench()
         defer { bench.remove() }
-        let page = try String(
-            contentsOfFile: Self.root + "/Sources/PipelineKit/PipelineKit.docc/WritingAStage.md", encoding: .utf8)
+        let page = try Self.page("WritingAStage")
         let manifest = try #require(
             page.components(separatedBy: "```swift\n").dropFirst().first?.components(separatedBy: "```").first)
         try manifest.write(toFile: bench.folder + "/Package.swift", atomically: true, encoding: .utf8)
@@ -51,7 +53,7 @@ import Testing
         let described = try JSON.parse(Array(text))
         let dependencies = described["targets"]?.array?.flatMap { $0["dependencies"]?.array ?? [] } ?? []
         let products = dependencies.compactMap { $0["product"]?.array?.first?.string }
-        #expect(products == ["PipelineCommands", "PipelineKit"])
+        #expect(Set(products) == ["PipelineCommands", "PipelineDaemon", "PipelineKit"])
         let own = try String(contentsOfFile: Self.root + "/Package.swift", encoding: .utf8)
         for name in products { #expect(own.contains(".library(name: \"\(name)\"")) }
     }

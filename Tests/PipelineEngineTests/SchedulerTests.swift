@@ -7,20 +7,20 @@ import Testing
 /// Many jobs of a background owner, in virtual time.
 @Suite struct SchedulerTests {
     /// The jobs of a bench as a background owner has them.
-    final class Jobs: BackgroundJobs {
+    final class Jobs: JobSource {
         let bench: EngineBench
         let engine: Engine
-        let put: Mutexed<Timestamp?>
-        let asked = Mutexed<[ResumeOccasion]>([])
+        let opened = Mutexed(0)
+        let ends = Mutexed<[JobID: JobEnd]>([:])
 
-        init(_ bench: EngineBench, _ process: SimulatedProcess, putOffUntil time: Timestamp? = nil) {
+        init(_ bench: EngineBench, _ process: SimulatedProcess) {
             self.bench = bench
             engine = Engine(ports: bench.ports(of: process))
-            put = Mutexed(time)
         }
 
         func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? {
             let plan = try bench.plan()
+            opened.change { $0 += 1 }
             guard let known = bench.recorder.job(job) else {
                 return try await engine.start(bench.record(job), plan: plan, mode: .background)
             }
@@ -29,16 +29,13 @@ import Testing
         }
 
         func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {
-            try await engine.unpark(job, plan: try bench.plan())
+            opened.change { $0 += 1 }
+            return try await engine.unpark(job, plan: try bench.plan())
         }
 
-        func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission {
-            asked.change { $0.append(occasion) }
-            guard let put = put.value, time < put else { return .now }
-            return .notBefore(put)
+        func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {
+            if case .success(let end) = result { ends.change { $0[job] = end } }
         }
-
-        func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>) async {}
     }
 
     private static func polling(_ times: Int, every pause: Duration, from origin: Mutexed<[Timestamp]>) -> StageKind {
@@ -58,10 +55,12 @@ import Testing
         let task: LaneTask
     }
 
-    private func live(_ bench: EngineBench, _ name: String = "daemon", putOffUntil time: Timestamp? = nil) -> Life {
+    private func live(
+        _ bench: EngineBench, _ name: String = "daemon", limits: JobScheduler.Limits = JobScheduler.Limits()
+    ) -> Life {
         let process = SimulatedProcess(bench.simulation, name: name)
-        let jobs = Jobs(bench, process, putOffUntil: time)
-        let scheduler = JobScheduler(jobs, clock: process.clock)
+        let jobs = Jobs(bench, process)
+        let scheduler = JobScheduler(jobs, clock: process.clock, limits: limits)
         let task = process.lane.start { await scheduler.run() }
         return Life(process: process, scheduler: scheduler, jobs: jobs, task: task)
     }
@@ -118,7 +117,7 @@ import Testing
         }
         let bench = EngineBench(#"{ "id": "a", "kind": "send" }"#, kinds: [kind])
         var limits = JobScheduler.Limits()
-        limits.drives = 1
+        limits.concurrency = 1
         let process = SimulatedProcess(bench.simulation, name: "daemon")
         let scheduler = JobScheduler(Jobs(bench, process), clock: process.clock, limits: limits)
         let task = process.lane.start { await scheduler.run() }
@@ -146,7 +145,7 @@ import Testing
         }
         #expect(bench.run { bench.job()?.ended != nil })
         #expect(bench.state("a") == .cancelled && bench.simulation.now - asked < .milliseconds(100))
-        #expect(life.jobs.asked.value == [.start, .knock])
+        #expect(life.jobs.opened.value == 2)
         life.scheduler.stop()
         #expect(bench.run { life.task.isEnded })
     }
@@ -202,17 +201,55 @@ import Testing
         #expect(bench.run { life.task.isEnded })
     }
 
-    @Test("what is put off is asked for again at its time, and not before")
-    func putsOff() {
-        let calls = Mutexed<[Timestamp]>([])
-        let bench = EngineBench(
-            #"{ "id": "a", "kind": "poll" }"#, kinds: [Self.polling(0, every: .seconds(1), from: calls)])
-        let time = bench.simulation.now + .seconds(900)
-        let life = live(bench, putOffUntil: time)
-        life.scheduler.take(JobID("j1"))
-        #expect(bench.run { bench.job()?.ended != nil })
-        #expect(calls.value.first.map { $0 >= time && $0 - time < .seconds(1) } == true)
-        life.scheduler.stop()
+    @Test("a closed scheduler takes no more jobs, runs as many at a time as it may, and ends with the last")
+    func closes() {
+        let running = Mutexed((now: 0, most: 0))
+        let clock = Mutexed<VirtualClock?>(nil)
+        let kind = StageKind.scripted("step") { _, saved, context async throws(StageFailure) in
+            if saved != nil { return .finished([:]) }
+            running.change { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+            try? await clock.value?.sleep(until: context.now + .milliseconds(100))
+            running.change { $0.now -= 1 }
+            return .waiting("1", until: .at(context.now + .seconds(60)), WaitReason(.time))
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "step" }"#, kinds: [kind])
+        let life = live(bench, limits: .command(concurrency: 4))
+        clock.set(life.process.clock)
+        for index in 0..<20 { life.scheduler.take(JobID("j\(index)")) }
+        life.scheduler.close()
+        life.scheduler.knock(JobID("other"))
+        let start = bench.simulation.now
         #expect(bench.run { life.task.isEnded })
+        #expect(life.jobs.ends.value.count == 20)
+        #expect(life.jobs.ends.value.values.allSatisfy { $0 == .ended(.succeeded) })
+        #expect(running.value.most == 4)
+        #expect((bench.simulation.now - start).seconds < 70, "those that wait leave room for others")
+    }
+
+    @Test("a scheduler that suspends leaves running and parked jobs interrupted, and does not begin the others")
+    func suspends() {
+        let kind = StageKind.scripted("step") { _, saved, context async throws(StageFailure) in
+            guard context.facts.job.text == "j0" else {
+                return .waiting("1", until: .at(context.now + .seconds(600)), WaitReason(.time))
+            }
+            do {
+                try await context.sleepForEver()
+            } catch {
+                throw .stopped
+            }
+            return .finished([:])
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "step" }"#, kinds: [kind])
+        let life = live(bench, limits: .command(concurrency: 1))
+        // The second is begun only when the first, which never waits, is let go.
+        for name in ["j1", "j0", "j2"] { life.scheduler.take(JobID(name)) }
+        life.scheduler.close()
+        bench.run { bench.job("j1")?.steps[StepKey(stage: "a")]?.state.name == .waiting && bench.job("j0") != nil }
+        bench.run { bench.job("j0")?.steps[StepKey(stage: "a")]?.state.name == .running }
+        life.scheduler.suspend(.interrupted)
+        #expect(bench.run { life.task.isEnded })
+        #expect(bench.job("j1")?.cause == .interrupted && bench.job("j0")?.cause == .interrupted)
+        #expect(bench.job("j2") == nil)
+        #expect(life.jobs.ends.value == [JobID("j1"): .suspended(.interrupted), JobID("j0"): .suspended(.interrupted)])
     }
 }

@@ -4,7 +4,7 @@ import PipelineKit
 /// An error as a person reads it: what happened, where, and what to do next; and the status to exit with.
 struct ErrorReport {
     let status: ExitStatus
-    private let lines: [String]
+    let lines: [String]
 
     /// - Parameter starts: whether the command would have started a job, had nothing been wrong.
     init(_ error: any Error, starts: Bool = true) {

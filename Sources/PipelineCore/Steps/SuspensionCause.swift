@@ -10,6 +10,9 @@ public enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
     case crashed
     /// A secret that it needs can't be found.
     case secret
+    /// Its document names what the background owner does not know: a plugin, or a stage kind that another program
+    /// registers.
+    case `extension`
     /// More items of a batch failed than it tolerates.
     case tooManyFailures
     /// The last items of a batch all failed alike.

@@ -5,7 +5,7 @@ import PipelineKit
 import Synchronization
 
 /// The jobs of one state folder as the background owner has them.
-final class DaemonJobs: BackgroundJobs {
+final class DaemonJobs: JobSource {
     /// What a person asked for by name, until the job is taken up.
     private struct Named {
         var retriesFailed = false
@@ -58,7 +58,7 @@ final class DaemonJobs: BackgroundJobs {
         let named = state.withLock { $0.named.removeValue(forKey: job) }
         guard let snapshot = try await journal.snapshot(of: job) else { return nil }
         guard Self.mayTake(snapshot, isNamed: named != nil) else { return try await tell(snapshot) }
-        let plan = try await plans.plan(of: snapshot.record)
+        guard let plan = try await plan(of: snapshot) else { return nil }
         let again: RestartScope = snapshot.ended != nil && named?.retriesFailed == true ? .failed : .nothing
         return try await engine.with(secrets: secrets(of: job)).resume(
             job, plan: plan, mode: .background, secretInputs: secretInputs(of: job), again: again)
@@ -67,9 +67,26 @@ final class DaemonJobs: BackgroundJobs {
     /// What was not told of a job that nobody drives any more.
     private func tell(_ job: JobSnapshot) async throws(JournalFailure) -> Engine.JobHandle? {
         guard job.nextTelling != nil else { return nil }
-        let (id, plan) = (job.record.id, try await plans.plan(of: job.record))
+        let id = job.record.id
+        guard let plan = try await plan(of: job) else { return nil }
         return try await engine.with(secrets: secrets(of: id)).tell(
             id, plan: plan, secretInputs: secretInputs(of: id))
+    }
+
+    /// The plan of a job. One whose document can't be planned here, for want of a plugin or of a stage kind that
+    /// another program registers, waits with that said: then it is nil.
+    private func plan(of job: JobSnapshot) async throws(JournalFailure) -> Plan? {
+        do throws(DefinitionError) {
+            return try await plans.plan(of: job.record)
+        } catch {
+            guard job.ended == nil else { return nil }
+            let detail = error.diagnostics.first?.message ?? "its document can't be planned"
+            if try await engine.suspend(job.record.id, lacking: detail) {
+                let id = job.record.id
+                log.note("job \(id) waits: this program does not know all that its document names: \(detail)")
+            }
+            return nil
+        }
     }
 
     /// Who takes up what: jobs of the background, never paused or interrupted ones, others only when named.
@@ -83,22 +100,25 @@ final class DaemonJobs: BackgroundJobs {
     func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {
         let id = job.lease.job
         guard let snapshot = try await journal.snapshot(of: id) else { throw .noSuchJob(id) }
-        let plan = try await plans.plan(of: snapshot.record)
+        let plan: Plan
+        do throws(DefinitionError) {
+            plan = try await plans.plan(of: snapshot.record)
+        } catch {
+            // It could be planned before: taken up again later, it is said what is missing.
+            try await journal.release(job.lease)
+            throw .other("job \(id) can't be planned any more: \(error.report)")
+        }
         return engine.with(secrets: secrets(of: id)).unpark(
             job, as: snapshot, plan: plan, secretInputs: secretInputs(of: id))
     }
 
-    func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission { .now }
-
-    func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>) async {
+    func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {
         spare.workEnded()
         switch result {
         case .success(.parked): return
         case .success(.ended), .success(.lost):
-            guard state.withLock({ $0.handed[job] != nil }) else { break }
             // A sink that is to be tried again may need them.
-            let isUntold = (try? await journal.snapshot(of: job))?.nextTelling != nil
-            if !isUntold { state.withLock { _ = $0.handed.removeValue(forKey: job) } }
+            if snapshot?.nextTelling == nil { state.withLock { _ = $0.handed.removeValue(forKey: job) } }
         case .success(.suspended), .success(.unknown): break
         case .failure(let failure): log.note("job \(job): \(failure)")
         }

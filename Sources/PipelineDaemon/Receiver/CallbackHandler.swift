@@ -53,7 +53,7 @@ struct CallbackHandler: Sendable {
         let id = job.record.id
         guard isGenuine(token, for: step, of: job) else { return .nowhere }
         guard rate.takesPush(of: id, step, at: now) else { return .tooMany }
-        let plan = try await plans.plan(of: job.record)
+        guard let plan = try? await plans.plan(of: job.record) else { return .later }
         guard let callback = plan.stage(step.stage)?.stage.callback else { return .nowhere }
         if job.ended != nil || job.steps[step]?.state.isEnded == true { return .gone }
         var scope = await scope(for: step, of: job, in: plan)

@@ -10,6 +10,8 @@ public final class ParkedJob: Sendable {
     let interactivity: Interactivity
     /// What the clock showed when it was parked: by it the job finds out that the clock was set.
     let reading: ClockReading?
+    /// Whether existing files may be replaced.
+    let overwrites: Bool
     private let pipeline: String
     private let rest: Rest
 
@@ -26,11 +28,12 @@ public final class ParkedJob: Sendable {
         let mark: EstimateMarks.Mark
     }
 
-    init(_ state: JobState, lease: Lease) {
+    init(_ state: JobState, lease: Lease, overwrites: Bool) {
         self.lease = lease
         mustActBefore = state.mustActBefore
         interactivity = state.interactivity
         reading = state.table.moment.reading
+        self.overwrites = overwrites
         pipeline = state.snapshot.record.pipeline
         let notes = state.marks.steps.map { Note(step: $0.key, mark: $0.value) }
         rest = state.watch.isAtRest ? .waiting(notes) : .held(state.watch, notes)
@@ -41,6 +44,7 @@ public final class ParkedJob: Sendable {
         mustActBefore = job.mustActBefore
         interactivity = job.interactivity
         reading = job.reading
+        overwrites = job.overwrites
         pipeline = job.pipeline
         self.rest = rest
     }

@@ -3,7 +3,7 @@ import PipelineCore
 extension JobScheduler {
     /// Asks again at once what is held back of the jobs that a person attends to. Of those that only wait nothing is
     /// done: there may be thousands, and they go on in time.
-    func attended(_ attention: OwnerSignal, _ group: inout DiscardingTaskGroup) {
+    func attended(_ attention: OwnerSignal) {
         let named: JobID? = if case .watched(let job) = attention { job } else { nil }
         for job in named.map({ [$0] }) ?? Array(standings.keys) {
             switch standings[job]?.activity {
@@ -12,11 +12,11 @@ extension JobScheduler {
                 // It may have been parked by now.
                 if case .watched = attention { standings[job]?.isKnocked = true }
             case .opening: standings[job]?.attentions.append(attention)
-            case .asking, .queued: release(job, by: attention)
+            case .queued: release(job, by: attention)
             case nil:
                 guard release(job, by: attention) else { continue }
                 queue.remove(job)
-                ask(job, .knock, &group)
+                enqueue(job)
             }
         }
     }

@@ -2,26 +2,37 @@ import JSONPath
 public import PipelineCore
 import Synchronization
 
-/// Drives the jobs of a background owner: as many at a time as have something to do, the others parked.
+/// Runs jobs side by side: as many at a time as it may, those that only wait parked.
 ///
-/// A parked job is a lease and a time here, some hundred bytes, and rows in the journal; one timer wakes all of them.
-/// It works through one inbox, in the task that runs ``run()``.
+/// One serves every program that runs jobs: one job of a command, all that are suspended, and those of the background
+/// owner. A parked job is a lease and a time here, some hundred bytes, and rows in the journal; one timer wakes all of
+/// them. It works through one inbox, in the task that runs ``run()``.
 public actor JobScheduler {
     /// What bounds the work.
     public struct Limits: Sendable {
-        /// How many jobs are driven at a time; others that are due wait in their order.
-        public var drives = 256
+        /// How many jobs are run at a time; others that are due wait in their order.
+        public var concurrency = 256
         /// How many are being read from the journal and planned at a time: that keeps a processor busy, and more at a time
         /// only take memory, which lies about between what stays.
         public var openings = 8
-        /// A wait shorter than this keeps its driver.
-        public var parking = Duration.seconds(2)
-        /// How long after a suspension without a person's doing (no network) a job is taken up again.
-        public var rest = Duration.seconds(300)
+        /// A job whose only work is a wait of at least that length is parked; nil parks none.
+        public var parking: Duration? = .seconds(2)
+        /// How long after a suspension without a person's doing (no network) a job is taken up again; nil leaves it, and
+        /// the notifications that could not be sent, to the next owner.
+        public var retakeInterval: Duration? = .seconds(300)
         /// How late a job may be woken to be woken together with others.
         public var slack = Duration.seconds(1)
 
         public init() {}
+
+        /// The limits of a command that stays with its jobs until each has come to rest.
+        public static func command(concurrency: Int, parking: Duration? = .seconds(2)) -> Limits {
+            var limits = Limits()
+            limits.concurrency = concurrency
+            limits.parking = parking
+            limits.retakeInterval = nil
+            return limits
+        }
     }
 
     enum Message: Sendable {
@@ -32,9 +43,10 @@ public actor JobScheduler {
         case opened(Engine.JobHandle)
         case notOpened
         case ended(JobID, Result<JobEnd?, JournalFailure>, ParkedJob?, again: Timestamp?)
-        case admitted(JobID, ResumeOccasion, ResumeAdmission)
         case tick(Timestamp)
-        case stop
+        case close
+        /// Nil leaves the jobs to the next owner.
+        case stop(SuspensionCause?)
     }
 
     struct Standing {
@@ -49,44 +61,58 @@ public actor JobScheduler {
     }
 
     enum Activity {
-        case asking, queued, opening
+        case queued, opening
         case driven(Engine.JobHandle)
     }
 
     nonisolated private let counted = Mutex(Counts())
     nonisolated private let mailbox = Mailbox<Message>()
-    private let jobs: any BackgroundJobs
+    private let jobs: any JobSource
     private let clock: any WallClock
     private let limits: Limits
     var standings: [JobID: Standing] = [:]
     var queue = WakeQueue()
     private var ready: [JobID] = []
+    /// Whether something expires of a job that has become ready since they were last put in order.
+    private var isPressed = false
     private var drives = 0
     private var openings = 0
     private var alarm: (time: Timestamp, alarm: CancellableTimer)?
     /// What the clock showed when the last message came.
     private var reading: ClockReading
-    private var isStopping = false
+    /// Whether no further jobs come: then it works until none is left.
+    private var isClosed = false
+    private var stopping: Stop?
 
-    public init(_ jobs: any BackgroundJobs, clock: any WallClock, limits: Limits = Limits()) {
+    fileprivate enum Stop: Sendable {
+        case leave
+        case suspend(SuspensionCause)
+    }
+
+    public init(_ jobs: any JobSource, clock: any WallClock, limits: Limits = Limits()) {
         self.jobs = jobs
         self.clock = clock
         reading = clock.reading
         self.limits = limits
     }
 
-    /// Drives a job that this process has just begun. From any thread, as all that follows.
+    /// Runs a job that this process has just begun. From any thread, as all that follows.
     public nonisolated func adopt(_ drive: Engine.JobHandle) { mailbox.post(.adopt(drive)) }
-    /// Takes a job up that nobody owns, if it is one of the background's.
+    /// Takes a job up that nobody owns, if its source gives it.
     public nonisolated func take(_ job: JobID) { mailbox.post(.take(job)) }
     /// Something came for the job: a request or a push stands in the journal.
     public nonisolated func knock(_ job: JobID) { mailbox.post(.knock(job)) }
     /// A person attends to jobs: what is held back of them goes on at once.
     public nonisolated func take(_ attention: OwnerSignal) { mailbox.post(.attention(attention)) }
+    /// No further jobs come: ``run()`` returns once all have come to rest.
+    public nonisolated func close() { mailbox.post(.close) }
     /// Lets all jobs go, so that the next owner goes on; ``run()`` returns once their stages have stopped.
-    public nonisolated func stop() { mailbox.post(.stop) }
+    public nonisolated func stop() { mailbox.post(.stop(nil)) }
+    /// Suspends all jobs that were taken up, parked ones too, and takes up no others; ``run()`` returns once their
+    /// stages have stopped.
+    public nonisolated func suspend(_ cause: SuspensionCause) { mailbox.post(.stop(cause)) }
 
-    /// How many jobs are here, and how many of them are driven, as of the last message.
+    /// How many jobs are here, and how many of them are run, as of the last message.
     public nonisolated var counts: Counts { counted.withLock { $0 } }
 
     /// What a scheduler has to do.
@@ -95,10 +121,10 @@ public actor JobScheduler {
         public var driven = 0
     }
 
-    /// Works until ``stop()``.
+    /// Works until it is stopped, or closed and no job is left.
     public func run() async {
         await withDiscardingTaskGroup { group in
-            while !(isStopping && drives == 0) {
+            while !isDone {
                 receive(await mailbox.next(), &group)
                 for message in mailbox.takeAll() { receive(message, &group) }
                 openReady(&group)
@@ -110,6 +136,10 @@ public actor JobScheduler {
         }
     }
 
+    private var isDone: Bool {
+        drives == 0 && ready.isEmpty && (stopping != nil || isClosed && standings.isEmpty)
+    }
+
     private func receive(_ message: Message, _ group: inout DiscardingTaskGroup) {
         checkClock()
         switch message {
@@ -119,22 +149,18 @@ public actor JobScheduler {
             openings += 1
             group.addTask { await self.work(drive.job) { () throws(JournalFailure) in drive } }
         case .take(let job):
-            guard standings[job] == nil, !isStopping else { return }
-            standings[job] = Standing()
-            ask(job, .start, &group)
-        case .knock(let job): knocked(job, &group)
-        case .attention(let attention): attended(attention, &group)
+            guard standings[job] == nil else { return }
+            add(job)
+        case .knock(let job): knocked(job)
+        case .attention(let attention): attended(attention)
         case .opened(let drive): opened(drive)
         case .notOpened: openings -= 1
-        case .ended(let job, let result, let parked, let again): ended(job, result, parked, again, &group)
-        case .admitted(let job, _, .now): if standings[job] != nil { enqueue(job) }
-        case .admitted(let job, _, .notBefore(let time)): park(job, until: time, slack: .zero)
+        case .ended(let job, let result, let parked, let again): ended(job, result, parked, again)
         case .tick(let time):
             if alarm?.time == time { alarm = nil }
-            for job in queue.takeDue(at: clock.now) {
-                ask(job, standings[job]?.parked == nil ? .start : .timer, &group)
-            }
-        case .stop: stopAll()
+            for job in queue.takeDue(at: clock.now) { enqueue(job) }
+        case .close: isClosed = true
+        case .stop(let cause): stopAll(cause.map(Stop.suspend) ?? .leave)
         }
     }
 
@@ -152,51 +178,49 @@ public actor JobScheduler {
 
     // MARK: From waiting to work
 
-    private func knocked(_ job: JobID, _ group: inout DiscardingTaskGroup) {
-        guard let standing = standings[job] else {
-            if isStopping { return }
-            standings[job] = Standing()
-            return ask(job, .start, &group)
-        }
+    private func add(_ job: JobID) {
+        guard stopping == nil, !isClosed else { return }
+        standings[job] = Standing()
+        enqueue(job)
+    }
+
+    private func knocked(_ job: JobID) {
+        guard let standing = standings[job] else { return add(job) }
         switch standing.activity {
         case .driven(let drive): drive.checkInbox()
-        case .opening, .queued, .asking: break
+        case .opening, .queued: break
         case nil:
             queue.remove(job)
-            return ask(job, .knock, &group)
+            return enqueue(job)
         }
         standings[job]?.isKnocked = true
     }
 
-    func ask(_ job: JobID, _ occasion: ResumeOccasion, _ group: inout DiscardingTaskGroup) {
-        guard !isStopping, standings[job] != nil else { return }
-        standings[job]?.activity = .asking
-        let now = clock.now
-        group.addTask { [jobs, mailbox] in
-            mailbox.post(.admitted(job, occasion, await jobs.admit(job, occasion, at: now)))
-        }
-    }
-
-    private func enqueue(_ job: JobID) {
+    /// Has the job run as soon as there is room for it.
+    func enqueue(_ job: JobID) {
+        guard stopping == nil, standings[job] != nil else { return }
         standings[job]?.activity = .queued
         ready.append(job)
+        if standings[job]?.parked?.mustActBefore != nil { isPressed = true }
     }
 
     private func openReady(_ group: inout DiscardingTaskGroup) {
-        guard !isStopping else { return }
-        let room = min(limits.drives - drives, limits.openings - openings, ready.count)
+        let room = min(limits.concurrency - drives, limits.openings - openings, ready.count)
         guard room > 0 else { return }
-        if room < ready.count { putPressedFirst() }
+        if isPressed, room < ready.count { putPressedFirst() }
+        isPressed = false
         for job in ready.prefix(room) {
             guard let standing = standings[job] else { continue }
             standings[job]?.activity = .opening
             standings[job]?.isKnocked = false
             drives += 1
             openings += 1
-            group.addTask { [jobs] in
+            group.addTask { [jobs, stopping] in
                 await self.work(job) { () throws(JournalFailure) in
-                    if let parked = standing.parked { return try await jobs.unpark(parked) }
-                    return try await jobs.takeUp(job)
+                    guard let parked = standing.parked else { return try await jobs.takeUp(job) }
+                    let drive = try await jobs.unpark(parked)
+                    if let stopping { drive.obey(stopping) }
+                    return drive
                 }
             }
         }
@@ -218,13 +242,15 @@ public actor JobScheduler {
         let result: Result<JobEnd?, JournalFailure>
         var parked: ParkedJob?
         var again: Timestamp?
+        var snapshot: JobSnapshot?
         var isOpen = false
         do throws(JournalFailure) {
             if let drive = try await open() {
                 isOpen = true
                 mailbox.post(.opened(drive))
                 let end = try await drive.run(parking: limits.parking)
-                if case .parked = end { parked = await drive.parked } else { again = await drive.nextNotification }
+                snapshot = await drive.snapshot
+                if case .parked = end { parked = await drive.parked } else { again = snapshot?.nextTelling }
                 result = .success(end)
             } else {
                 result = .success(nil)
@@ -232,8 +258,11 @@ public actor JobScheduler {
         } catch {
             result = .failure(error)
         }
-        if case .success(let end?) = result { await jobs.ended(job, .success(end)) }
-        if case .failure(let failure) = result { await jobs.ended(job, .failure(failure)) }
+        switch result {
+        case .success(let end?): await jobs.ended(job, .success(end), as: snapshot)
+        case .failure(let failure): await jobs.ended(job, .failure(failure), as: snapshot)
+        case .success(nil): break
+        }
         if !isOpen { mailbox.post(.notOpened) }
         mailbox.post(.ended(job, result, parked, again: again))
     }
@@ -244,14 +273,13 @@ public actor JobScheduler {
         if standings[drive.job]?.isKnocked == true { drive.checkInbox() }
         for attention in standings[drive.job]?.attentions ?? [] { drive.take(attention) }
         standings[drive.job]?.attentions = []
-        if isStopping { drive.leave() }
+        if let stopping { drive.obey(stopping) }
     }
 
     // MARK: From work to waiting
 
     private func ended(
-        _ job: JobID, _ result: Result<JobEnd?, JournalFailure>, _ parked: ParkedJob?, _ again: Timestamp?,
-        _ group: inout DiscardingTaskGroup
+        _ job: JobID, _ result: Result<JobEnd?, JournalFailure>, _ parked: ParkedJob?, _ again: Timestamp?
     ) {
         drives -= 1
         guard let standing = standings[job] else { return }
@@ -259,24 +287,28 @@ public actor JobScheduler {
         case .success(.parked(let time)):
             standings[job]?.activity = nil
             standings[job]?.parked = parked
-            if standing.isKnocked {
-                ask(job, .knock, &group)
+            if case .suspend? = stopping {
+                reopen(job)
+            } else if standing.isKnocked {
+                enqueue(job)
             } else if let time {
                 park(job, until: time, slack: limits.slack)
             }
         case .success(.suspended(.noNetwork)), .failure(.busy), .failure(.full), .failure(.damaged),
             .failure(.notWritable), .failure(.other):
             // Nobody owns it now. It is tried again later, by the rules for jobs that nobody owns.
-            standings[job] = Standing()
-            park(job, until: clock.now + limits.rest, slack: limits.slack)
-        case .success, .failure:
-            standings[job] = nil
-            // Somebody is still to be told of it.
-            if let again {
-                standings[job] = Standing()
-                park(job, until: again, slack: limits.slack)
-            }
+            retake(job, at: limits.retakeInterval.map { clock.now + $0 })
+        // Somebody may still have to be told of it.
+        case .success, .failure: retake(job, at: limits.retakeInterval == nil ? nil : again)
         }
+    }
+
+    /// Forgets a job that is not owned here any more, or takes it up again at a time.
+    private func retake(_ job: JobID, at time: Timestamp?) {
+        standings[job] = nil
+        guard let time else { return }
+        standings[job] = Standing()
+        park(job, until: time, slack: limits.slack)
     }
 
     private func park(_ job: JobID, until time: Timestamp, slack: Duration) {
@@ -288,7 +320,7 @@ public actor JobScheduler {
     }
 
     private func armTimer(_ group: inout DiscardingTaskGroup) {
-        guard !isStopping, let time = queue.nextTime() else { return }
+        guard stopping == nil, let time = queue.nextTime() else { return }
         if let alarm, alarm.time <= time { return }
         alarm?.alarm.stop()
         let next = CancellableTimer()
@@ -298,11 +330,33 @@ public actor JobScheduler {
         }
     }
 
-    private func stopAll() {
-        isStopping = true
+    private func stopAll(_ stop: Stop) {
+        stopping = stop
         alarm?.alarm.stop()
-        for (_, standing) in standings {
-            if case .driven(let drive) = standing.activity { drive.leave() }
+        ready = []
+        for (job, standing) in standings {
+            switch standing.activity {
+            case .driven(let drive): drive.obey(stop)
+            case .opening: break
+            case .queued, nil: if case .suspend = stop { reopen(job) }
+            }
+        }
+    }
+
+    /// Has a parked job run once more, to suspend it: what that takes only its own law knows.
+    private func reopen(_ job: JobID) {
+        guard standings[job]?.parked != nil else { return }
+        queue.remove(job)
+        standings[job]?.activity = .queued
+        ready.append(job)
+    }
+}
+
+extension Engine.JobHandle {
+    fileprivate func obey(_ stop: JobScheduler.Stop) {
+        switch stop {
+        case .leave: leave()
+        case .suspend(let cause): suspend(cause)
         }
     }
 }

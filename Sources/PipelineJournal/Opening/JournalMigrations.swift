@@ -9,7 +9,7 @@ enum JournalMigrations {
             .init("v1", version1), .init("background", background), .init("pushes", pushes),
             .init("notifications", notifications), .init("expiries", expiries), .init("file-steps", fileSteps),
             .init("found-secrets", foundSecrets), .init("comparisons", comparisons), .init("user-version", userVersion),
-            .init("batches", batches),
+            .init("batches", batches), .init("later-causes", laterCauses),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -310,5 +310,11 @@ enum JournalMigrations {
         ALTER TABLE jobs ADD COLUMN batch INTEGER REFERENCES jobs (number) ON DELETE CASCADE;
         ALTER TABLE jobs ADD COLUMN item_key TEXT;
         CREATE INDEX jobs_by_batch ON jobs (batch) WHERE batch IS NOT NULL;
+        """
+
+    /// Causes that version 0.1.0 did not know stand in a column of their own: the check of the first can't be widened
+    /// without copying the table.
+    private static let laterCauses = """
+        ALTER TABLE jobs ADD COLUMN later_cause TEXT CHECK (later_cause <> '');
         """
 }

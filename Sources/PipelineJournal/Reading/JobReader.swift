@@ -90,7 +90,7 @@ struct JobReader: JournalAccess {
             """
             SELECT jobs.number, key, pipeline, started, documents.digest, document, documents.source, source_name,
                 inputs, environment, document_folder, output_folder, overwrites, found_secrets, mode, request,
-                ifnull(stopped, cause) AS cause, ended, item_key,
+                coalesce(stopped, later_cause, cause) AS cause, ended, item_key,
                 (SELECT id FROM jobs AS others WHERE others.number = jobs.batch) AS batch
             FROM jobs LEFT JOIN batches ON batches.job = jobs.number JOIN documents ON documents.number = jobs.document WHERE id = :job
             """, ["job": job.text]

@@ -17,12 +17,13 @@ extension JobRows {
         case .file(let file): try keep(file, job)
         case .taken(let mode):
             try run(
-                "UPDATE jobs SET mode = :mode, cause = NULL WHERE number = :job", ["mode": mode.rawValue, "job": job])
+                "UPDATE jobs SET mode = :mode, cause = NULL, later_cause = NULL WHERE number = :job",
+                ["mode": mode.rawValue, "job": job])
         case .requested(let request): try setRequest(request, job)
         case .released(let cause):
             try run(
-                "UPDATE jobs SET cause = :cause, owner = NULL WHERE number = :job",
-                ["cause": cause?.rawValue, "job": job])
+                "UPDATE jobs SET cause = :cause, later_cause = :later_cause, owner = NULL WHERE number = :job",
+                ["cause": cause?.column, "later_cause": cause?.laterColumn, "job": job])
         case .ended(let time):
             try run("UPDATE jobs SET ended = :ended, owner = NULL WHERE number = :job", ["ended": time, "job": job])
         case .pushesTaken(let key):
@@ -40,7 +41,8 @@ extension JobRows {
         case .notification(let record): try keep(record, job)
         case .reopened:
             try run(
-                "UPDATE jobs SET ended = NULL, cause = NULL, request = NULL WHERE number = :job", ["job": job])
+                "UPDATE jobs SET ended = NULL, cause = NULL, later_cause = NULL, request = NULL WHERE number = :job",
+                ["job": job])
         }
     }
 
@@ -158,4 +160,18 @@ extension JobRows {
             ])
         guard inserted == 1 else { throw .other("event \(sequence) is not the next one of its job") }
     }
+}
+
+extension SuspensionCause {
+    private var isLater: Bool {
+        switch self {
+        case .interrupted, .paused, .noNetwork, .crashed, .secret: false
+        case .extension, .tooManyFailures, .sameFailure: true
+        }
+    }
+
+    /// The value of the column `cause`, which holds those that version 0.1.0 knew.
+    var column: String? { isLater ? nil : rawValue }
+    /// The value of the column `later_cause`.
+    var laterColumn: String? { isLater ? rawValue : nil }
 }

@@ -66,9 +66,10 @@ struct JobRows: JournalAccess {
         return try returnedNumber(
             """
             INSERT INTO jobs (id, key, pipeline, started, document, source_name, inputs, environment, document_folder,
-                output_folder, overwrites, mode, request, cause, ended, owner, epoch, found_secrets, batch, item_key)
+                output_folder, overwrites, mode, request, cause, later_cause, ended, owner, epoch, found_secrets, batch,
+                item_key)
             VALUES (:id, :key, :pipeline, :started, :document, :source_name, :inputs, :environment, :document_folder,
-                :output_folder, :overwrites, :mode, :request, :cause, :ended, :owner, 1, :found_secrets,
+                :output_folder, :overwrites, :mode, :request, :cause, :later_cause, :ended, :owner, 1, :found_secrets,
                 (SELECT number FROM jobs WHERE id = :batch), :item_key)
             RETURNING number
             """,
@@ -78,7 +79,8 @@ struct JobRows: JournalAccess {
                 "inputs": JSON.object(record.inputs), "environment": JSON.object(record.environment),
                 "document_folder": record.folders.document, "output_folder": record.folders.output,
                 "overwrites": record.overwrites, "mode": job.mode.rawValue, "request": job.request?.rawValue,
-                "cause": job.cause?.rawValue, "ended": job.ended, "owner": owner.text,
+                "cause": job.cause?.column, "later_cause": job.cause?.laterColumn, "ended": job.ended,
+                "owner": owner.text,
                 "found_secrets": JSON.array(record.foundSecrets.map { .string($0) }),
                 "batch": record.item?.batch.text, "item_key": record.item?.key,
             ])

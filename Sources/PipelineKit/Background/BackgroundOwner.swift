@@ -106,15 +106,18 @@ public struct BackgroundOwner: Sendable {
             .map { "\($0.key)=\($0.value)" }
     }
 
-    /// The background owner's program: beside this one, else in the PATH.
+    /// The background owner's program: NAME-daemon of a program that is called NAME, else `pipeline-daemon`; next to
+    /// this program, else in the PATH.
     public static func program(path: String?) throws(StepFailure) -> String {
+        let own = ProcessEnvironment.programPath
         let folders =
-            (ProcessEnvironment.programFolder.map { [$0] } ?? []) + (path ?? "").split(separator: ":").map(String.init)
-        for folder in folders where access("\(folder)/pipeline-daemon", X_OK) == 0 {
-            return "\(folder)/pipeline-daemon"
+            (own.map { [AbsolutePath.folder(of: $0)] } ?? []) + (path ?? "").split(separator: ":").map(String.init)
+        let name = own.flatMap { $0.split(separator: "/").last }.map { "\($0)-daemon" }
+        for name in [name, "pipeline-daemon"].compactMap(\.self) {
+            for folder in folders where access("\(folder)/\(name)", X_OK) == 0 { return "\(folder)/\(name)" }
         }
         throw StepFailure(
             "the program pipeline-daemon is not installed",
-            hint: "it belongs beside pipeline; 'make install' puts both there")
+            hint: "it belongs next to pipeline; 'make install' puts both there")
     }
 }

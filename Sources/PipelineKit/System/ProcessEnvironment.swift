@@ -18,18 +18,19 @@ public enum ProcessEnvironment {
         return variables
     }
 
-    /// The folder of the program that runs (proc(5)); nil where that can't be known.
-    public static var programFolder: String? {
+    /// The path of the program that runs (proc(5)); nil where that can't be known.
+    public static var programPath: String? {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         guard count > 0 else { return nil }
-        return AbsolutePath.folder(of: String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// The folder of the plugins that were installed with the program, `../share/pipeline/plugins` from its own; nil
     /// for one that was not installed.
     static var installedPlugins: String? {
-        let folder = programFolder.map { AbsolutePath.folder(of: $0) + "/share/pipeline/plugins" }
+        let program = programPath.map { AbsolutePath.folder(of: $0) }
+        let folder = program.map { AbsolutePath.folder(of: $0) + "/share/pipeline/plugins" }
         return folder.flatMap { access($0, R_OK | X_OK) == 0 ? $0 : nil }
     }
 }

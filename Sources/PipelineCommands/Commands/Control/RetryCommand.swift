@@ -10,7 +10,7 @@ struct RetryCommand: WorkspaceCommand {
         commandName: "retry", abstract: "Try failed stages again, or everything from a stage on.",
         discussion: """
             With --from the stage and all that need it run as if they never had: a submit is a new one, under a new key. \
-            Several jobs go one after the other.
+            Several jobs go on side by side.
 
             Example: pipeline retry last --from model
             Example: pipeline retry --failed --pipeline selfie
@@ -37,6 +37,8 @@ struct RetryCommand: WorkspaceCommand {
     @Flag(help: "Replace files that exist.")
     var overwrite = false
 
+    @OptionGroup var side: ConcurrencyOptions
+
     @OptionGroup var secrets: SecretInputOptions
 
     @OptionGroup var trace: TraceOptions
@@ -54,33 +56,46 @@ struct RetryCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        var statuses: [ExitStatus] = []
+        let session = JobSession(
+            workspace, journal, console,
+            options: JobSession.Options(
+                isJSON: json, isPlain: common.plain, overwrites: overwrite, attendance: console.attendance,
+                verbosity: trace.verbose))
+        var jobs: [OwnedJob] = []
+        var batches: [(job: OwnedJob, items: [String]?)] = []
         for job in try await chosen(in: journal) {
-            let session = JobSession(
-                workspace, journal, console,
-                options: JobSession.Options(
-                    isJSON: json, isPlain: common.plain, overwrites: overwrite, attendance: console.attendance,
-                    verbosity: trace.verbose))
+            if let batch = try await BatchRetry(job, item: item, hasStage: from != nil).batch(in: journal) {
+                batches.append(batch)
+            } else {
+                jobs.append(job)
+            }
+        }
+        let resumption = JobResumption(
+            session: session, concurrency: side.concurrency, secretInputs: secrets.input
+        ) { [from] job, plans in try await Self.decide(job, plans, from: from) }
+        var statuses = try await resumption.run(jobs)
+        // A person who stops jobs does not want a batch to begin.
+        for batch in batches where !session.wasStopped {
             do {
-                statuses.append(try await retry(job, session, workspace, console))
+                statuses.append(
+                    try await BatchSession(session).resume(
+                        batch.job, secretInputs: secrets.input, retries: true, keys: batch.items))
             } catch {
                 // Of several the others have their turn.
                 statuses.append(ErrorReport(error).show(on: console))
             }
-            // A person who stops one job does not want the next to begin.
-            if session.wasStopped { break }
         }
         return ExitStatus.combined(statuses)
     }
 
+    /// The jobs to begin anew, each once.
     private func chosen(in journal: Workspace.Journal) async throws -> [OwnedJob] {
         var chosen: [OwnedJob] = []
         for name in jobs { chosen.append(try await JobName(name).find(in: journal)) }
-        guard failed else { return chosen }
+        var found: Set<JobID> = []
+        guard failed else { return chosen.filter { found.insert($0.snapshot.record.id).inserted } }
         let known = try await journal.jobs(JobQuery(pipeline: pipeline, isBrief: true))
-        for job in known.reversed() where job.snapshot.phase(isOwned: job.owner != nil) == .failed {
-            chosen += try await journal.jobs(JobQuery(prefix: job.snapshot.record.id.text))
-        }
+        chosen = known.reversed().filter { $0.snapshot.phase(isOwned: $0.owner != nil) == .failed }
         if chosen.isEmpty {
             throw CommandError(
                 .usage, "no job\(pipeline.map { " of '\($0)'" } ?? "") has failed",
@@ -89,15 +104,12 @@ struct RetryCommand: WorkspaceCommand {
         return chosen
     }
 
-    private func retry(
-        _ found: OwnedJob, _ session: JobSession, _ workspace: Workspace, _ console: Console
-    ) async throws -> ExitStatus {
+    /// What to begin anew of a job: what failed, or everything from a stage on.
+    private static func decide(
+        _ found: OwnedJob, _ plans: PlanCache, from: String?
+    ) async throws -> JobContinuation {
         let record = found.snapshot.record
-        if let batch = try await BatchRetry(found, item: item, hasStage: from != nil).batch(in: session.journal) {
-            return try await BatchSession(session).resume(
-                batch.job, secretInputs: secrets.input, retries: true, keys: batch.items)
-        }
-        let plan = try await workspace.plan(of: record)
+        let plan = try await plans.plan(of: record)
         if let from, plan.stage(from) == nil {
             let ids = plan.stages.map(\.id)
             throw CommandError(
@@ -107,14 +119,12 @@ struct RetryCommand: WorkspaceCommand {
         let isUnknown = found.snapshot.steps.contains { key, step in
             step.state.name == .unknown && from.map { plan.dependents(of: $0).contains(key.stage) } ?? true
         }
-        if isUnknown { return session.refuseUnknown(found.snapshot) }
+        if isUnknown { return .unknown }
         if from == nil, found.snapshot.ended != nil, !found.snapshot.hasFailures {
             throw CommandError(
                 .usage, "nothing of job \(record.id) has failed",
                 hint: "'pipeline retry \(record.id) --from STAGE' does it again from that stage on")
         }
-        let secret = try SecretInputs(plan: plan, record: record, assignments: secrets.input).values()
-        return try await session.resume(
-            found, plan: plan, secretInputs: secret, again: from.map(RestartScope.from) ?? .failed)
+        return .run(plan: plan, again: from.map(RestartScope.from) ?? .failed)
     }
 }

@@ -66,5 +66,9 @@ struct ShowCommand: WorkspaceCommand {
             exchanges: found.snapshot.ended == nil ? workspace.exchanges.records(of: record.id) : [],
             width: console.dataColumns)
         for line in text.lines { console.data(line) }
+        if found.snapshot.suspension(isOwned: found.owner != nil) == .extension {
+            let said = try await found.suspensionDetail(in: journal).map { ": \($0)" } ?? ""
+            console.data("the background owner does not know all that its document names\(said)" as StyledText)
+        }
     }
 }

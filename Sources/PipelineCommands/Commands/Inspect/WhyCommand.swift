@@ -31,9 +31,10 @@ struct WhyCommand: WorkspaceCommand {
         let phase = found.snapshot.phase(isOwned: isOwned)
         // Of an unknown submit the step says what to do; that its process ended is no news then.
         let cause = phase == .unknown ? nil : found.snapshot.suspension(isOwned: isOwned)
-        let advice = try await advice(for: found, cause, journal)
         let hasEnded = phase == .succeeded || phase == .cancelled
-        let plan = hasEnded ? nil : try await workspace.plan(of: found.snapshot.record)
+        let (plan, lack) = hasEnded ? (nil, nil) : await Self.plan(of: found.snapshot.record, workspace)
+        let asked = try await advice(for: found, cause, journal)
+        let advice = lack.map { [$0, asked].compactMap(\.self).joined(separator: "; ") } ?? asked
         let held = try await standstills(of: found, plan, journal)
         let background = try await background(of: found.snapshot, plan, journal, workspace)
         let untold = found.snapshot.notifications.values.filter { $0.problem != nil }.sorted { $0.id < $1.id }
@@ -57,6 +58,16 @@ struct WhyCommand: WorkspaceCommand {
             }
             for line in background?.lines ?? [] { console.data(SafeText.line(line)) }
             for record in untold { console.data(SafeText.line(Self.line(record))) }
+        }
+    }
+
+    /// The job's plan, or a sentence that says what this program does not know of its document.
+    private static func plan(of record: JobRecord, _ workspace: Workspace) async -> (plan: Plan?, lack: String?) {
+        do throws(DefinitionError) {
+            return (try await workspace.plan(of: record), nil)
+        } catch {
+            let detail = error.diagnostics.first.map { ": \($0.message)" } ?? ""
+            return (nil, "this program does not know all that its document names\(detail)")
         }
     }
 
@@ -129,10 +140,13 @@ struct WhyCommand: WorkspaceCommand {
         let resume = "pipeline resume \(snapshot.record.id)"
         switch cause {
         case .secret:
-            let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 8))
-            let said = events.last { $0.kind == .jobSuspended }?.data["detail"]?.string
+            let said = try await job.suspensionDetail(in: journal)
             let detached = snapshot.mode == .background ? " --detach" : ""
             return [said, "set PIPELINE_SECRET_NAME or name a file with --secrets-file, then \(resume)\(detached)"]
+                .compactMap { $0 }.joined(separator: "; ")
+        case .extension:
+            let said = try await job.suspensionDetail(in: journal)
+            return [said, "install the plugin, or start the background owner of the program that has the stage kind"]
                 .compactMap { $0 }.joined(separator: "; ")
         case .crashed where snapshot.mode == .background:
             return "nobody has it: 'pipeline daemon' goes on with it, or \(resume)"
@@ -184,5 +198,13 @@ struct WhyCommand: WorkspaceCommand {
         if let tried = held.tried { lines.append("  tried: \(tried)") }
         if let advice = held.advice { lines.append("  \("do:", .cyan) \(advice)") }
         return lines
+    }
+}
+
+extension OwnedJob {
+    /// What its last owner said of why it let the job go; nil when it said nothing.
+    func suspensionDetail(in journal: Workspace.Journal) async throws -> String? {
+        let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 8))
+        return events.last { $0.kind == .jobSuspended }?.data["detail"]?.string
     }
 }

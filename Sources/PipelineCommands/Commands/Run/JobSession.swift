@@ -2,6 +2,7 @@ import JSONPath
 import PipelineCore
 import PipelineEngine
 import PipelineKit
+import Synchronization
 
 /// One job that a command stays with: shows its events, stops it on a signal, and says how it ended.
 final class JobSession {
@@ -22,7 +23,7 @@ final class JobSession {
     let console: Console
     let options: Options
     /// Whether a signal ended it.
-    private(set) var wasStopped = false
+    var wasStopped = false
 
     init(_ workspace: Workspace, _ journal: Workspace.Journal, _ console: Console, options: Options) {
         self.workspace = workspace
@@ -35,6 +36,27 @@ final class JobSession {
     func checkSecrets(of plan: Plan, for record: JobRecord) async throws {
         if let missing = try await workspace.missingSecret(of: plan, for: record) { throw missing }
     }
+
+    private var reporter: EndReporter { EndReporter(workspace: workspace, journal: journal, isJSON: options.isJSON) }
+
+    /// Tells how a run of the job ended.
+    func report(_ end: JobEnd, of job: JobID, _ plan: Plan) async throws -> ExitStatus {
+        guard let snapshot = try await journal.snapshot(of: job) else { return .failed }
+        return try await reporter.report(end, of: snapshot, plan).show(on: console)
+    }
+
+    /// Tells what is known of a job that ended before.
+    func showEnd(of job: OwnedJob) async throws -> ExitStatus {
+        try await reporter.earlierEnd(of: job.snapshot).show(on: console)
+    }
+
+    /// Tells how an ended job ended: its files, or its failure.
+    func summarize(_ job: JobSnapshot, isOwned: Bool) -> ExitStatus {
+        reporter.rest(of: job, isOwned: isOwned).show(on: console)
+    }
+
+    /// Tells what is unknown, and what to type.
+    func refuseUnknown(_ job: JobSnapshot) -> ExitStatus { reporter.unknown(job).show(on: console) }
 
     /// Takes an existing job up and stays with it.
     func resume(
@@ -81,7 +103,7 @@ final class JobSession {
                 if console.isTerminal { view.note(StyledText(message: line)) }
                 return console.isTerminal
             },
-            watchExchange: exchangeWatcher(view),
+            watchExchange: exchangeWatcher { view.note($0) },
             observe: { [adviser = WaitingAdviser(options, plan)] event in
                 view.show(event)
                 counter.observe(event)
@@ -95,27 +117,19 @@ final class JobSession {
             throw error
         }
         if goesOn, let snapshot = try await journal.snapshot(of: job) { view.seed(snapshot) }
-        let signals = StopSignals { drive.suspend(.interrupted) }
-        let inbox = journal.requests(for: journal.owner)
-        let attentions = journal.attentions()
-        let end = try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for await asked in inbox where asked == job { drive.checkInbox() } }
-            group.addTask { for await attention in attentions { drive.take(attention) } }
-            defer { group.cancelAll() }
-            return try await drive.run()
-        }
-        wasStopped = signals.count > 0
+        let ended = RunEnd()
+        let scheduler = JobScheduler(ended, clock: SystemClock(), limits: .command(concurrency: 1, parking: nil))
+        scheduler.adopt(drive)
+        wasStopped = await SignalledJobs(journal: journal).run(scheduler)
         view.finish()
-        return try await report(end, of: job, plan)
+        return try await report(try ended.end.get(), of: job, plan)
     }
 
-    /// Shows exchanges as `-v` asks for; nil without it.
-    private func exchangeWatcher(_ view: any EventView) -> (@Sendable (ExchangeRecord) -> Void)? {
+    /// Shows exchanges as `-v` asks for, a line at a time; nil without it.
+    func exchangeWatcher(show: @escaping @Sendable (StyledText) -> Void) -> (@Sendable (ExchangeRecord) -> Void)? {
         let withHeaders = options.verbosity > 1
         guard options.verbosity > 0 else { return nil }
-        return { record in
-            for line in ExchangeText(record: record).lines(withHeaders: withHeaders) { view.note(line) }
-        }
+        return { record in ExchangeText(record: record).lines(withHeaders: withHeaders).forEach(show) }
     }
 
     private var isLive: Bool { console.isTerminal && !options.isPlain && !options.isJSON }
@@ -124,6 +138,20 @@ final class JobSession {
         if options.isJSON { return JSONLinesView(console: console) }
         return isLive
             ? LiveView(console: console, stages: stages) : PlainView(console: console)
+    }
+}
+
+/// The only job of a scheduler, which adopted it, and how its run ended.
+private final class RunEnd: JobSource {
+    private let result = Mutex<Result<JobEnd, JournalFailure>>(.success(.lost))
+
+    var end: Result<JobEnd, JournalFailure> { result.withLock { $0 } }
+
+    func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? { nil }
+    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle { throw .noSuchJob(job.lease.job) }
+
+    func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {
+        self.result.withLock { $0 = result }
     }
 }
 

@@ -9,7 +9,8 @@ struct ResumeCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Go on with suspended jobs; without a name with the newest.",
         discussion: """
-            A failed job goes on only when it is named; its failed steps get fresh attempts.
+            A failed job goes on only when it is named; its failed steps get fresh attempts. Several jobs go on side by \
+            side.
 
             Example: pipeline resume last
             """)
@@ -22,6 +23,8 @@ struct ResumeCommand: WorkspaceCommand {
     @Flag(help: "All suspended jobs.")
     var all = false
 
+    @OptionGroup var side: ConcurrencyOptions
+
     @OptionGroup var secrets: SecretInputOptions
 
     @OptionGroup var driving: DrivingOptions
@@ -31,23 +34,39 @@ struct ResumeCommand: WorkspaceCommand {
         if driving.detach { try Detachment(workspace, console).check() }
         let chosen = try await chosenJobs(journal)
         var statuses: [ExitStatus] = []
-        for job in chosen where driving.detach {
-            statuses.append(try await hand(job, workspace, console))
+        if driving.detach {
+            for job in chosen { statuses.append(try await hand(job, workspace, console)) }
+            return ExitStatus.combined(statuses)
         }
-        for job in chosen where !driving.detach {
-            let session = JobSession(workspace, journal, console, options: driving.session(common, console))
-            statuses.append(try await resume(job, session, workspace))
-            // A person who stops one job does not want the next to begin.
-            if statuses.last == .suspended, session.wasStopped { break }
+        let session = JobSession(workspace, journal, console, options: driving.session(common, console))
+        let isNamed = !jobs.isEmpty
+        let resumption = JobResumption(
+            session: session, concurrency: side.concurrency, secretInputs: secrets.input
+        ) { job, plans in
+            switch job.snapshot.phase(isOwned: job.owner != nil) {
+            case .succeeded, .cancelled: return .rest
+            case .unknown: return .unknown
+            case .failed where job.snapshot.wasGivenUp: return .rest
+            case .running, .suspended, .waiting, .failed: break
+            }
+            let plan = try await plans.plan(of: job.snapshot.record)
+            return .run(plan: plan, again: job.snapshot.ended != nil && isNamed ? .failed : .nothing)
+        }
+        statuses += try await resumption.run(chosen.filter { $0.snapshot.batch == nil })
+        // A person who stops jobs does not want a batch to begin.
+        for batch in chosen where batch.snapshot.batch != nil && !session.wasStopped {
+            statuses.append(try await BatchSession(session).resume(batch, secretInputs: secrets.input))
         }
         return ExitStatus.combined(statuses)
     }
 
+    /// The jobs to go on with, each once; of their inputs and captures nothing is read yet.
     private func chosenJobs(_ journal: Workspace.Journal) async throws -> [OwnedJob] {
         if !jobs.isEmpty {
             var chosen: [OwnedJob] = []
             for name in jobs { chosen.append(try await JobName(name).find(in: journal)) }
-            return chosen
+            var known: Set<JobID> = []
+            return chosen.filter { known.insert($0.snapshot.record.id).inserted }
         }
         // Those whose submit is unknown are among them: passing over them would hide that they wait for a person.
         let suspended = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter {
@@ -56,32 +75,14 @@ struct ResumeCommand: WorkspaceCommand {
         guard let newest = suspended.first else {
             throw CommandError(.usage, "no job is suspended", hint: "'pipeline list' shows all jobs")
         }
-        var chosen: [OwnedJob] = []
-        for job in all ? suspended : [newest] {
-            chosen += try await journal.jobs(JobQuery(prefix: job.snapshot.record.id.text))
-        }
-        return chosen
+        return all ? suspended.reversed() : [newest]
     }
 
-    private func resume(_ job: OwnedJob, _ session: JobSession, _ workspace: Workspace) async throws -> ExitStatus {
-        if job.snapshot.batch != nil {
-            return try await BatchSession(session).resume(job, secretInputs: secrets.input)
+    private func hand(_ brief: OwnedJob, _ workspace: Workspace, _ console: Console) async throws -> ExitStatus {
+        let journal = try workspace.journalWithJobs()
+        guard let job = try await journal.jobs(JobQuery(prefix: brief.snapshot.record.id.text)).first else {
+            throw JournalFailure.noSuchJob(brief.snapshot.record.id)
         }
-        let record = job.snapshot.record
-        switch job.snapshot.phase(isOwned: job.owner != nil) {
-        case .succeeded, .cancelled: return try await session.showEnd(of: job)
-        case .unknown: return session.refuseUnknown(job.snapshot)
-        case .failed where job.snapshot.wasGivenUp: return try await session.showEnd(of: job)
-        case .running, .suspended, .waiting, .failed: break
-        }
-        let plan = try await workspace.plan(of: record)
-        let secret = try SecretInputs(plan: plan, record: record, assignments: secrets.input).values()
-        return try await session.resume(
-            job, plan: plan, secretInputs: secret,
-            again: job.snapshot.ended != nil && !jobs.isEmpty ? .failed : .nothing)
-    }
-
-    private func hand(_ job: OwnedJob, _ workspace: Workspace, _ console: Console) async throws -> ExitStatus {
         let record = job.snapshot.record
         if job.snapshot.batch != nil {
             throw CommandError(.usage, "a batch can't be detached yet", hint: "leave --detach out")
@@ -91,8 +92,7 @@ struct ResumeCommand: WorkspaceCommand {
             console.note("job \(record.id) has ended already")
             return phase == .succeeded ? .succeeded : .failed
         }
-        let session = JobSession(
-            workspace, try workspace.journalWithJobs(), console, options: driving.session(common, console))
+        let session = JobSession(workspace, journal, console, options: driving.session(common, console))
         if phase == .unknown { return session.refuseUnknown(job.snapshot) }
         let plan = try await workspace.plan(of: record)
         try await session.checkSecrets(of: plan, for: record)

@@ -1,9 +1,8 @@
-import PipelineCore
-import PipelineKit
+public import PipelineCore
 import Synchronization
 
 /// The plans of the documents that were met last: jobs of one document share one.
-final class PlanCache: Sendable {
+public final class PlanCache: Sendable {
     private struct State {
         var plans: [String: Plan] = [:]
         /// The documents' digests, those asked for last at the end.
@@ -14,21 +13,15 @@ final class PlanCache: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    init(_ workspace: Workspace, capacity: Int = 16) {
+    public init(_ workspace: Workspace, capacity: Int = 16) {
         self.workspace = workspace
         self.capacity = capacity
     }
 
-    /// The plan of a job. A document that can't be planned any more, for example since a plugin is gone, is a failure
-    /// of the kind that is tried again later.
-    func plan(of record: JobRecord) async throws(JournalFailure) -> Plan {
+    /// The plan of a job, from the document that it started with.
+    public func plan(of record: JobRecord) async throws(DefinitionError) -> Plan {
         if let plan = state.withLock({ $0.plans[record.digest] }) { return plan }
-        let plan: Plan
-        do throws(DefinitionError) {
-            plan = try await workspace.plan(of: record)
-        } catch {
-            throw .other("job \(record.id) can't be planned: \(error.report)")
-        }
+        let plan = try await workspace.plan(of: record)
         state.withLock { state in
             state.plans[record.digest] = plan
             state.order.removeAll { $0 == record.digest }

@@ -1,0 +1,189 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+
+/// How a job came to rest: lines for a person, data for a script, and the status that stands for it.
+struct EndReport: Sendable {
+    private(set) var notes: [StyledText] = []
+    private(set) var data: [String] = []
+    private(set) var status: ExitStatus
+
+    init(_ status: ExitStatus) { self.status = status }
+
+    /// A report of what kept the job from being run.
+    init(_ error: any Error) {
+        let report = ErrorReport(error)
+        self.init(report.status)
+        for line in report.lines { note(line) }
+    }
+
+    mutating func note(_ line: StyledText) { notes.append(line) }
+
+    mutating func note(_ text: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            notes.append(StyledText(message: String(line)))
+        }
+    }
+
+    mutating func add(data line: String) { data.append(line) }
+
+    @discardableResult func show(on console: Console) -> ExitStatus {
+        for line in data { console.data(line) }
+        for line in notes { console.note(line) }
+        return status
+    }
+}
+
+/// Makes reports of jobs that came to rest.
+struct EndReporter: Sendable {
+    let workspace: Workspace
+    let journal: Workspace.Journal
+    /// Whether events are written, so that files need no lines.
+    let isJSON: Bool
+
+    /// The report of a run that ended; the plan says which secrets the job needs.
+    func report(_ end: JobEnd, of job: JobSnapshot, _ plan: Plan?) async throws -> EndReport {
+        var report: EndReport
+        switch end {
+        case .ended: report = rest(of: job)
+        case .unknown: report = unknown(job)
+        case .parked, .lost:
+            report = EndReport(.suspended)
+            report.note("error: another process has taken job \(job.record.id) over")
+        case .suspended(let cause): report = try await suspended(cause, job, plan)
+        }
+        noteUntold(of: job, &report)
+        return report
+    }
+
+    private func suspended(_ cause: SuspensionCause, _ job: JobSnapshot, _ plan: Plan?) async throws -> EndReport {
+        var report = EndReport(.suspended)
+        let failure = cause == .noNetwork ? try await lastFailure(of: job.record.id) : nil
+        if let (stage, failure) = failure {
+            report.note("stage '\(stage)' can't go on now")
+            for line in ErrorReport.lines(of: failure) { report.note(line) }
+        }
+        if cause == .secret, let plan, let missing = try await workspace.missingSecret(of: plan, for: job.record) {
+            for line in ErrorReport.lines(of: missing.failure) { report.note(line) }
+        }
+        let isLocal = failure.map { $0.1.request == nil } ?? false
+        report.note(
+            "suspended\(isLocal ? "" : " (\(cause.explanation))"); go on with: pipeline resume \(job.record.id)")
+        return report
+    }
+
+    /// The report of a job that ended before: for a program its events too.
+    func earlierEnd(of job: JobSnapshot) async throws -> EndReport {
+        var report = rest(of: job)
+        guard isJSON else { return report }
+        for event in try await journal.events(of: job.record.id, after: 0) { report.add(data: event.json.text) }
+        return report
+    }
+
+    /// The report of an ended job: its files, or its failure.
+    func rest(of job: JobSnapshot, isOwned: Bool = false) -> EndReport {
+        switch job.phase(isOwned: isOwned) {
+        case .succeeded:
+            var report = EndReport(.succeeded)
+            if !isJSON { for file in job.orderedFiles { report.add(data: file.path) } }
+            noteTolerated(in: job, &report)
+            return report
+        case .cancelled:
+            var report = EndReport(.failed)
+            report.note("job \(job.record.id) was cancelled")
+            return report
+        default:
+            var report = EndReport(.failed)
+            if let (step, failure) = job.failure {
+                report.note("stage '\(step)' \("failed", .red)")
+                for line in ErrorReport.lines(of: failure) { report.note(line) }
+            }
+            let verb = job.wasGivenUp ? "retry" : "resume"
+            report.note("once mended, go on with: pipeline \(verb) \(job.record.id)")
+            return report
+        }
+    }
+
+    /// The report of a job of which a submit is unknown: what it is about, and what to type.
+    func unknown(_ job: JobSnapshot) -> EndReport {
+        var report = EndReport(.unknown)
+        let clock = TimeText(now: SystemClock().now)
+        for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) {
+            guard case .unknown(_, let submit) = step.state else { continue }
+            let item = key.item.map { " --item \($0)" } ?? ""
+            let line = "pipeline resolve \(job.record.id) --stage \(key.stage)\(item)"
+            report.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
+            report.note("  since: \(clock.ago(submit.since)) (\(clock.clock(submit.since)))")
+            report.note("  because: \(submit.reason)")
+            report.note("  look at the service, then type one of:")
+            report.note("    \(line) --id ID       it is there, under this id")
+            report.note("    \(line) --resubmit    it is not there: send it again")
+            report.note("    \(line) --abandon     give the stage up")
+        }
+        return report
+    }
+
+    /// Notes what somebody should have been told of and was not: a line for each reason, however many it kept back.
+    private func noteUntold(of job: JobSnapshot, _ report: inout EndReport) {
+        let untold = job.notifications.values.filter { $0.problem != nil && [.due, .abandoned].contains($0.state) }
+        var said: Set<String> = []
+        for record in untold.sorted(by: { $0.id < $1.id }) {
+            let problem = record.problem ?? ""
+            guard said.insert("\(record.state.rawValue) \(problem)").inserted else { continue }
+            let others = untold.filter { $0.problem == problem && $0.state == record.state }
+            let names = Set(others.map { "'\($0.event.rawValue)'" }).sorted().joined(separator: ", ")
+            let what = others.count == 1 ? "the notification \(names) was" : "the notifications \(names) were"
+            let rest = record.state == .due ? "; 'pipeline daemon' tries again" : ""
+            report.note("warning: \(what) not sent: \(problem)\(rest)")
+        }
+    }
+
+    /// Returns what the last attempt came to that failed, and of which stage.
+    private func lastFailure(of job: JobID) async throws -> (stage: String, failure: StepFailure)? {
+        let events = try await journal.events(of: job, after: 0)
+        guard let event = events.last(where: { $0.kind == .attemptFailed }), let step = event.step,
+            let error = event.data["error"]
+        else { return nil }
+        return (step.description, StepFailure(json: error))
+    }
+
+    /// Notes what failed in a job that succeeded all the same (`continueOnFailure`).
+    private func noteTolerated(in job: JobSnapshot, _ report: inout EndReport) {
+        let counts = job.itemCounts
+        var stages: [(name: String, count: Int, failure: StepFailure)] = []
+        for (step, failure) in job.toleratedFailures {
+            if stages.last?.name == step.stage {
+                stages[stages.count - 1].count += 1
+            } else {
+                stages.append((step.stage, 1, failure))
+            }
+        }
+        for (name, count, failure) in stages {
+            let what = counts[name].map { "\(count) of \($0) items of stage '\(name)'" } ?? "stage '\(name)'"
+            report.note("warning: \(what) failed: \(failure.title)")
+        }
+        if !stages.isEmpty { report.note("  hint: all of it: pipeline show \(job.record.id) --failed") }
+    }
+}
+
+extension JobSnapshot {
+    /// Whether something of it failed or was cancelled, also where the job succeeded all the same.
+    var hasFailures: Bool { steps.values.contains { [.failed, .cancelled].contains($0.state.name) } }
+}
+
+extension SuspensionCause {
+    /// The cause in words.
+    var explanation: String {
+        switch self {
+        case .interrupted: "interrupted"
+        case .paused: "paused"
+        case .noNetwork: "no answer from the network"
+        case .crashed: "its process ended without a word"
+        case .secret: "a secret is missing"
+        case .extension: "the background owner does not know all that its document names"
+        case .tooManyFailures: "more items failed than are tolerated"
+        case .sameFailure: "the last items all failed alike"
+        }
+    }
+}

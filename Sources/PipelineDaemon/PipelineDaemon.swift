@@ -1,0 +1,26 @@
+import ArgumentParser
+import Glibc
+public import PipelineKit
+
+/// The background owner's program: with ``main(extend:)`` an executable of one's own runs detached jobs that use stages
+/// of one's own.
+///
+/// `NAME run --detach` starts the program `NAME-daemon` where there is one, else `pipeline-daemon`; so give it that name,
+/// and the same extensions as `PipelineCommands.main(extend:)`.
+public enum PipelineDaemon {
+    /// Runs until it is told to stop, and exits. `extend` adds kinds of stage, decorators and notification sinks.
+    public static func main(extend: @escaping @Sendable (inout Extensions) -> Void = { _ in }) async -> Never {
+        ProcessMemory.share()
+        if let lack = OpenFileLimit.raise() {
+            let text = "error: \(lack.message)\n  hint: \(lack.hint)\n"
+            _ = text.withCString { write(STDERR_FILENO, $0, text.utf8.count) }
+            exit(1)
+        }
+        do {
+            try await DaemonCommand.parse().run(extend: extend)
+            exit(0)
+        } catch {
+            DaemonCommand.exit(withError: error)
+        }
+    }
+}

@@ -1,0 +1,14 @@
+public import PipelineCore
+
+/// Where a scheduler gets its jobs from, and whom it tells what became of them.
+public protocol JobSource: Sendable {
+    /// Takes up a job that nobody owns, to run it or to send what is left of its notifications; nil when there is nothing
+    /// to do.
+    func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle?
+    /// Goes on with a job that was parked.
+    func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle
+    /// Learns that a job has come to rest or was parked, or why it could not be run.
+    ///
+    /// - Parameter snapshot: the job as it was left; nil when it could not be run.
+    func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async
+}

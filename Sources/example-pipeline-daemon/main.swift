@@ -1,0 +1,4 @@
+import ExampleStages
+import PipelineDaemon
+
+await PipelineDaemon.main(extend: registerStages)
