@@ -42,6 +42,8 @@ public final class PlannedStage: Sendable {
     /// The tokens that its requests fetch, each by the text of its configuration: a service answers with one before
     /// it answers with anything else.
     public let tokens: [String]
+    /// The URL of the service that it names; nil when it names none.
+    let service: Template?
     /// The captures that it makes.
     public let captures: [CaptureDeclaration]
     /// Values of it that expressions give, to be checked once they are known.
@@ -75,6 +77,7 @@ public final class PlannedStage: Sendable {
         keepsSubmit = kind.keepsSubmit
         discretionary = draft.isDiscretionary(options, in: document.background)
         tokens = draft.tokens(options, in: document)
+        service = document.services.first { $0.name == options.service }?.url
         captures = draft.captures
         checks = draft.checks
         source = document.source

@@ -108,13 +108,16 @@ public struct StageFacts: Sendable {
     public let retry: RetryPolicy
     /// What is known of the stage's duration.
     public let outlook: StageOutlook
+    /// Whether a person waits for the job.
+    public let isAttended: Bool
     /// Where a mistake in the document can be pointed to: `FILE:LINE:COLUMN` of the stage.
     public let place: String
 
     public init(
         job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp,
         deadline: Timestamp?,
-        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, outlook: StageOutlook = .unknown, place: String
+        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, outlook: StageOutlook = .unknown,
+        isAttended: Bool = false, place: String
     ) {
         self.job = job
         self.jobKey = jobKey
@@ -127,6 +130,7 @@ public struct StageFacts: Sendable {
         self.overwrites = overwrites
         self.retry = retry
         self.outlook = outlook
+        self.isAttended = isAttended
         self.place = place
     }
 }
