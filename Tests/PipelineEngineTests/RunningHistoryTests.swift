@@ -35,4 +35,31 @@ import Testing
         let last = try #require(seen.value[JobID("j2")]?.last)
         #expect(last.durations.map(\.isRunning) == [false], "the first has ended meanwhile")
     }
+
+    @Test("what is foretold of a job is kept with its sample though others have just begun")
+    func foretold() throws {
+        let kind = StageKind.scripted("model", work: .remoteJob(submits: false, isPushed: false)) {
+            _, saved, context async throws(StageFailure) in
+            let polls = saved.flatMap { Int($0) } ?? 0
+            if polls == 4 { return .finished([:]) }
+            let pause = polls == 0 ? Duration.milliseconds(50) : .seconds(10)
+            return .waiting("\(polls + 1)", until: .at(context.now + pause), WaitReason(.poll))
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "model" }"#, kinds: [kind])
+        let process = SimulatedProcess(bench.simulation, name: "owner")
+        let scheduler = JobScheduler(
+            SchedulerTests.Jobs(bench, process), clock: process.clock, limits: .command(concurrency: 8))
+        let task = process.lane.start { await scheduler.run() }
+        scheduler.take(JobID("j1"))
+        bench.pass(.seconds(40))
+        for index in 2...6 {
+            scheduler.take(JobID("j\(index)"))
+            bench.pass(.milliseconds(200))
+        }
+        scheduler.close()
+        #expect(bench.run { task.isEnded })
+        let samples = bench.memory.image.samples
+        #expect(samples.count == 6 && samples.count { $0.p50 != nil } == 5, "\(samples.map(\.p50))")
+        #expect(samples.allSatisfy { $0.subject == "model" && !$0.isRunning })
+    }
 }
