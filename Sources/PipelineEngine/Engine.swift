@@ -5,12 +5,12 @@ public import PipelineCore
 ///
 /// It knows no kind of stage, no HTTP and no database: a plan brings the stages, the ports bring the rest.
 public struct Engine: Sendable {
-    let ports: EnginePorts
+    private(set) var ports: EnginePorts
     private let history: DurationHistoryCache?
 
     public init(ports: EnginePorts) {
         self.ports = ports
-        history = ports.history.map { DurationHistoryCache($0) }
+        history = ports.history.map { DurationHistoryCache($0, owner: ports.owner) }
     }
 
     /// A job that this process owns and that is not yet run.
@@ -104,11 +104,11 @@ public struct Engine: Sendable {
         try await ports.journal.release(job.lease)
     }
 
-    /// The same engine with other sources of secrets.
+    /// The engine with other sources of secrets.
     public func with(secrets: any SecretSource) -> Engine {
-        var ports = ports
-        ports.secrets = secrets
-        return Engine(ports: ports)
+        var engine = self
+        engine.ports.secrets = secrets
+        return engine
     }
 
     /// Takes up a job that nobody owns; `again` says which steps that have ended begin anew, `attendance` whether a person

@@ -204,6 +204,14 @@ extension SQLiteJournal {
         try await reader.read { (reader) throws(JournalFailure) in try reader.samples(of: pipeline, limit: limit) }
     }
 
+    public func runningSamples(
+        of pipeline: String, besides owner: OwnerID, at now: Timestamp, limit: Int
+    ) async throws(JournalFailure) -> [StageSample] {
+        try await reader.read { (reader) throws(JournalFailure) in
+            try reader.running(of: pipeline, besides: owner, at: now, limit: limit)
+        }
+    }
+
     public func pipelines() async throws(JournalFailure) -> [String] {
         try await reader.read { (reader) throws(JournalFailure) in try reader.pipelines() }
     }

@@ -11,10 +11,12 @@ struct HistoryConformanceTests {
     }
 
     private static func sample(_ number: Int, stage: String = "model") -> StageSample {
-        StageSample(
+        var sample = StageSample(
             pipeline: "selfie", stage: stage, ended: .at(Int64(number)), seconds: Double(number) + 0.5, earliest: 0.25,
             size: number % 2 == 0 ? nil : 1e9, polls: number, resumes: 2, bytes: 1 << 40, p50: 1.5, p90: nil,
             remainingError: -0.25, progressError: nil)
+        sample.subject = number % 2 == 0 ? nil : "compute api.example.com"
+        return sample
     }
 
     @Test("gives samples back, of each stage the last ones, oldest first", arguments: JournalKind.allCases)

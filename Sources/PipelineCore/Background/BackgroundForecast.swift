@@ -45,7 +45,9 @@ extension BackgroundForecast {
         var stages: [Stage] = []
         let authentications = AuthenticationForecast(plan)
         for stage in plan.stages {
-            let outlook = StageOutlook(samples: samples[stage.id] ?? [], guess: stage.estimate?.constant?.seconds)
+            let outlook = StageOutlook(
+                samples: samples[stage.id] ?? [], subject: stage.subject(in: scope),
+                guess: stage.estimate?.constant?.seconds)
             stages.append(run.stage(stage, outlook, challenges: authentications.challenges(of: stage.id)))
         }
         self.budget = budget

@@ -8,6 +8,11 @@ public protocol DurationHistory: Sendable {
     /// What is known of how long the stages of a pipeline took, oldest first: of each stage the last ones, at most
     /// `limit`.
     func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample]
+    /// What runs now of a pipeline's remote jobs that other living owners have, at most `limit` of them: each takes longer
+    /// than its sample says (``StageSample/isRunning``).
+    func runningSamples(
+        of pipeline: String, besides owner: OwnerID, at now: Timestamp, limit: Int
+    ) async throws(JournalFailure) -> [StageSample]
     /// The names of pipelines that have samples or resumes.
     func pipelines() async throws(JournalFailure) -> [String]
 }

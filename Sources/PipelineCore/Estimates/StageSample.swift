@@ -26,7 +26,7 @@ public struct StageSample: Sendable, Hashable {
     /// Likewise of what its progress had implied.
     public var progressError: Double?
     /// Whether it has not ended: ``seconds`` is for how long it is known to have run until ``ended``, and it takes longer.
-    /// Such a sample is of a job that runs now; it is never a row.
+    /// Such a sample is of a job that runs now; it is never a row of the history.
     public var isRunning = false
 
     public init(

@@ -109,6 +109,8 @@ public struct StageFacts: Sendable {
     public let retry: RetryPolicy
     /// What is known of the stage's duration.
     public let outlook: StageOutlook
+    /// Whether a person waits for the job.
+    public let isAttended: Bool
     /// Where a mistake in the document can be pointed to: `FILE:LINE:COLUMN` of the stage.
     public let place: String
     /// The captures of the stage that some expression of the document reads; nil for a name that is computed.
@@ -117,8 +119,8 @@ public struct StageFacts: Sendable {
     public init(
         job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp,
         deadline: Timestamp?,
-        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, outlook: StageOutlook = .unknown, place: String,
-        namesRead: Set<String?> = []
+        folders: JobFolders, overwrites: Bool, retry: RetryPolicy, outlook: StageOutlook = .unknown,
+        isAttended: Bool = false, place: String, namesRead: Set<String?> = []
     ) {
         self.job = job
         self.jobKey = jobKey
@@ -131,6 +133,7 @@ public struct StageFacts: Sendable {
         self.overwrites = overwrites
         self.retry = retry
         self.outlook = outlook
+        self.isAttended = isAttended
         self.place = place
         self.namesRead = namesRead
     }

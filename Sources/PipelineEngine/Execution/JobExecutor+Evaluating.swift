@@ -14,11 +14,21 @@ extension JobExecutor {
             attempt: step.state.tries?.number ?? 1, started: step.started ?? ports.clock.now,
             deadline: state.table.deadline(of: key), folders: snapshot.record.folders,
             overwrites: options.overwrites || snapshot.record.overwrites, retry: state.table.policy(of: key, stage),
-            outlook: state.marks.outlook(of: key, stage, in: state.table), place: stage.place,
+            outlook: outlook(of: key, stage), isAttended: state.interactivity == .attended, place: stage.place,
             namesRead: stage.namesRead)
         return StepHost(
             facts: facts, begin: state.table.moment, channel: channel(for: key), lease: lease, ports: ports,
             redactor: redactor, notes: notes)
+    }
+
+    /// What is known of the step's duration: of a remote job also by how long others have run by now.
+    private func outlook(of key: StepKey, _ stage: PlannedStage) -> StageOutlook {
+        guard case .remoteJob = stage.stage.work, let history = options.history else {
+            return state.marks.outlook(of: key, stage, in: state.table)
+        }
+        let record = snapshot.record
+        let latest = history.samples(of: record.pipeline, stage: key.stage, besides: record.id)
+        return state.marks.outlook(of: key, stage, in: state.table, latest: latest)
     }
 
     /// What an expression of the engine's own is evaluated with.

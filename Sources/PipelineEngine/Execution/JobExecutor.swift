@@ -275,14 +275,28 @@ actor JobExecutor {
         for key in called { publisher.defer(key) }
         for change in changes {
             switch change {
-            case .step(let key, let step): if step.state.name == .waiting { publisher.defer(key) }
+            case .step(let key, let step):
+                if step.state.name == .waiting { publisher.defer(key) }
+                noteRunning(key)
             case .sample(let sample): options.history?.add(sample)
-            case .submit, .fact, .event, .file, .resume, .taken, .requested, .released, .ended, .pushesTaken,
+            case .released, .ended:
+                options.history?.forgetRunning(snapshot.record.id, in: snapshot.record.pipeline)
+            case .submit, .fact, .event, .file, .resume, .taken, .requested, .pushesTaken,
                 .pushesVoided, .reopened, .notification:
                 break
             }
         }
         try queue.enqueue(changes, mayWait: mayWait)
+    }
+
+    /// Lets other jobs learn from a remote job while it runs: those that end first are the short ones.
+    private func noteRunning(_ key: StepKey) {
+        guard let history = options.history else { return }
+        if let sample = state.marks.runningSample(of: key, in: state.table) {
+            history.setRunning(sample, snapshot.record.id, key)
+        } else if let step = state.table.step(key), step.state.isEnded || step.attempts > 1 {
+            history.forgetRunning(snapshot.record.id, key, in: snapshot.record.pipeline)
+        }
     }
 
     /// Acts on what is on disk by then.

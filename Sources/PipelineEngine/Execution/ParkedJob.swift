@@ -22,10 +22,24 @@ public final class ParkedJob: Sendable {
         indirect case held(ResumeWatch, [Note])
     }
 
-    /// The marks of one step that waits.
+    /// The marks of one step that waits: for most its beginning alone.
     private struct Note: Sendable {
         let step: StepKey
-        let mark: EstimateMarks.Mark
+        private let since: Timestamp
+        private let rest: Marked?
+
+        private final class Marked: Sendable {
+            let mark: EstimateMarks.Mark
+            init(_ mark: EstimateMarks.Mark) { self.mark = mark }
+        }
+
+        init(_ step: StepKey, _ mark: EstimateMarks.Mark) {
+            self.step = step
+            since = mark.since
+            rest = mark.isPlain ? nil : Marked(mark)
+        }
+
+        var mark: EstimateMarks.Mark { rest?.mark ?? EstimateMarks.Mark(since: since) }
     }
 
     init(_ state: JobState, lease: Lease, overwrites: Bool) {
@@ -35,7 +49,7 @@ public final class ParkedJob: Sendable {
         reading = state.table.moment.reading
         self.overwrites = overwrites
         pipeline = state.snapshot.record.pipeline
-        let notes = state.marks.steps.map { Note(step: $0.key, mark: $0.value) }
+        let notes = state.marks.steps.map { Note($0.key, $0.value) }
         rest = state.watch.isAtRest ? .waiting(notes) : .held(state.watch, notes)
     }
 
@@ -71,5 +85,12 @@ public final class ParkedJob: Sendable {
         case .waiting(let notes), .held(_, let notes): for note in notes { marks.steps[note.step] = note.mark }
         }
         return marks
+    }
+}
+
+extension EstimateMarks.Mark {
+    /// Whether it says nothing but when the wait began.
+    fileprivate var isPlain: Bool {
+        lastRunning == nil && polls == 0 && p50 == nil && p90 == nil && report == nil && words == nil
     }
 }

@@ -62,7 +62,8 @@ public actor JobScheduler {
 
     enum Activity {
         case queued, opening
-        case driven(Engine.JobHandle)
+        /// Of thousands of jobs few are: what parked ones take is kept small.
+        indirect case driven(Engine.JobHandle)
     }
 
     nonisolated private let counted = Mutex(Counts())

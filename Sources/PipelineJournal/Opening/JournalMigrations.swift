@@ -10,6 +10,7 @@ enum JournalMigrations {
             .init("notifications", notifications), .init("expiries", expiries), .init("file-steps", fileSteps),
             .init("found-secrets", foundSecrets), .init("comparisons", comparisons), .init("user-version", userVersion),
             .init("batches", batches), .init("later-causes", laterCauses),
+            .init("sample-subjects", sampleSubjects),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -316,5 +317,10 @@ enum JournalMigrations {
     /// without copying the table.
     private static let laterCauses = """
         ALTER TABLE jobs ADD COLUMN later_cause TEXT CHECK (later_cause <> '');
+        """
+
+    /// The kind and the service that a duration is of; NULL in rows of before.
+    private static let sampleSubjects = """
+        ALTER TABLE samples ADD COLUMN subject TEXT;
         """
 }

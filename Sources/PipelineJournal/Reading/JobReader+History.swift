@@ -49,20 +49,50 @@ extension JobReader {
     func samples(of pipeline: String, limit: Int) throws(JournalFailure) -> [StageSample] {
         try all(
             """
-            SELECT stage, ended, seconds, earliest, size, polls, resumes, bytes, p50, p90, remaining_error,
+            SELECT stage, subject, ended, seconds, earliest, size, polls, resumes, bytes, p50, p90, remaining_error,
                 progress_error
             FROM (SELECT *, row_number() OVER (PARTITION BY stage ORDER BY number DESC) AS place FROM samples
                 WHERE pipeline = :pipeline)
             WHERE place <= :limit ORDER BY number
             """, ["pipeline": pipeline, "limit": limit]
         ) { row in
-            StageSample(
+            var sample = StageSample(
                 pipeline: pipeline, stage: row.text("stage"), ended: row.time("ended"), seconds: row.double("seconds"),
                 earliest: row.double("earliest"), size: row.optionalDouble("size"), polls: row.int("polls"),
                 resumes: row.int("resumes"), bytes: row.integer("bytes"), p50: row.optionalDouble("p50"),
                 p90: row.optionalDouble("p90"), remainingError: row.optionalDouble("remaining_error"),
                 progressError: row.optionalDouble("progress_error"))
+            sample.subject = row.optionalText("subject")
+            return sample
         }
+    }
+
+    /// What other owners wait for is known by its rows alone: the last poll was within a fifth of what has passed.
+    private static let certainShare = 0.8
+
+    /// The remote jobs under way that other living owners have, of the newest jobs first.
+    func running(
+        of pipeline: String, besides owner: OwnerID, at now: Timestamp, limit: Int
+    ) throws(JournalFailure) -> [StageSample] {
+        var living = LivingOwners(owners: owners)
+        return try all(
+            """
+            SELECT steps.stage, steps.started, jobs.owner, boot, lease_until
+            FROM jobs JOIN owners ON owners.id = jobs.owner
+                JOIN submits ON submits.job = jobs.number AND submits.phase = 'submitted'
+                JOIN steps ON steps.job = jobs.number AND steps.stage = submits.stage AND steps.item = submits.item
+            WHERE jobs.pipeline = :pipeline AND jobs.ended IS NULL AND jobs.owner <> :own AND steps.attempts <= 1
+                AND steps.started IS NOT NULL AND (steps.state = 'running' OR steps.state = 'waiting')
+            ORDER BY jobs.number DESC LIMIT :limit
+            """, ["pipeline": pipeline, "own": owner.text, "limit": limit]
+        ) { row -> StageSample? in
+            guard OwnerLease(row).flatMap({ living.owner($0) }) != nil else { return nil }
+            var sample = StageSample(
+                pipeline: pipeline, stage: row.text("stage"), ended: now,
+                seconds: max(0, (now - row.time("started")).seconds) * Self.certainShare)
+            sample.isRunning = true
+            return sample
+        }.compactMap { $0 }
     }
 
     func pipelines() throws(JournalFailure) -> [String] {

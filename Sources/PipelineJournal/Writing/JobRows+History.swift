@@ -25,15 +25,16 @@ extension JobRows {
     func keep(_ sample: StageSample) throws(JournalFailure) {
         let number = try returnedNumber(
             """
-            INSERT INTO samples (pipeline, stage, ended, seconds, earliest, size, polls, resumes, bytes, p50, p90,
+            INSERT INTO samples (pipeline, stage, subject, ended, seconds, earliest, size, polls, resumes, bytes, p50, p90,
                 remaining_error, progress_error)
-            VALUES (:pipeline, :stage, :ended, :seconds, :earliest, :size, :polls, :resumes, :bytes, :p50, :p90,
+            VALUES (:pipeline, :stage, :subject, :ended, :seconds, :earliest, :size, :polls, :resumes, :bytes, :p50, :p90,
                 :remaining_error, :progress_error)
             RETURNING number
             """,
             [
-                "pipeline": sample.pipeline, "stage": sample.stage, "ended": sample.ended, "seconds": sample.seconds,
-                "earliest": sample.earliest, "size": sample.size, "polls": sample.polls, "resumes": sample.resumes,
+                "pipeline": sample.pipeline, "stage": sample.stage, "subject": sample.subject, "ended": sample.ended,
+                "seconds": sample.seconds, "earliest": sample.earliest, "size": sample.size, "polls": sample.polls,
+                "resumes": sample.resumes,
                 "bytes": sample.bytes, "p50": sample.p50, "p90": sample.p90, "remaining_error": sample.remainingError,
                 "progress_error": sample.progressError,
             ])

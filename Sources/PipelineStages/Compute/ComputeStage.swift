@@ -163,7 +163,7 @@ struct ComputeStage: Stage {
         var wait = pace.wait(
             in: PollPace.Situation(
                 polls: checkpoint.polls, elapsed: elapsed, outlook: context.facts.outlook, words: words, floor: floor,
-                isPushed: isPushed))
+                isPushed: isPushed, isAttended: context.facts.isAttended))
         if checkpoint.failures > 0 {
             // Nobody waits for the spread of one poller's delays, so the whole delay is taken.
             let grown = context.facts.retry.delay(afterFailures: checkpoint.failures, floor: floor, random: 1)

@@ -16,7 +16,7 @@ struct PollPaceDefinition: Sendable {
 ///
 /// Adaptive is: when something is known of the end, at the times that find it soon with few polls (``PollPlan``);
 /// when nothing is, after 50 and 100 ms, since many things are short, then after 0.2 s and 1.4 times as long each time
-/// up to a minute. A fixed period, or one with a factor, is kept as the author said it.
+/// up to a minute. While a person waits none is longer than ten seconds or a fifth of what has passed. A fixed period, or one with a factor, is kept as the author said it.
 struct PollPace: Sendable {
     private let period: Duration?
     private let first: Duration?
@@ -42,6 +42,8 @@ struct PollPace: Sendable {
         var floor: Duration?
         /// Whether a push is expected: then a poll is only for the case that it never comes.
         var isPushed = false
+        /// Whether a person waits for the job.
+        var isAttended = false
     }
 
     /// The wait before the next poll, never shorter than the floor.
@@ -73,7 +75,8 @@ struct PollPace: Sendable {
         let isPushed = situation.isPushed
         let elapsed = max(situation.elapsed, 0)
         guard let estimate = Estimate(situation.outlook, elapsed: elapsed, words: situation.words) else {
-            return min(60, cold(situation.polls)) * (isPushed ? 4 : 1)
+            let wait = min(60, cold(situation.polls)) * (isPushed ? 4 : 1)
+            return situation.isAttended && !isPushed ? min(wait, max(10, elapsed / 5)) : wait
         }
         var wait = PollPlan(estimate.distribution, patience: isPushed ? 8 : 1).wait(after: estimate.elapsed)
         if estimate.sources == ["author"], !isPushed {
@@ -83,7 +86,9 @@ struct PollPace: Sendable {
         let middle = estimate.distribution.quantile(0.5)
         // A service that always says "soon" is not asked ever faster.
         let least = min(0.05 * power(1.3, situation.polls), max(0.1, elapsed * 0.03))
-        return max(min(wait, max(60, middle)), least)
+        wait = max(min(wait, max(60, middle)), least)
+        // Who sits before it does not wait long on the word of a history.
+        return situation.isAttended && !isPushed ? min(wait, max(10, elapsed / 5)) : wait
     }
 
     private func cold(_ polls: Int) -> Double { polls < 2 ? 0.05 * power(2, polls) : 0.2 * power(1.4, polls - 2) }

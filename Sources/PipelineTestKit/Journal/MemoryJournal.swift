@@ -199,6 +199,10 @@ extension MemoryJournal: DurationHistory {
         return last.sorted { $0.offset < $1.offset }.map(\.element)
     }
 
+    public func runningSamples(
+        of pipeline: String, besides owner: OwnerID, at now: Timestamp, limit: Int
+    ) async throws(JournalFailure) -> [StageSample] { [] }
+
     public func pipelines() async throws(JournalFailure) -> [String] {
         state.withLock { Set($0.image.samples.map(\.pipeline) + $0.image.resumes.map(\.pipeline)).sorted() }
     }

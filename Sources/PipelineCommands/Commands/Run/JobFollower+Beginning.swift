@@ -14,7 +14,9 @@ extension JobFollower {
             let key = StepKey(stage: stage.id)
             guard let step = job.steps[key], [.running, .waiting].contains(step.state.name), let started = step.started
             else { return nil }
-            let outlook = StageOutlook(samples: samples[stage.id] ?? [], guess: stage.estimate?.constant?.seconds)
+            let outlook = StageOutlook(
+                samples: samples[stage.id] ?? [], subject: stage.subject(in: job.documentScope()),
+                guess: stage.estimate?.constant?.seconds)
             return Estimate(outlook, elapsed: max(0, (now - started).seconds)).map { estimate in
                 JobEvent(
                     sequence: nil, time: now, kind: .estimateChanged, job: job.record.id,

@@ -119,6 +119,7 @@ extension JobEvent {
     fileprivate func asLine(of name: String) -> JobEvent? {
         let shown: Kind? =
             switch kind {
+            case .jobStarted, .jobResumed: .stageStarted
             case .jobSucceeded: .stageSucceeded
             case .jobFailed: .stageFailed
             case .jobCancelled: .stageCancelled
@@ -126,9 +127,7 @@ extension JobEvent {
             case .stageStarted, .stageResumed, .stageWaiting, .stageUnknown, .stageWarned, .attemptFailed,
                 .transferProgress, .estimateChanged, .resumeDeferred:
                 kind
-            case .jobStarted, .jobResumed, .stageSucceeded, .stageFailed, .stageCancelled, .stageSkipped,
-                .notificationSent:
-                nil
+            case .stageSucceeded, .stageFailed, .stageCancelled, .stageSkipped, .notificationSent: nil
             }
         return shown.map {
             JobEvent(

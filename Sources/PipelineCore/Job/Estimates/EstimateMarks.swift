@@ -60,11 +60,17 @@ package struct EstimateMarks: Sendable {
     func waited(_ key: StepKey, at time: Timestamp) -> Duration { steps[key].map { time - $0.since } ?? .zero }
 
     /// What is known of a step's duration before it begins.
-    package func outlook(of key: StepKey, _ stage: PlannedStage, in table: JobTable) -> StageOutlook {
+    ///
+    /// - Parameter latest: samples of the stage; those of the job's start when they are nil.
+    package func outlook(
+        of key: StepKey, _ stage: PlannedStage, in table: JobTable, latest: [StageSample]? = nil
+    ) -> StageOutlook {
         let guess = stage.estimate.flatMap { estimate in
             estimate.constant ?? (try? estimate.value(in: table.currentScope(for: key)))
         }?.seconds
-        return StageOutlook(samples: samples[key.stage] ?? [], size: Self.size(before: key, stage, table), guess: guess)
+        return StageOutlook(
+            samples: latest ?? samples[key.stage] ?? [], subject: stage.subject(in: table.snapshot.documentScope()),
+            size: Self.size(before: key, stage, table), guess: guess)
     }
 
     /// The size of what a remote job is about, as far as it can be seen: the bytes that its job has sent before.
@@ -121,7 +127,7 @@ package struct EstimateMarks: Sendable {
         let left = mark.report.map { max((now - $0.time).seconds, 0.01) }
         let passed = mark.report.map { ($0.time - began).seconds } ?? 0
         let isRemote = if case .remoteJob = stage.stage.work { true } else { false }
-        return StageSample(
+        var sample = StageSample(
             pipeline: table.snapshot.record.pipeline, stage: key.stage, ended: now,
             seconds: max(0, (now - began).seconds),
             earliest: mark.lastRunning.map { max(0, ($0 - began).seconds) } ?? 0,
@@ -136,5 +142,22 @@ package struct EstimateMarks: Sendable {
                         ? Normal.logarithm(left / (passed * (1 - share) / share)) : nil
                 }
             })
+        sample.subject = stage.subject(in: table.snapshot.documentScope())
+        return sample
+    }
+
+    /// What a remote job that has not ended tells others of its stage: it takes longer than until the last poll. Nil when
+    /// that is nothing.
+    package func runningSample(of key: StepKey, in table: JobTable) -> StageSample? {
+        guard let step = table.step(key), !step.state.isEnded, step.attempts <= 1, let began = step.started,
+            let last = steps[key]?.lastRunning, last > began, let stage = table.plan.stage(key.stage),
+            case .remoteJob = stage.stage.work
+        else { return nil }
+        var sample = StageSample(
+            pipeline: table.snapshot.record.pipeline, stage: key.stage, ended: last, seconds: (last - began).seconds,
+            size: Self.size(before: key, stage, table))
+        sample.subject = stage.subject(in: table.snapshot.documentScope())
+        sample.isRunning = true
+        return sample
     }
 }

@@ -56,7 +56,9 @@ public struct JobEstimate: Sendable, Hashable {
         for stage in plan.stages {
             let step = job.steps[StepKey(stage: stage.id)]
             guard step?.state.isEnded != true else { continue }
-            let outlook = StageOutlook(samples: samples[stage.id] ?? [], guess: stage.estimate?.constant?.seconds)
+            let outlook = StageOutlook(
+                samples: samples[stage.id] ?? [], subject: stage.subject(in: job.documentScope()),
+                guess: stage.estimate?.constant?.seconds)
             let elapsed = step?.started.map { max(0, (now - $0).seconds) } ?? 0
             let said = words(StepKey(stage: stage.id))
             // What was said was said of a moment; since then time has passed.

@@ -1,0 +1,65 @@
+import JSONPath
+import PipelineCore
+import PipelineEngine
+import PipelineTestKit
+import Testing
+
+/// What jobs learn from others of their stage that have not ended.
+@Suite struct RunningHistoryTests {
+    @Test("a job that begins knows for how long others of its stage have run, and never counts itself")
+    func learns() throws {
+        let seen = Mutexed<[JobID: [StageOutlook]]>([:])
+        let kind = StageKind.scripted("model", work: .remoteJob(submits: false, isPushed: false)) {
+            _, saved, context async throws(StageFailure) in
+            let facts = context.facts
+            seen.change { $0[facts.job, default: []].append(facts.outlook) }
+            let polls = saved.flatMap { Int($0) } ?? 0
+            if polls == 3 { return .finished([:]) }
+            return .waiting("\(polls + 1)", until: .at(context.now + .seconds(10)), WaitReason(.poll))
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "model" }"#, kinds: [kind])
+        let process = SimulatedProcess(bench.simulation, name: "owner")
+        let scheduler = JobScheduler(
+            SchedulerTests.Jobs(bench, process), clock: process.clock, limits: .command(concurrency: 8))
+        let task = process.lane.start { await scheduler.run() }
+        scheduler.take(JobID("j1"))
+        bench.pass(.seconds(25))
+        scheduler.take(JobID("j2"))
+        scheduler.close()
+        #expect(bench.run { task.isEnded })
+        let first = try #require(seen.value[JobID("j1")])
+        #expect(first.allSatisfy { outlook in !outlook.durations.contains { $0.isRunning && $0.seconds > 11 } })
+        let second = try #require(seen.value[JobID("j2")]?.first)
+        #expect(second.durations.map(\.isRunning) == [true])
+        #expect(second.durations.first.map { $0.seconds >= 20 && $0.seconds < 23 } == true, "\(second.durations)")
+        let last = try #require(seen.value[JobID("j2")]?.last)
+        #expect(last.durations.map(\.isRunning) == [false], "the first has ended meanwhile")
+    }
+
+    @Test("what is foretold of a job is kept with its sample though others have just begun")
+    func foretold() throws {
+        let kind = StageKind.scripted("model", work: .remoteJob(submits: false, isPushed: false)) {
+            _, saved, context async throws(StageFailure) in
+            let polls = saved.flatMap { Int($0) } ?? 0
+            if polls == 4 { return .finished([:]) }
+            let pause = polls == 0 ? Duration.milliseconds(50) : .seconds(10)
+            return .waiting("\(polls + 1)", until: .at(context.now + pause), WaitReason(.poll))
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "model" }"#, kinds: [kind])
+        let process = SimulatedProcess(bench.simulation, name: "owner")
+        let scheduler = JobScheduler(
+            SchedulerTests.Jobs(bench, process), clock: process.clock, limits: .command(concurrency: 8))
+        let task = process.lane.start { await scheduler.run() }
+        scheduler.take(JobID("j1"))
+        bench.pass(.seconds(40))
+        for index in 2...6 {
+            scheduler.take(JobID("j\(index)"))
+            bench.pass(.milliseconds(200))
+        }
+        scheduler.close()
+        #expect(bench.run { task.isEnded })
+        let samples = bench.memory.image.samples
+        #expect(samples.count == 6 && samples.count { $0.p50 != nil } == 5, "\(samples.map(\.p50))")
+        #expect(samples.allSatisfy { $0.subject == "model" && !$0.isRunning })
+    }
+}
