@@ -136,6 +136,7 @@ extension SuspensionCause {
         case .crashed: "its process ended without a word"
         case .secret: "a secret is missing"
         case .tooManyFailures: "more items failed than are tolerated"
+        case .spent: "more would cost more than it may spend"
         case .sameFailure: "the last items all failed alike"
         }
     }

@@ -22,6 +22,11 @@ struct ResumeCommand: WorkspaceCommand {
     @Flag(help: "All suspended jobs.")
     var all = false
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Of a batch that has spent what it may: how much items may cost in all.", valueName: "amount"))
+    var spend: Double?
+
     @OptionGroup var secrets: SecretInputOptions
 
     @OptionGroup var driving: DrivingOptions
@@ -65,7 +70,7 @@ struct ResumeCommand: WorkspaceCommand {
 
     private func resume(_ job: OwnedJob, _ session: JobSession, _ workspace: Workspace) async throws -> ExitStatus {
         if job.snapshot.batch != nil {
-            return try await BatchSession(session).resume(job, secretInputs: secrets.input)
+            return try await BatchSession(session).resume(job, secretInputs: secrets.input, spend: spend)
         }
         let record = job.snapshot.record
         switch job.snapshot.phase(isOwned: job.owner != nil) {
