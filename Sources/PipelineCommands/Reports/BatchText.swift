@@ -6,6 +6,8 @@ import PipelineKit
 struct BatchText {
     let key: String
     let batch: BatchRecord
+    /// The services that take nothing now.
+    var closed: [ClosedService] = []
 
     /// One line of counts: all, and what is not as it should be.
     var counts: String {
@@ -33,7 +35,8 @@ struct BatchText {
     func line(of group: FailureGroup) -> String {
         let place = group.stage.map { " at \($0)" } ?? ""
         let code = group.code == group.message ? "" : "\(group.code) "
-        return "✗ \(group.count)\(place): \(code)\(group.message)  e.g. \(group.example) — "
+        let row = group.place.map { " (\($0))" } ?? ""
+        return "✗ \(group.count)\(place): \(code)\(group.message)  e.g. \(group.example)\(row) — "
             + "pipeline show \(path(of: group.example))"
     }
 
@@ -54,9 +57,16 @@ struct BatchText {
             "cause": JSON(snapshot.suspension(isOwned: isOwned)?.rawValue),
             "started": .string(snapshot.record.started.description), "ended": JSON(snapshot.ended?.description),
             "counts": countsJSON, "rate": rate.map { .number(JSONNumber($0)) } ?? .null,
-            "left": rate.map { .number(JSONNumber(Double(remaining) / $0)) } ?? .null, "bytesSent": .null,
-            "bytesReceived": .null, "cost": .null, "closed": .array([]),
+            "left": rate.map { .number(JSONNumber(Double(remaining) / $0)) } ?? .null, "bytesSent": .number(JSONNumber(Int(batch.moved.sent))),
+            "bytesReceived": .number(JSONNumber(Int(batch.moved.received))),
+            "cost": batch.cost.map { .number(JSONNumber($0)) } ?? .null, "closed": .array(closed.map(\.json)),
         ]
+    }
+
+    /// A sum of money to four digits after the point.
+    static func amount(_ value: Double) -> String {
+        let rounded = (value * 10_000).rounded() / 10_000
+        return rounded == rounded.rounded() && abs(rounded) < 1e15 ? "\(Int(rounded))" : "\(rounded)"
     }
 
     /// Items a second since the batch began; nil while nobody has it or nothing has ended.
@@ -93,11 +103,34 @@ struct BatchText {
             let left = TimeText.span(Double(batch.itemCount - batch.endedCount) / rate)
             lines.append("rate      \(Int(rate * 3600)) an hour, about \(left) left")
         }
+        let (sent, received) = (batch.moved.sent, batch.moved.received)
+        if sent + received > 0 {
+            lines.append("bytes     \(SizeText.describe(sent)) sent, \(SizeText.describe(received)) received")
+        }
+        if let cost = batch.cost {
+            let limit = batch.settings.spend.map { " of \(Self.amount($0))" } ?? ""
+            lines.append("cost      \(Self.amount(cost))\(limit)")
+        }
+        for service in closed { lines.append("closed    \(service.line(now: now))") }
         lines += ["", counts]
         for group in failures { lines.append(line(of: group)) }
         if snapshot.ended == nil, !isOwned { lines.append("go on with: pipeline resume \(key)") }
-        if !failures.isEmpty { lines.append("begin what failed anew with: pipeline retry \(key)") }
+        if failures.contains(where: \.wasBegun) { lines.append("begin what failed anew with: pipeline retry \(key)") }
         return lines
+    }
+}
+
+extension ClosedService {
+    /// The form of `show --json` and `list --json`.
+    var json: JSON { ["service": .string(name), "until": .string(until.description)] }
+
+    /// Which one, until when, for people.
+    func line(now: Timestamp) -> String {
+        let clock = TimeText(now: now)
+        let time = opens(at: now)
+        return time > now
+            ? "service '\(name)' takes no requests until \(clock.clock(time)), \(clock.until(time))"
+            : "service '\(name)' took no requests until \(clock.clock(time)); the next one finds out"
     }
 }
 

@@ -27,6 +27,7 @@ struct JobReport {
             "started": .string(record.started.description), "ended": JSON(snapshot.ended?.description),
             "estimate": estimate.map { .object($0.data) } ?? .null, "error": snapshot.failure?.failure.json ?? .null,
             "files": .array(snapshot.orderedFiles.map(\.json)),
+            "cost": snapshot.cost.map { .number(JSONNumber($0)) } ?? .null,
         ]
     }
 

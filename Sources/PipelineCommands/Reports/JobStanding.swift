@@ -47,7 +47,7 @@ extension WaitReason.Kind {
         case .poll: "asks again"
         case .retry, .refused: "tries again"
         case .settle: "looks again"
-        case .time, .callback, .interrupted, .noAnswer, .renewal, .secret: "goes on"
+        case .time, .closed, .full, .callback, .interrupted, .noAnswer, .renewal, .secret: "goes on"
         }
     }
 }

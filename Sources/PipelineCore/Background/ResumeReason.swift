@@ -37,7 +37,7 @@ public enum ResumeReason: String, Sendable, Hashable, CaseIterable {
             switch wait {
             case .poll: .poll
             case .retry, .refused, .noAnswer, .renewal: .retry
-            case .time, .settle: .timer
+            case .time, .settle, .closed, .full: .timer
             case .callback: .push
             case .interrupted, .secret: .restart
             }

@@ -11,6 +11,10 @@ public struct BatchRecord: Sendable, Hashable {
     public var isRead: Bool
     /// How many items there are in each state.
     public var counts: [ItemRecord.State: Int]
+    /// What its items have cost, in the author's currency; nil while no document says.
+    public var cost: Double?
+    /// Body bytes of items that have ended.
+    public var moved = BytesMoved()
     /// What the last items to end have in common.
     public var streak: FailureStreak
 
@@ -58,10 +62,16 @@ public struct BatchSettings: Sendable, Hashable {
     public var stopAfter: Int
     /// The absolute path of the file that results are appended to; nil without one.
     public var results: String?
+    /// How much money items may cost before no more begin; nil for any.
+    public var spend: Double?
+    /// How many failures were there when a person said to go on: they do not stop it again.
+    public var forgiven = 0
 
     public init(
-        atOnce: Int = 64, tolerance: FailureTolerance? = nil, stopAfter: Int = 10, results: String? = nil
+        atOnce: Int = 64, tolerance: FailureTolerance? = nil, stopAfter: Int = 10, results: String? = nil,
+        spend: Double? = nil
     ) {
+        self.spend = spend
         self.atOnce = atOnce
         self.tolerance = tolerance
         self.stopAfter = stopAfter
@@ -90,12 +100,26 @@ public struct FailureStreak: Sendable, Hashable {
 }
 
 extension BatchRecord {
+    /// How many items a mean cost is known from at least; until then no more than that many run.
+    public static let costSample = 10
+
+    /// How many items may be begun and not ended, by what was spent and what those that run will cost: as much each as
+    /// those before.
+    public var affordableCount: Int {
+        guard let spend = settings.spend else { return settings.atOnce }
+        if endedCount < Self.costSample { return min(settings.atOnce, Self.costSample) }
+        guard let cost, cost > 0 else { return settings.atOnce }
+        let left = (spend - cost) / (cost / Double(endedCount))
+        return left < 1 ? 0 : Int(min(left, Double(settings.atOnce)))
+    }
+
     /// Why nothing more may begin; nil while items may. Beyond a tolerance that only counts ended items there is nothing
     /// left to hold back once none is pending.
     public var obstacle: SuspensionCause? {
         guard !isRead || count(.pending) > 0 else { return nil }
         if streak.count >= settings.stopAfter { return .sameFailure }
-        let isExceeded = settings.tolerance?.isExceeded(failures: count(.failed), items: itemCount, isRead: isRead)
+        let isExceeded = settings.tolerance?.isExceeded(
+            failures: count(.failed) - settings.forgiven, items: itemCount, isRead: isRead)
         return isExceeded == true ? .tooManyFailures : nil
     }
 

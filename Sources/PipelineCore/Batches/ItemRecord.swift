@@ -42,6 +42,10 @@ public struct ItemRecord: Sendable, Hashable {
     /// From the beginning of its job to its end.
     public var seconds: Double?
     public var failure: ItemFailure?
+    /// What its job has cost, in the author's currency; nil when the document does not say.
+    public var cost: Double?
+    /// Body bytes of its job.
+    public var moved = BytesMoved()
     /// The values of the document's `batch.results`.
     public var results: JSONObject
     /// The absolute paths that its job has written.

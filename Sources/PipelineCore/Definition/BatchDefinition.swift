@@ -9,6 +9,8 @@ public struct BatchDefinition: Sendable {
     public let tolerance: Setting<FailureTolerance>?
     /// How many items in a row that fail alike stop the rest; nil for the usual number.
     public let stopAfter: Setting<Int>?
+    /// How much items may cost; nil for any.
+    public let spend: Setting<Double>?
     /// What is told of each item that succeeded, by name.
     public let results: [Named<Template>]
 
@@ -24,17 +26,20 @@ public struct BatchDefinition: Sendable {
     static let stopAfterField = Field(
         "stopAfter", FieldType<Setting<Int>>.count(1...100_000, roots: []), default: 10,
         "So many items in a row that fail alike stop the rest.")
+    static let spendField = Field(
+        "spend", FieldType<Setting<Double>>.quantity(0...1e12, roots: []), examples: [20],
+        "How much money items may cost, as \"cost\" of the stages counts it; then no more begin.")
     static let resultsField = Field(
         "results", FieldType<[Named<Template>]>.map(of: .template([.stages, .job])),
         examples: [["score": "${{ stages.model.score }}"]],
         "What 'results' tells of each item beyond its state and its files, by name.")
 
     static var type: FieldType<BatchDefinition> {
-        .object([keyField, atOnceField, toleranceField, stopAfterField, resultsField]) { reader in
+        .object([keyField, atOnceField, toleranceField, stopAfterField, spendField, resultsField]) { reader in
             BatchDefinition(
                 key: reader.optional(keyField), atOnce: reader.optional(atOnceField),
                 tolerance: reader.optional(toleranceField), stopAfter: reader.optional(stopAfterField),
-                results: reader.value(resultsField, default: []))
+                spend: reader.optional(spendField), results: reader.value(resultsField, default: []))
         }
     }
 }

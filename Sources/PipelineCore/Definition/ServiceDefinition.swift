@@ -111,6 +111,8 @@ public struct TLSDefinition: Sendable {
 public struct LimitsDefinition: Sendable {
     public let connections: Setting<Int>?
     public let requestsPerSecond: Setting<Double>?
+    /// How many jobs are submitted there and not ended, over all jobs of all processes on the journal.
+    public let computations: Setting<Int>?
     /// Bytes per second.
     public let send: Setting<Int64>?
     public let receive: Setting<Int64>?
@@ -126,6 +128,9 @@ public struct LimitsDefinition: Sendable {
     static let connectionsField = Field("connections", .count(1...1024, roots: .service), "Connections per origin.")
     static let requestsField = Field(
         "requestsPerSecond", .quantity(0.001...100_000, roots: .service), "Requests begun per second.")
+    static let computationsField = Field(
+        "computations", .count(1...1_000_000, roots: .service), examples: [20],
+        "Remote jobs that are submitted there and have not ended, over all jobs; more wait for their turn.")
     static let sendField = Field("send", .rate(.service), "Bytes per second sent, for example 500KB/s.")
     static let receiveField = Field("receive", .rate(.service), "Bytes per second received.")
 
@@ -142,10 +147,10 @@ public struct LimitsDefinition: Sendable {
         }, "When a transfer is cut as stalled and goes on with another try.")
 
     static var type: FieldType<LimitsDefinition> {
-        .object([connectionsField, requestsField, sendField, receiveField, stallField]) { reader in
+        .object([connectionsField, requestsField, computationsField, sendField, receiveField, stallField]) { reader in
             LimitsDefinition(
                 connections: reader.optional(connectionsField), requestsPerSecond: reader.optional(requestsField),
-                send: reader.optional(sendField), receive: reader.optional(receiveField),
+                computations: reader.optional(computationsField), send: reader.optional(sendField), receive: reader.optional(receiveField),
                 stall: reader.optional(stallField))
         }
     }

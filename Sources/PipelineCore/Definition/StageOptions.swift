@@ -13,6 +13,8 @@ struct StageOptions {
     let tolerance: Setting<FailureTolerance>?
     let stopsOnFailure: Setting<Bool>
     let warnings: [WarnDefinition]
+    /// What its success has cost, in the author's currency.
+    let cost: Expression?
     let continuesOnFailure: Setting<Bool>
     let retry: RetryDefinition
     let deadline: Setting<Duration>?
@@ -44,6 +46,10 @@ struct StageOptions {
         "stopOnFailure", .flag([.stages, .job, .secrets]), default: false,
         "With forEach: whether no more items start once one has failed; else all are tried.")
     static let warnField = Field("warn", .array(of: WarnDefinition.type), "What to warn of when it has succeeded.")
+    static let costField = Field(
+        "cost", FieldType<Expression>.expression([.stages, .own, .job, .item, .response]),
+        examples: ["response.body.usage.total * 0.000002"],
+        "What it has cost, a number in your currency, judged at its end over the last response.")
     static let continuesField = Field(
         "continueOnFailure", .flag(), default: false, "Whether the others go on when it has failed.")
     static let deadlineField = Field("deadline", .duration(), "The longest it may take, over restarts.")
@@ -61,7 +67,7 @@ struct StageOptions {
 
     static let fields: [any AnyField] = [
         StageDefinition.idField, StageDefinition.kindField, serviceField, DecoratorDefinition.field, needsField,
-        conditionField, forEachField, concurrencyField, toleranceField, stopField, warnField, continuesField,
+        conditionField, forEachField, concurrencyField, toleranceField, stopField, warnField, costField, continuesField,
         RetryDefinition.field, deadlineField,
         estimateField, discretionaryField, expiresField, renewField,
     ]
@@ -73,7 +79,7 @@ struct StageOptions {
             forEach: reader.optional(forEachField), concurrency: reader.optional(concurrencyField),
             tolerance: reader.optional(toleranceField),
             stopsOnFailure: reader.value(stopField, default: .constant(false)),
-            warnings: reader.value(warnField, default: []),
+            warnings: reader.value(warnField, default: []), cost: reader.optional(costField),
             continuesOnFailure: reader.value(continuesField, default: .constant(false)),
             retry: reader.value(RetryDefinition.field, default: RetryDefinition()),
             deadline: reader.optional(deadlineField), estimate: reader.optional(estimateField),

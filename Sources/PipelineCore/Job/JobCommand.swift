@@ -14,7 +14,7 @@ package enum JobCommand: Sendable {
     case prepare(StepKey)
     /// Evaluate what a repeated stage is repeated over.
     case evaluateItems(StepKey)
-    /// Judge what a step's success is to be warned of; the captures are as they came.
+    /// Judge what a step's success is to be warned of, and what it has cost; the captures are as they came.
     case evaluateWarnings(StepKey, captures: JSONObject)
     /// Enter a resume in the ledger of background work.
     case enterResume(ResumeRequest)

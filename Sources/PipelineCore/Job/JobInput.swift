@@ -37,8 +37,8 @@ package enum JobInput: Sendable {
     package enum Finding: Sendable {
         case preparation(StepKey, StepPreparation)
         case items(StepKey, Result<ForEachItems, StepFailure>)
-        /// What a step's success is to be warned of; its captures as they may be kept.
-        case warnings(StepKey, captures: JSONObject, [String])
+        /// What a step's success is to be warned of, and what it has cost; its captures as they may be kept.
+        case warnings(StepKey, captures: JSONObject, [String], cost: Double?)
         case resume(ResumeDecision)
         case authentication(StepKey, ResumeDecision?)
         case condition(StepKey, ConditionEvaluation)

@@ -1,4 +1,15 @@
 extension JobSnapshot {
+    /// What its steps have cost, in the author's currency; nil when the document does not say.
+    public var cost: Double? {
+        let costs = steps.values.compactMap(\.cost)
+        return costs.isEmpty ? nil : costs.reduce(0, +)
+    }
+
+    /// Body bytes of all its steps.
+    public var moved: BytesMoved {
+        steps.values.reduce(BytesMoved()) { $0 + BytesMoved(sent: $1.bytesSent, received: $1.bytesReceived) }
+    }
+
     /// Where the job stands; `isOwned` says whether a living process has it.
     public func phase(isOwned: Bool) -> JobPhase {
         if ended != nil { return outcome }

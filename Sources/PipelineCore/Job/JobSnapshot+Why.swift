@@ -86,6 +86,8 @@ extension WaitReason.Kind {
         case .poll: "the remote job has not ended; it is asked again"
         case .retry: "a try failed; it is tried again"
         case .refused: "the service asked to wait"
+        case .closed: "the service is closed for everybody"
+        case .full: "the service has as many jobs as it may have"
         case .time: "it waits for a time"
         case .callback: "it waits for a push"
         case .settle: "it looks for its submit again"

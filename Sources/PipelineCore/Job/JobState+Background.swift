@@ -105,14 +105,19 @@ extension JobState {
     func reason(of key: StepKey) -> ResumeReason? {
         guard case .waiting(_, let wake, let reason) = table.step(key)?.state else { return nil }
         if wake.endsWithCallback, snapshot.hasCallback(key) { return .push }
+        // Nothing came back: what was to be done then is still to be done.
+        if reason.kind == .closed || reason.kind == .full { return nil }
         return ResumeReason(endOf: reason.kind)
     }
 
     /// Whether the end of a call is control that comes back from outside.
     func countsEnd(of stage: PlannedStage, _ end: StepEnd) -> Bool {
         guard stage.stage.work == .transfer else { return false }
-        if case .stopped = end { return false }
-        return true
+        switch end {
+        case .stopped: return false
+        case .failed(let failed): if case .held = failed.kind { return false } else { return true }
+        case .finished, .waiting, .unknown: return true
+        }
     }
 }
 

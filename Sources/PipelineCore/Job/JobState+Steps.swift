@@ -24,8 +24,8 @@ extension JobState {
         case .items(let key, .failure(let failure)):
             fanOut.drop(key.stage)
             try fail(key, failure)
-        case .warnings(let key, let captures, let warnings):
-            if case .running = table.step(key)?.state { try finish(key, captures, warnings) }
+        case .warnings(let key, let captures, let warnings, let cost):
+            if case .running = table.step(key)?.state { try finish(key, captures, warnings, cost: cost) }
         case .resume(let decision): take(decision)
         case .authentication(let key, let decision):
             if let decision { table.record(.resume(decision.record)) }
@@ -217,7 +217,8 @@ extension JobState {
         _ key: StepKey, _ stage: PlannedStage, _ captures: JSONObject, _ notes: StepNotes, _ counts: Int
     ) throws(IllegalTransition) {
         let isRepeated = stage.forEach != nil
-        guard stage.warnings.contains(where: { !isRepeated || $0.readsItem == (key.item != nil) }) else {
+        let hasCost = stage.cost != nil && (!isRepeated || key.item != nil)
+        guard hasCost || stage.warnings.contains(where: { !isRepeated || $0.readsItem == (key.item != nil) }) else {
             return try finish(key, captures, [], notes, counts)
         }
         if !isRepeated || key.item != nil {
@@ -231,9 +232,10 @@ extension JobState {
 
     mutating func finish(
         _ key: StepKey, _ captures: JSONObject, _ warnings: [String], _ notes: StepNotes = StepNotes(),
-        _ counts: Int = 0
+        _ counts: Int = 0, cost: Double? = nil
     ) throws(IllegalTransition) {
         try table.change(key, .finished(captures), warnings: warnings, notes: notes) { step in
+            if let cost { step.cost = (step.cost ?? 0) + cost }
             step.captures = captures
             step.resumes += counts
         }

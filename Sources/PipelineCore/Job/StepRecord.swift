@@ -18,6 +18,8 @@ public struct StepRecord: Sendable, Hashable {
     /// Body bytes handed to the network and taken from it, over all tries.
     public var bytesSent: Int64
     public var bytesReceived: Int64
+    /// What it has cost, over all that it did, in the author's currency; nil when the document does not say.
+    public var cost: Double?
     /// Whether the job goes on, and may succeed, when the step fails (`continueOnFailure`).
     public var toleratesFailure: Bool
     /// The value of `item` for a step of a `forEach`.
@@ -57,6 +59,7 @@ extension StepRecord {
         fresh.bytesSent = bytesSent
         fresh.bytesReceived = bytesReceived
         fresh.resumes = resumes
+        fresh.cost = cost
         fresh.version = version
         return fresh
     }

@@ -97,6 +97,10 @@ extension StepState {
         case .secret:
             let reason = WaitReason(.secret, detail: failed.failure.title)
             return StepTransition(.waiting(tries, .resume, reason), (.attemptFailed, error))
+        case .held(let kind):
+            let wake = WakeCondition.at(time + max(failed.retryAfter ?? .zero, .milliseconds(10)))
+            let reason = WaitReason(kind, detail: failed.failure.title)
+            return StepTransition(.waiting(before, wake, reason), (.stageWaiting, data(of: wake, reason)))
         case .answered: tries.failures += 1
         case .silent: tries.noResponseCount += 1
         }
@@ -165,7 +169,7 @@ extension WaitReason.Kind {
     public var startsNewTry: Bool {
         switch self {
         case .retry, .refused, .interrupted, .noAnswer, .secret, .renewal: true
-        case .poll, .time, .callback, .settle: false
+        case .poll, .time, .callback, .settle, .closed, .full: false
         }
     }
 }
@@ -176,7 +180,7 @@ extension WaitReason.Kind {
     var endsWithResume: Bool {
         switch self {
         case .poll, .retry, .interrupted, .noAnswer, .secret, .callback, .renewal: true
-        case .time, .settle, .refused: false
+        case .time, .settle, .refused, .closed, .full: false
         }
     }
 }

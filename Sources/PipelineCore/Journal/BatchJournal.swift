@@ -27,6 +27,8 @@ public protocol BatchJournal: Sendable {
     func retryItems(
         in states: Set<ItemRecord.State>, keys: [String]?, of batch: Lease
     ) async throws(JournalFailure) -> Int
+    /// Changes what bounds the batch.
+    func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure)
     /// Says why no more items begin; nil when they may again.
     func stop(_ cause: SuspensionCause?, _ batch: Lease) async throws(JournalFailure)
     /// Items in the order of their numbers, after a number; of all states when none is named.
@@ -46,6 +48,8 @@ public struct NewItem: Sendable {
     public let inputs: JSONObject
     /// Why it can't be begun; nil for a good row.
     public let failure: StepFailure?
+    /// The absolute paths of the files that it writes, as far as its inputs tell. Only one item of a batch writes a file.
+    public var targets: [String] = []
 
     public init(key: String, line: Int?, inputs: JSONObject, failure: StepFailure? = nil) {
         self.key = key
@@ -74,6 +78,10 @@ public struct FailureGroup: Sendable, Hashable {
     /// The first item that failed so, and its error's title.
     public let example: String
     public let message: String
+    /// Where the row of the first stands, `FILE:LINE`; nil for items whose rows are right.
+    public var place: String?
+    /// Whether any of them was begun, so that it can be begun anew.
+    public var wasBegun = true
 
     public init(stage: String?, code: String, count: Int, example: String, message: String) {
         self.stage = stage

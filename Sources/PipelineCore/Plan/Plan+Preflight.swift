@@ -14,6 +14,11 @@ extension JobStart {
 }
 
 extension Plan {
+    /// The files that a job writes for sure, as far as they are known when it starts, but for those of items.
+    public func targets(at start: JobStart) -> [String] {
+        certainStages.filter { $0.forEach == nil }.compactMap { $0.stage.target(start) }
+    }
+
     /// What makes a job fail for sure, as far as it is known when it starts; nil for nothing.
     ///
     /// Only stages that will run are asked, and whose failure ends the job.

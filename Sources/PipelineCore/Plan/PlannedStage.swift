@@ -23,6 +23,8 @@ public final class PlannedStage: Sendable {
     /// Whether no more of its items start once one has failed.
     public let stopsOnFailure: Setting<Bool>
     public let warnings: [WarnDefinition]
+    /// What its success has cost, in the author's currency; nil when nobody says.
+    public let cost: Expression?
     /// Whether it runs when the job has ended: it may read every capture, and its failure changes nothing.
     public let isFinal: Bool
     public let continuesOnFailure: Setting<Bool>
@@ -70,6 +72,7 @@ public final class PlannedStage: Sendable {
         tolerance = options.tolerance
         stopsOnFailure = options.stopsOnFailure
         warnings = options.warnings
+        cost = options.cost
         isFinal = draft.isFinal
         continuesOnFailure = options.continuesOnFailure
         retries = draft.retry

@@ -90,6 +90,17 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Keeps an exchange, redacted, for `logs --curl` and `--har`; lossy.
     public func record(_ exchange: ExchangeRecord) { host.record(exchange) }
 
+    /// Keeps the response that ends the stage, or would if nothing came after it, for what the document judges then.
+    public func conclude(with response: ServiceResponse) {
+        if facts.keepsResponse { host.conclude(with: response.responseValue) }
+    }
+
+    /// Whether services take requests now.
+    public var services: any ServiceGate { host.services }
+
+    /// A keyed hash in hex, from which nothing can be read: tells services and requests apart.
+    public func digest(_ bytes: [UInt8]) -> String { host.digest(bytes) }
+
     /// Marks a point for crash tests.
     public func pass(_ point: CrashPoint) { host.pass(point) }
 

@@ -41,6 +41,10 @@ public protocol StageHost: Sendable {
     var isOwner: Bool { get }
     /// Keeps an exchange for people, redacted by who made it; lossy.
     func record(_ exchange: ExchangeRecord)
+    /// Whether services take requests now.
+    var services: any ServiceGate { get }
+    /// Keeps the response that ends the step for what is judged at its end. Quick, from any thread.
+    func conclude(with response: JSON)
     /// Marks a point for crash tests; returns unless the process is to die there.
     func pass(_ point: CrashPoint)
     /// A keyed hash of what a submit sends, in hex: tells whether it changed without giving it away.
@@ -56,9 +60,13 @@ public protocol StageHost: Sendable {
 }
 
 extension StageHost {
+    /// All are open.
+    public var services: any ServiceGate { OpenServices() }
     public func pushes() async -> Int { 0 }
     /// Warns nobody.
     public func warn(_ message: String) async throws(StageFailure) {}
+    /// Keeps nothing.
+    public func conclude(with response: JSON) {}
     /// Counts nothing.
     public func count(_ moved: BytesMoved) {}
     /// Keeps nothing.
@@ -115,6 +123,8 @@ public struct StageFacts: Sendable {
     public let place: String
     /// The captures of the stage that some expression of the document reads; nil for a name that is computed.
     public let namesRead: Set<String?>
+    /// Whether the response that ends the stage is read once it has ended.
+    public var keepsResponse = false
 
     public init(
         job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp,

@@ -10,6 +10,8 @@ public struct AttemptFailure: Sendable, Hashable, Error {
         case silent
         /// A secret can't be found: the job waits for a person, nothing is counted.
         case secret
+        /// The service takes nothing before ``retryAfter``: it waits for that reason, and nothing is counted.
+        case held(WaitReason.Kind)
     }
 
     public var failure: StepFailure

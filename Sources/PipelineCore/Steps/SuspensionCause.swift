@@ -15,6 +15,8 @@ public enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
     case `extension`
     /// More items of a batch failed than it tolerates.
     case tooManyFailures
+    /// The items of a batch would cost more than it may spend.
+    case spent
     /// The last items of a batch all failed alike.
     case sameFailure
 }

@@ -30,6 +30,10 @@ public struct WaitReason: Sendable, Hashable {
         case retry
         /// The service asked not to be tried before the wake time (Retry-After).
         case refused = "retryAfter"
+        /// The service takes nothing from anybody before the wake time.
+        case closed
+        /// The service has as many jobs of ours as the document lets it have.
+        case full = "computations"
         /// The stage waits for a moment or a duration that its author gave.
         case time
         /// The stage waits for a push.

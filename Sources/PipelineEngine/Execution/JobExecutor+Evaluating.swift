@@ -9,13 +9,14 @@ extension JobExecutor {
 
     /// The engine's side of a call of the step's stage.
     func host(for key: StepKey, _ stage: PlannedStage, _ step: StepRecord) -> StepHost {
-        let facts = StageFacts(
+        var facts = StageFacts(
             job: snapshot.record.id, jobKey: snapshot.record.key, pipeline: snapshot.record.pipeline, step: key,
             attempt: step.state.tries?.number ?? 1, started: step.started ?? ports.clock.now,
             deadline: state.table.deadline(of: key), folders: snapshot.record.folders,
             overwrites: options.overwrites || snapshot.record.overwrites, retry: state.table.policy(of: key, stage),
             outlook: outlook(of: key, stage), isAttended: state.interactivity == .attended, place: stage.place,
             namesRead: stage.namesRead)
+        facts.keepsResponse = stage.cost?.references.contains { if case .response = $0.root { true } else { false } } ?? false
         return StepHost(
             facts: facts, begin: state.table.moment, channel: channel(for: key), lease: lease, ports: ports,
             redactor: redactor, notes: notes)
@@ -180,6 +181,26 @@ extension JobExecutor {
             }
         }
         return messages
+    }
+
+    /// What a step's success has cost; nil, with the reason, where that can't be told.
+    func cost(of key: StepKey, _ captures: JSONObject) async throws(JournalFailure) -> (Double?, problem: String?) {
+        guard let stage = state.table.plan.stage(key.stage), let cost = stage.cost,
+            stage.forEach == nil || key.item != nil
+        else { return (nil, nil) }
+        let own = state.table.values.opened(captures)
+        do throws(StageFailure) {
+            let value = try await context(for: key, stage).evaluate(with: {
+                $0.own = own
+                $0.response = notes.response(of: key)
+            }) { scope throws(EvaluationFailure) in try cost.evaluate(in: scope) }
+            guard let number = value.number?.double, number.isFinite else {
+                return (nil, "'cost' gives \(value.kindName), not a number")
+            }
+            return (number, nil)
+        } catch {
+            return (nil, "'cost' could not be judged: \(try failure(of: error).title)")
+        }
     }
 
     // MARK: Secrets

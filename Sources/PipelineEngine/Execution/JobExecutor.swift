@@ -238,8 +238,10 @@ actor JobExecutor {
                 case .prepare(let key): inputs.append(.found(.preparation(key, try await prepare(key))))
                 case .evaluateItems(let key): inputs.append(.found(.items(key, try await items(of: key))))
                 case .evaluateWarnings(let key, let captures):
-                    let warnings = try await warnings(of: key, captures)
-                    inputs.append(.found(.warnings(key, captures: captures, warnings)))
+                    var warnings = try await warnings(of: key, captures)
+                    let (cost, problem) = try await cost(of: key, captures)
+                    if let problem { warnings.append(problem) }
+                    inputs.append(.found(.warnings(key, captures: captures, warnings, cost: cost)))
                 case .enterResume(let request):
                     guard let limiter = ports.gate else { continue }
                     inputs.append(.found(.resume(await limiter.enter(request))))

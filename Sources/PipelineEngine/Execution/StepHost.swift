@@ -135,7 +135,11 @@ final class StepHost: StageHost {
 
     func count(_ moved: BytesMoved) { notes.count(moved, of: facts.step) }
 
+    func conclude(with response: JSON) { notes.keep(response, of: facts.step) }
+
     func mustAct(before time: Timestamp?) { notes.expire(at: time, facts.step) }
+
+    var services: any ServiceGate { ports.services }
 
     var isOwner: Bool { ports.journal.holds(lease) }
 

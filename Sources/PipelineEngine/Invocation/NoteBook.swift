@@ -1,3 +1,4 @@
+import JSONPath
 import PipelineCore
 import Synchronization
 
@@ -8,6 +9,8 @@ final class NoteBook: Sendable {
         var notes: [StepKey: StepNotes] = [:]
         /// When a step's words were news the last time.
         var heard: [StepKey: Timestamp] = [:]
+        /// The response that came last, where something is judged over it.
+        var responses: [StepKey: JSON] = [:]
     }
 
     private let state = Mutex(State())
@@ -21,6 +24,11 @@ final class NoteBook: Sendable {
             $0.notes[step, default: StepNotes()].moved = $0.notes[step, default: StepNotes()].moved + moved
         }
     }
+
+    func keep(_ response: JSON, of step: StepKey) { state.withLock { $0.responses[step] = response } }
+
+    /// The response that came last; nil when none was kept.
+    func response(of step: StepKey) -> JSON? { state.withLock { $0.responses[step] } }
 
     /// Notes until when the service keeps what the step has there.
     func expire(at time: Timestamp?, _ step: StepKey) {
@@ -63,6 +71,7 @@ final class NoteBook: Sendable {
         state.withLock { state in
             state.notes[step] = nil
             state.heard[step] = nil
+            state.responses[step] = nil
         }
     }
 }

@@ -23,6 +23,8 @@ public struct EnginePorts: Sendable {
     public var gate: (any BackgroundGate)?
     /// Whether a person watches the job on a terminal at this moment: then nothing holds it back.
     public var isWatched: @Sendable (JobID) -> Bool = { _ in false }
+    /// Whether services take requests now.
+    public var services: any ServiceGate = OpenServices()
     /// How long stages took before; nil when nobody remembers.
     public var history: (any DurationHistory)?
     /// Who notifications go through; nil when nobody is told of anything.

@@ -45,6 +45,16 @@ public struct SignedToken: Sendable, Hashable {
     /// Whether each token gets a `jti` of its own, as endpoints that take each assertion once want it.
     public var isUnique: Bool
 
+    /// Who signs, and what it says.
+    var account: String {
+        let key =
+            switch key {
+            case .text(let text): text
+            case .file(let path): path
+            }
+        return ([key, keyID ?? ""] + claims.map { "\($0.name)=\($0.json)" }).joined(separator: "\u{0}")
+    }
+
     public init(
         algorithm: Algorithm, key: Key, keyID: String? = nil, header: [Member] = [], claims: [Member] = [],
         lifetime: Duration = .seconds(900), isUnique: Bool = false

@@ -1,5 +1,5 @@
 /// A key under a name of the service's own, as a header field or a query parameter.
-public struct APIKey: RequestDecorator {
+public struct APIKey: CredentialDecorator {
     /// Where the key stands.
     public enum Place: Sendable, Equatable {
         case header(String)
@@ -15,6 +15,7 @@ public struct APIKey: RequestDecorator {
     }
 
     public var phase: DecorationPhase { .credentials }
+    public var account: String { value }
 
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
         guard request.claimCredentials() else { return }

@@ -10,7 +10,7 @@ import HTTPTypes
 /// it would be read twice. Any other body is hashed, files included.
 ///
 /// A URL that is signed already (`X-Amz-Signature` in its query) stays as it is.
-public struct AWSSignature: RequestDecorator {
+public struct AWSSignature: CredentialDecorator {
     public let region: String
     public let service: String
     private let accessKey: String
@@ -26,6 +26,7 @@ public struct AWSSignature: RequestDecorator {
     }
 
     public var phase: DecorationPhase { .signature }
+    public var account: String { accessKey }
 
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
         let url = try request.absoluteURL()

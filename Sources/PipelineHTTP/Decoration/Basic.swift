@@ -1,5 +1,5 @@
 /// A user and a password (RFC 7617, in UTF-8).
-public struct Basic: RequestDecorator {
+public struct Basic: CredentialDecorator {
     private let user: String
     private let password: String
 
@@ -9,6 +9,7 @@ public struct Basic: RequestDecorator {
     }
 
     public var phase: DecorationPhase { .credentials }
+    public var account: String { "\(user):\(password)" }
 
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
         guard !user.contains(":") else { throw RequestFailure("a user name can't contain a colon (RFC 7617)") }

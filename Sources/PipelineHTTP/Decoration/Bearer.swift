@@ -1,5 +1,5 @@
 /// A bearer token (RFC 6750).
-public struct Bearer: RequestDecorator {
+public struct Bearer: CredentialDecorator {
     private let token: String
 
     public init(token: String) {
@@ -7,6 +7,7 @@ public struct Bearer: RequestDecorator {
     }
 
     public var phase: DecorationPhase { .credentials }
+    public var account: String { token }
 
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
         guard request.claimCredentials() else { return }

@@ -3,7 +3,7 @@ import HTTPTypes
 /// An access token of OAuth 2.0 by the client-credentials grant, a refresh token
 /// (RFC 6749) or an assertion (RFC 7523). It says which grant the
 /// request needs; ``AuthorizingTransport`` gets the token and puts it in.
-public struct OAuth2: RequestDecorator {
+public struct OAuth2: CredentialDecorator {
     private let grant: TokenGrant
 
     public init(_ grant: TokenGrant) {
@@ -11,6 +11,10 @@ public struct OAuth2: RequestDecorator {
     }
 
     public var phase: DecorationPhase { .credentials }
+    public var account: String { 
+        [grant.tokenURL, grant.clientID, grant.scope, grant.audience, grant.refreshToken, grant.assertion?.account]
+            .map { $0 ?? "" }.joined(separator: "\u{0}")
+    }
 
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) throws(RequestFailure) {
         guard request.claimCredentials() else { return }

@@ -6,3 +6,9 @@ public protocol RequestDecorator: Sendable {
     var phase: DecorationPhase { get }
     func decorate(_ request: inout RequestDescription, in context: DecorationContext) async throws(RequestFailure)
 }
+
+/// A decorator that says who asks.
+public protocol CredentialDecorator: RequestDecorator {
+    /// Tells accounts apart at one service, and holds over renewals of a token. It is a secret: to be hashed, never shown.
+    var account: String { get }
+}

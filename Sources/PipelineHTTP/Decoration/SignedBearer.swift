@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// A bearer token that is signed here (RFC 7519). It says which token the request needs; ``AuthorizingTransport`` makes
 /// it, once a lifetime, and puts it in.
-public struct SignedBearer: RequestDecorator {
+public struct SignedBearer: CredentialDecorator {
     private let token: SignedToken
 
     public init(_ token: SignedToken) {
@@ -10,6 +10,7 @@ public struct SignedBearer: RequestDecorator {
     }
 
     public var phase: DecorationPhase { .credentials }
+    public var account: String { token.account }
 
     public func decorate(_ request: inout RequestDescription, in context: DecorationContext) {
         guard request.claimCredentials() else { return }

@@ -12,6 +12,8 @@ public struct HTTPExchangeResponse: Sendable, Equatable {
     public var body: [UInt8]
     /// The first of a body that went to a file, if ``ExchangeOptions/sampleBytes`` asks for it.
     public var sample: [UInt8] = []
+    /// How long its service takes no requests from anybody, where this response says so; set by who keeps that.
+    public var closing: Duration?
     /// The URL that gave this answer, after redirects.
     public var url: String
     /// Bytes of the request's body that were handed to the network.

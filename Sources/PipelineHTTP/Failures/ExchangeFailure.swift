@@ -28,6 +28,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case protocolError
         /// The body is not of the content coding that its head names, or of one that nobody here knows.
         case undecodable
+        /// The service takes no requests before the wait has passed; nothing was sent.
+        case held(Duration)
         /// This machine, or this process, has too little of something that others will give back: descriptors, memory.
         case outOfResources(errno: Int32)
         /// The URL leads to an address that ``ExchangeOptions/reach`` keeps out.
@@ -95,7 +97,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         switch reason {
         case .nameNotResolved, .connectionRefused, .unreachable, .timedOut, .connectionReset, .closedEarly: true
         case .tls(let failure): failure == .other
-        case .outOfResources: true
+        case .outOfResources, .held: true
         case .localRead(let code, _), .localWrite(let code, _): DescriptorBudget.isPassing(code)
         case .cancelled, .protocolError, .undecodable, .sourceChanged, .bodyTooLarge, .tooManyRedirects,
             .invalidRequest, .tokenRefused, .addressRefused, .other:

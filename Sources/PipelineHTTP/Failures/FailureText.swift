@@ -32,6 +32,7 @@ enum FailureText {
         case .closedEarly: "\(host) closed the connection before its answer was complete"
         case .protocolError: "\(host) answered with something that is not valid HTTP"
         case .undecodable: "The content coding of what \(host) answered is damaged or not known"
+        case .held: "\(host) takes no requests now"
         case .outOfResources(let code): "This machine could not begin the exchange with \(host): \(words(code))"
         case .addressRefused(let address): "\(host) leads to \(address), which is no public address"
         case .localRead(let code, let path): "\(path) could not be read: \(words(code))"

@@ -8,7 +8,7 @@ extension JournalAccess {
         try first(
             """
             SELECT sources, folder, settings, place, is_read, pending, running, suspended, unknown, succeeded, failed,
-                cancelled, duplicate, streak, streak_stage, streak_code
+                cancelled, duplicate, streak, streak_stage, streak_code, cost, bytes_sent, bytes_received
             FROM batches WHERE job = :job
             """, ["job": number]
         ) { (row) throws(JournalFailure) in
@@ -20,6 +20,8 @@ extension JournalAccess {
                 settings: settings)
             batch.place = row.isNull("place") ? nil : ReadingPlace(try row.object("place"))
             batch.isRead = row.flag("is_read")
+            batch.cost = row.isNull("cost") ? nil : row.double("cost")
+            batch.moved = BytesMoved(sent: row.integer("bytes_sent"), received: row.integer("bytes_received"))
             for state in ItemRecord.State.allCases { batch.counts[state] = row.int(state.rawValue) }
             if row.int("streak") > 0 {
                 batch.streak = FailureStreak(
@@ -73,15 +75,19 @@ extension JournalAccess {
     func failures(of batch: Int64, limit: Int) throws(JournalFailure) -> [FailureGroup] {
         try all(
             """
-            SELECT stage, ifnull(status, error ->> '$.title') AS code, count(*) AS count, min(number) AS first
+            SELECT stage, ifnull(status, error ->> '$.title') AS code, count(*) AS count, min(number) AS first,
+                max(attempt) AS attempts
             FROM items WHERE batch = :batch AND state = 'failed'
             GROUP BY stage, code ORDER BY count DESC, first LIMIT :limit
             """, ["batch": batch, "limit": limit]
         ) { (row) throws(JournalFailure) in
             let example = try item(row.int("first"), of: batch)
-            return FailureGroup(
+            var group = FailureGroup(
                 stage: row.optionalText("stage"), code: row.text("code"), count: row.int("count"),
                 example: example?.key ?? "", message: example?.failure?.failure.title ?? "")
+            group.wasBegun = row.int("attempts") > 0
+            if !group.wasBegun { group.place = example?.failure?.failure.place }
+            return group
         }
     }
 }
@@ -96,6 +102,8 @@ extension ItemRecord {
             line: row.optionalInt("line"), inputs: try row.object("inputs"), state: state,
             job: row.optionalText("job").map { JobID($0) }, attempt: row.int("attempt"),
             ended: row.optionalTime("ended"), seconds: row.isNull("seconds") ? nil : row.double("seconds"))
+        cost = row.isNull("cost") ? nil : row.double("cost")
+        moved = BytesMoved(sent: row.integer("bytes_sent"), received: row.integer("bytes_received"))
         if !row.isNull("error") {
             failure = ItemFailure(
                 stage: row.optionalText("stage"), failure: StepFailure(json: try row.json("error")))
@@ -111,6 +119,7 @@ extension BatchSettings {
         [
             "atOnce": .number(JSONNumber(atOnce)), "tolerate": JSON(tolerance?.text),
             "stopAfter": .number(JSONNumber(stopAfter)), "results": JSON(results),
+            "spend": spend.map { .number(JSONNumber($0)) } ?? .null, "forgiven": .number(JSONNumber(forgiven)),
         ]
     }
 
@@ -120,7 +129,8 @@ extension BatchSettings {
         }
         self.init(
             atOnce: atOnce, tolerance: object["tolerate"]?.string.flatMap { FailureTolerance($0) },
-            stopAfter: stopAfter, results: object["results"]?.string)
+            stopAfter: stopAfter, results: object["results"]?.string, spend: object["spend"]?.number?.double)
+        forgiven = object["forgiven"]?.number?.int ?? 0
     }
 }
 

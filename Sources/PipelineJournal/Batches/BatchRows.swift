@@ -43,6 +43,14 @@ extension JobRows {
                 }
                 result.duplicates += 1
                 try insert(item, "duplicate", next, batch)
+            } else if item.failure == nil, let first = try claim(item.targets, of: next, batch) {
+                (result.added, failed) = (result.added + 1, failed + 1)
+                let failure = StepFailure(
+                    "it would write \(first.path), as the item '\(first.item)' does",
+                    hint: "let \"to\" differ, for example by ${{ job.item }}")
+                try insert(
+                    NewItem(key: item.key, line: item.line, inputs: item.inputs, failure: failure), "failed", next,
+                    batch)
             } else if item.failure == nil {
                 (result.added, pending) = (result.added + 1, pending + 1)
                 try insert(item, "pending", next, batch)
@@ -63,6 +71,28 @@ extension JobRows {
                 "duplicate": result.duplicates,
             ])
         return result
+    }
+
+    /// Makes files an item's; nil, or the first that another item writes, and which.
+    private func claim(
+        _ targets: [String], of number: Int, _ batch: Int64
+    ) throws(JournalFailure) -> (path: String, item: String)? {
+        for path in targets {
+            let taken = try self.first(
+                """
+                SELECT items.key AS key FROM targets JOIN items ON items.batch = targets.batch
+                    AND items.number = targets.number
+                WHERE targets.batch = :batch AND path = :path
+                """, ["batch": batch, "path": path]
+            ) { $0.optionalText("key") ?? "" }
+            if let taken { return (path, taken) }
+        }
+        for path in targets {
+            try run(
+                "INSERT OR REPLACE INTO targets (batch, path, number) VALUES (:batch, :path, :number)",
+                ["batch": batch, "path": path, "number": number])
+        }
+        return nil
     }
 
     /// Makes an item that is not under way a new one of its key, with other inputs; false for one that is.
@@ -149,7 +179,8 @@ extension JobRows {
         try run(
             """
             UPDATE items SET state = :state, job = :job, ended = :ended, seconds = :seconds, stage = :stage,
-                status = :status, error = :error, results = :results, files = :files
+                status = :status, error = :error, results = :results, files = :files, cost = :cost,
+                bytes_sent = :sent, bytes_received = :received
             WHERE batch = :batch AND number = :number
             """,
             [
@@ -157,6 +188,7 @@ extension JobRows {
                 "ended": item.ended, "seconds": item.seconds, "stage": item.failure?.stage,
                 "status": item.failure?.failure.status, "error": item.failure?.failure.json,
                 "results": item.results.isEmpty ? nil : Optional(JSON.object(item.results)),
+                "cost": item.cost, "sent": item.moved.sent, "received": item.moved.received,
                 "files": item.files.isEmpty ? nil : Optional(JSON.array(item.files.map { .string($0) })),
             ])
         var streak = record.streak
@@ -165,9 +197,16 @@ extension JobRows {
         try count(1, item.state, batch)
         try run(
             """
-            UPDATE batches SET streak = :streak, streak_stage = :stage, streak_code = :code WHERE job = :batch
+            UPDATE batches SET streak = :streak, streak_stage = :stage, streak_code = :code, cost = :cost,
+                bytes_sent = bytes_sent + :sent, bytes_received = bytes_received + :received
+            WHERE job = :batch
             """,
-            ["batch": batch, "streak": streak.count, "stage": streak.group?.stage, "code": streak.group?.code])
+            [
+                "batch": batch, "streak": streak.count, "stage": streak.group?.stage, "code": streak.group?.code,
+                "cost": item.cost.map { (record.cost ?? 0) + $0 - (before.cost ?? 0) } ?? record.cost,
+                "sent": max(0, item.moved.sent - before.moved.sent),
+                "received": max(0, item.moved.received - before.moved.received),
+            ])
         guard let after = try self.batch(batch) else { throw .other("the batch is gone") }
         return after
     }
@@ -212,6 +251,11 @@ extension JobRows {
             "UPDATE batches SET stopped = NULL, streak = 0, streak_stage = NULL, streak_code = NULL WHERE job = :batch",
             ["batch": batch])
         return count
+    }
+
+    func configure(_ settings: BatchSettings, _ batch: Int64) throws(JournalFailure) {
+        try run(
+            "UPDATE batches SET settings = :settings WHERE job = :batch", ["batch": batch, "settings": settings.json])
     }
 
     func stop(_ cause: SuspensionCause?, _ batch: Int64) throws(JournalFailure) {

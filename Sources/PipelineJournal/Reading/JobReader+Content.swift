@@ -8,7 +8,7 @@ extension JobReader {
         let steps = try all(
             """
             SELECT stage, item, state, detail, tolerates_failure, value, checkpoint, captures, started, ended, attempts,
-                resumes, bytes_sent, bytes_received, version, expires
+                resumes, bytes_sent, bytes_received, version, expires, cost
             FROM steps WHERE job = :job
             """, ["job": job]
         ) { (row) throws(JournalFailure) in
@@ -39,6 +39,7 @@ extension JobReader {
         step.bytesReceived = row.integer("bytes_received")
         step.version = row.int("version")
         step.expires = row.optionalTime("expires")
+        step.cost = row.isNull("cost") ? nil : row.double("cost")
         return step
     }
 

@@ -57,7 +57,7 @@ extension JobRows {
             UPDATE steps SET state = :state, detail = :detail, checkpoint = :checkpoint, captures = :captures,
                 started = :started, ended = :ended, attempts = :attempts, resumes = :resumes, bytes_sent = :bytes_sent,
                 bytes_received = :bytes_received, tolerates_failure = :tolerates_failure, value = :value,
-                version = :version, expires = :expires
+                version = :version, expires = :expires, cost = :cost
             WHERE job = :job AND stage = :stage AND item = :item AND version = :version - 1
             """, Self.values(step, key, job))
         if updated == 1 { return }
@@ -69,9 +69,9 @@ extension JobRows {
         let inserted = try run(
             """
             INSERT INTO steps (state, detail, checkpoint, captures, started, ended, attempts, resumes, bytes_sent,
-                bytes_received, tolerates_failure, value, version, expires, job, stage, item)
+                bytes_received, tolerates_failure, value, version, expires, cost, job, stage, item)
             VALUES (:state, :detail, :checkpoint, :captures, :started, :ended, :attempts, :resumes, :bytes_sent,
-                :bytes_received, :tolerates_failure, :value, :version, :expires, :job, :stage, :item)
+                :bytes_received, :tolerates_failure, :value, :version, :expires, :cost, :job, :stage, :item)
             ON CONFLICT DO NOTHING
             """, Self.values(step, key, job))
         guard inserted == 1 else { throw .conflict(key) }
@@ -85,7 +85,7 @@ extension JobRows {
             "checkpoint": step.checkpoint, "captures": JSON.object(step.captures), "started": step.started,
             "ended": step.ended, "attempts": step.attempts, "resumes": step.resumes, "bytes_sent": step.bytesSent,
             "bytes_received": step.bytesReceived, "tolerates_failure": step.toleratesFailure, "value": step.value,
-            "version": step.version, "expires": step.expires, "job": job, "stage": key.stage, "item": key.itemColumn,
+            "version": step.version, "expires": step.expires, "cost": step.cost, "job": job, "stage": key.stage, "item": key.itemColumn,
         ]
     }
 

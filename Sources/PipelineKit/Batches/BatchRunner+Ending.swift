@@ -37,7 +37,7 @@ extension BatchRunner {
 
     private func suspend(_ cause: SuspensionCause) async throws(JournalFailure) -> End {
         // A cause of the batch alone stands in its own row.
-        let isJobs = cause != .tooManyFailures && cause != .sameFailure
+        let isJobs = ![.tooManyFailures, .sameFailure, .spent].contains(cause)
         let told = try await event(.jobSuspended, ["cause": .string(cause.rawValue)])
         try await journal.commit([told, .released(isJobs ? cause : .paused), .requested(nil)], under: lease)
         return .suspended(cause)

@@ -218,8 +218,15 @@ public struct BatchRunner: Sendable {
 
     private func begin(_ state: inout State, _ group: inout DiscardingTaskGroup) async throws(JournalFailure) {
         if options.isStrict, state.isReading { return }
-        let room = state.batch.settings.atOnce - state.running.count
-        guard state.stop == nil, state.mayHavePending, room > 0 else { return }
+        guard state.stop == nil, state.mayHavePending else { return }
+        let affordable = state.batch.affordableCount
+        if affordable == 0, state.running.isEmpty, state.batch.count(.pending) > 0 {
+            state.stop = .suspend(.spent)
+            state.isReading = false
+            return try await journal.stop(.spent, lease)
+        }
+        let room = affordable - state.running.count
+        guard room > 0 else { return }
         let items = try await journal.claimItems(room, of: lease)
         state.mayHavePending = items.count == room
         for item in items {
@@ -313,6 +320,7 @@ public struct BatchRunner: Sendable {
         item.ended = snapshot.ended
         item.seconds = snapshot.ended.map { ($0 - snapshot.record.started).seconds }
         item.files = snapshot.orderedFiles.map(\.path)
+        (item.cost, item.moved) = (snapshot.cost, snapshot.moved)
         switch snapshot.phase(isOwned: false) {
         case .succeeded:
             item.state = .succeeded
@@ -343,7 +351,7 @@ public struct BatchRunner: Sendable {
     private func read() async {
         do {
             guard let batch = try await journal.batch(lease.job) else { return }
-            let feed = ItemFeed(batch, draft: draft)
+            let feed = ItemFeed(batch, draft: draft, folders: job.record.folders)
             defer { feed.stop() }
             for try await chunk in feed.chunks {
                 let added = try await journal.add(

@@ -20,11 +20,11 @@ final class ItemFeed: Sendable {
     private let isTaken = DispatchSemaphore(value: 0)
     private let isStopped = Atomic<Bool>(false)
 
-    init(_ batch: BatchRecord, draft: JobDraft) {
+    init(_ batch: BatchRecord, draft: JobDraft, folders: JobFolders) {
         (chunks, continuation) = AsyncThrowingStream.makeStream()
         DispatchQueue(label: "batch.reading").async { [self] in
             do throws(ItemSourceError) {
-                try read(batch, draft)
+                try read(batch, draft, folders)
                 continuation.finish()
             } catch {
                 continuation.finish(throwing: error)
@@ -46,12 +46,13 @@ final class ItemFeed: Sendable {
         isTaken.wait()
     }
 
-    private func read(_ batch: BatchRecord, _ draft: JobDraft) throws(ItemSourceError) {
+    private func read(_ batch: BatchRecord, _ draft: JobDraft, _ folders: JobFolders) throws(ItemSourceError) {
         let names = draft.plan.definition.inputs.map(\.name)
         for (number, text) in batch.sources.enumerated() where number >= batch.place?.source ?? 0 {
             let place = batch.place?.source == number ? batch.place : nil
             let rows = try ItemRows(
-                try ItemSource(text, inputs: names), draft: draft, working: batch.folder, from: place)
+                try ItemSource(text, inputs: names), draft: draft, working: batch.folder, folders: folders,
+                from: place)
             var items: [NewItem] = []
             while !isStopped.load(ordering: .relaxed) {
                 let item = try rows.next()

@@ -10,6 +10,9 @@ struct ItemRows {
     /// The inputs that all items share, checked.
     private let shared: JSONObject
     private let scope: Scope
+    private let plan: Plan
+    /// Where items write; nil while nothing is to be said of that.
+    private let folders: JobFolders?
     /// What a row's paths are relative to.
     private let folder: String
     private let documentFolder: String
@@ -20,11 +23,14 @@ struct ItemRows {
     ///   - source: where the rows come from.
     ///   - draft: the document and the inputs that all items share.
     ///   - working: what patterns, paths and rows of standard input are relative to.
+    ///   - folders: those of the batch, for the files that items write.
     ///   - place: where an earlier reading came to.
     /// - Throws: ``ItemSourceError`` for a source that can't be read, or whose header names no input.
-    init(_ source: ItemSource, draft: JobDraft, working: String, from place: ReadingPlace?) throws(ItemSourceError) {
+    init(
+        _ source: ItemSource, draft: JobDraft, working: String, folders: JobFolders?, from place: ReadingPlace?
+    ) throws(ItemSourceError) {
         self.source = source
-        definition = draft.plan.definition
+        (plan, definition, self.folders) = (draft.plan, draft.plan.definition, folders)
         shared = draft.inputs
         scope = draft.known
         documentFolder = AbsolutePath.folder(of: draft.path)
@@ -107,7 +113,8 @@ struct ItemRows {
             return try item(row)
         } catch {
             var failure = error
-            if let line = row.line { failure.title = "line \(line): \(failure.title)" }
+            // Apart from the sentence, so that rows that are bad alike are one group.
+            if let line = row.line { failure.place = failure.place ?? "\(source.name):\(line)" }
             return NewItem(key: key(ofBad: row), line: row.line, inputs: [:], failure: failure)
         }
     }
@@ -156,7 +163,13 @@ struct ItemRows {
             }
         }
         let kept = JSONObject(values.filter { own[$0.name] != nil }.map { ($0.name, $0.value) })
-        return NewItem(key: try checked(key ?? Self.digest(own)), line: row.line, inputs: kept)
+        var item = NewItem(key: try checked(key ?? Self.digest(own)), line: row.line, inputs: kept)
+        if let folders {
+            var scope = scope
+            scope.inputs = values
+            item.targets = Array(Set(plan.targets(at: JobStart(known: scope, folders: folders, overwrites: true))))
+        }
+        return item
     }
 
     /// The values of a table's row as `-i` reads them; an empty field of an input that is no text is not given.

@@ -11,7 +11,7 @@ public struct ResultRow {
     public var json: JSON {
         var row: JSONObject = [
             "item": .string(item.key), "state": .string(item.state.rawValue),
-            "files": .array(item.files.map { .string($0) }), "cost": .null,
+            "files": .array(item.files.map { .string($0) }), "cost": item.cost.map { .number(JSONNumber($0)) } ?? .null,
             "seconds": item.seconds.map { .number(JSONNumber($0)) } ?? .null,
             "error": item.failure?.failure.json ?? .null, "attempt": .number(JSONNumber(item.attempt)),
         ]
@@ -24,7 +24,8 @@ public struct ResultRow {
 
     /// A line of CSV (RFC 4180); files are parted by line breaks.
     public func csv(results names: [String]) -> String {
-        var fields = [item.key, item.state.rawValue, item.files.joined(separator: "\n"), ""]
+        var fields = [item.key, item.state.rawValue, item.files.joined(separator: "\n")]
+        fields.append(item.cost.map { "\($0)" } ?? "")
         fields.append(item.seconds.map { "\($0)" } ?? "")
         fields.append(item.failure?.failure.title ?? "")
         for name in names {

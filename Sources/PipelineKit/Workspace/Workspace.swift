@@ -85,6 +85,7 @@ public final class Workspace: Sendable {
                 journal.show(event)
             })
         if let watchExchange { ports.exchanges = WatchedExchangeLog(log: exchanges, watch: watchExchange) }
+        ports.services = JournaledServices(journal: journal, clock: ports.clock)
         ports.isWatched = { journal.isWatched($0) }
         ports.seal = key
         ports.sinks = sinks(showLine: showLine)

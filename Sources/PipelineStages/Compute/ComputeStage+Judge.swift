@@ -22,6 +22,7 @@ extension ComputeStage {
         case .ruledOut(let failure, let allowsRetry):
             return allowsRetry ? .failedPoll(detail: failure.title, floor: floor) : .failed(failure)
         case .unexpected(let failure):
+            if let closing = response.closing { throw Self.held(failure, closing) }
             if await saysNothing(response, rendered, in: context) {
                 return .failedPoll(detail: failure.title, floor: floor)
             }
@@ -33,6 +34,11 @@ extension ComputeStage {
             }
             return byLists(of: poll, answer, rendered, floor, in: context)
         }
+    }
+
+    /// The service is closed: no poll was answered, and the next is made when it opens.
+    static func held(_ failure: StepFailure, _ wait: Duration) -> StageFailure {
+        .failed(AttemptFailure(failure, kind: .held(.closed), retryAfter: wait))
     }
 
     /// A server in trouble says nothing about the job, whatever its page looks like; nor does a refusal for which other

@@ -26,6 +26,8 @@ extension ComputeStage {
             report.monitor = Self.monitor(of: answer)
             return .running(report)
         case .expected: return .succeeded(answer)
+        case .unexpected(let failure) where response.closing != nil:
+            throw Self.held(failure, response.closing ?? .zero)
         case .unexpected(let failure) where await saysNothing(response, rendered, in: context):
             return .failedPoll(detail: failure.title, floor: floor)
         case .unexpected(let failure), .ruledOut(let failure, _): return .failed(failure)

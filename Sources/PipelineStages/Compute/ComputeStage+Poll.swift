@@ -84,6 +84,8 @@ extension ComputeStage {
             context.pass(.pollAnswered)
             return try await judge(response)
         case .failure(let failure):
+            // A service that is closed costs no poll.
+            if case .held = failure.reason { throw requests.failure(failure, of: rendered, in: context) }
             let lost = try unanswered(failure, rendered, in: context)
             return lost.isDefinite ? .failed(lost.failure) : .failedPoll(detail: lost.failure.title, floor: nil)
         }

@@ -83,7 +83,9 @@ struct ComputeStage: Stage {
     ) async throws(StageFailure) -> Outcome {
         var receipt: SubmitReceipt?
         var state = checkpoint
-        let outcome = try await guarded(submit).perform(in: context) { accepted async throws(StageFailure) in
+        let rendered = try await requests.render(submit, in: context)
+        try await requests.claimComputation(rendered, in: context)
+        let outcome = try await guarded(submit).perform(rendered, in: context) { accepted async throws(StageFailure) in
             receipt = accepted
             return try await take(accepted, submit, &state, in: context)
         }
@@ -106,6 +108,7 @@ struct ComputeStage: Stage {
         _ receipt: SubmitReceipt, _ submit: RequestDefinition, _ state: inout ComputeCheckpoint, in context: Context
     ) async throws(StageFailure) -> Result<JSONObject, CaptureFailure> {
         var wanted = submit.capture.entries
+        context.conclude(with: receipt.answer)
         if polls.isEmpty {
             state.monitor = receipt.isDirect ? Self.monitor(of: receipt.answer) : nil
             let isLeftOpen = receipt.isDirect && receipt.answer.status == 202

@@ -30,6 +30,7 @@ struct RequestStage: Stage {
         if definition.isIdempotent { return .finished(try await sent(in: context)) }
         let guarded = GuardedSubmit(requests: requests, definition: definition)
         let outcome = try await guarded.perform(in: context) { receipt async throws(StageFailure) in
+            context.conclude(with: receipt.answer)
             let captures = Result { () throws(CaptureFailure) in try capture.values(in: receipt.answer) }
             // Before the ledger's entry: a crash in between settles the request and writes the file again.
             if case .success = captures { try await keep(receipt.answer.body, in: context) }

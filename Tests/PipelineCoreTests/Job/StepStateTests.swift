@@ -71,7 +71,7 @@ import Testing
         for kind in WaitReason.Kind.allCases {
             let state = StepState.waiting(AttemptState(), .at(later), WaitReason(kind))
             let taken = try state.apply(.takenUp, at: Samples.now).state
-            let isKept = [.time, .settle, .refused].contains(kind)
+            let isKept = [.time, .settle, .refused, .closed, .full].contains(kind)
             #expect(taken == .waiting(AttemptState(), .at(isKept ? later : Samples.now), WaitReason(kind)), "\(kind)")
             let resumed = try StepState.waiting(AttemptState(), .resume, WaitReason(kind)).apply(
                 .takenUp, at: later

@@ -13,7 +13,8 @@ struct BatchReport {
     }
 
     func show(on console: Console, isJSON: Bool, in journal: Workspace.Journal) async throws {
-        let text = BatchText(key: found.snapshot.record.key, batch: batch)
+        let closed = try await journal.closedServices()
+        let text = BatchText(key: found.snapshot.record.key, batch: batch, closed: closed)
         let failures = try await journal.failures(of: found.snapshot.record.id, limit: 20)
         let now = SystemClock().now
         guard isJSON else {
@@ -34,9 +35,10 @@ struct BatchReport {
 
 extension OwnedJob {
     /// A batch's object in `list --json`; nil for a job with steps.
-    var batchSummary: JSON? {
+    func batchSummary(closed: [ClosedService]) -> JSON? {
         snapshot.batch.map {
-            .object(BatchText(key: snapshot.record.key, batch: $0).summary(self, now: SystemClock().now))
+            .object(
+                BatchText(key: snapshot.record.key, batch: $0, closed: closed).summary(self, now: SystemClock().now))
         }
     }
 }

@@ -49,10 +49,12 @@ struct ListCommand: WorkspaceCommand {
             return .succeeded
         }
         let jobs = try await chosen(journal)
+        let closed = try await journal.closedServices()
         if json {
-            console.data(JSON.array(jobs.map { $0.batchSummary ?? JobReport($0).summary }).prettyText())
+            console.data(JSON.array(jobs.map { $0.batchSummary(closed: closed) ?? JobReport($0).summary }).prettyText())
             return .succeeded
         }
+        for service in closed { console.note(SafeText.line(service.line(now: SystemClock().now))) }
         if let width = console.dataColumns, !jobs.isEmpty {
             let table = try await JobTable(jobs, in: journal, workspace).lines(width: width)
             for line in table { console.data(line) }

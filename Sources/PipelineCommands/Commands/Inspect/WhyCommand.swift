@@ -151,6 +151,7 @@ struct WhyCommand: WorkspaceCommand {
         case .crashed where snapshot.mode == .background:
             return "nobody has it: 'pipeline daemon' goes on with it, or \(resume)"
         case .tooManyFailures, .sameFailure: return "mend what failed, then \(resume), or pipeline retry"
+        case .spent: return "\(resume) --spend MORE"
         case .interrupted, .paused, .noNetwork, .crashed: return resume
         case nil: return nil
         }

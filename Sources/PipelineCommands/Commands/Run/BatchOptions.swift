@@ -22,6 +22,11 @@ struct BatchOptions: ParsableArguments {
         parsing: .unconditional, help: ArgumentHelp("So many items may fail: a number or a share.", valueName: "n|p%"))
     var tolerate: String?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How much money items may cost, as 'cost' of the stages counts it.", valueName: "amount"))
+    var spend: Double?
+
     @Option(help: ArgumentHelp("Append a row for each item as it ends.", valueName: "file"), completion: .file())
     var results: String?
 
@@ -40,7 +45,7 @@ struct BatchOptions: ParsableArguments {
     func validate() throws {
         let others = [
             ("--batch", batch != nil), ("--at-once", atOnce != nil), ("--tolerate", tolerate != nil),
-            ("--results", results != nil), ("--changed", changed),
+            ("--spend", spend != nil), ("--results", results != nil), ("--changed", changed),
             ("--strict", strict),
         ]
         if !isBatch, let (name, _) = others.first(where: \.1) {
@@ -48,6 +53,9 @@ struct BatchOptions: ParsableArguments {
         }
         if let tolerate, FailureTolerance(tolerate) == nil {
             throw ValidationError("--tolerate is a whole number or a share such as 5%, not '\(tolerate)'.")
+        }
+        if let spend, !(spend >= 0 && spend.isFinite) {
+            throw ValidationError("--spend is an amount of money, not '\(spend)'.")
         }
         if let batch, !Self.isKey(batch) {
             throw ValidationError("a batch's key has 1 to 200 of letters, digits, '.', '_' and '-', unlike '\(batch)'.")

@@ -54,7 +54,8 @@ extension BatchSession {
             atOnce: try given.atOnce ?? value(document?.atOnce) ?? 64,
             tolerance: try given.tolerate.flatMap { FailureTolerance($0) } ?? value(document?.tolerance),
             stopAfter: try value(document?.stopAfter) ?? 10,
-            results: given.results.map { AbsolutePath.of($0, in: AbsolutePath.workingDirectory) })
+            results: given.results.map { AbsolutePath.of($0, in: AbsolutePath.workingDirectory) },
+            spend: try given.spend ?? value(document?.spend))
     }
 
     private func record(_ draft: JobDraft, _ id: JobID, _ key: String, _ started: Timestamp, _ output: String)

@@ -20,7 +20,8 @@ struct BatchSession {
     /// Goes on with a batch that nobody owns; with `retries` the items that failed begin anew, those of the keys if any
     /// are named.
     func resume(
-        _ found: OwnedJob, secretInputs assignments: [String], retries: Bool = false, keys: [String]? = nil
+        _ found: OwnedJob, secretInputs assignments: [String], retries: Bool = false, keys: [String]? = nil,
+        spend: Double? = nil
     ) async throws -> ExitStatus {
         let job = found.snapshot
         if found.owner != nil { throw JournalFailure.owned(by: found.owner ?? journal.owner) }
@@ -40,6 +41,11 @@ struct BatchSession {
                         ?? "no item of '\(job.record.key)' that was begun has failed",
                     hint: "'pipeline list --items \(job.record.key)' shows the items")
             }
+        }
+        if var settings = try await journal.batch(lease.job)?.settings {
+            settings.spend = spend ?? settings.spend
+            settings.forgiven = try await journal.batch(lease.job)?.count(.failed) ?? 0
+            try await journal.configure(settings, of: lease)
         }
         try await journal.stop(nil, lease)
         return try await drive(job, lease, draft)
@@ -146,7 +152,8 @@ struct BatchSession {
         guard let batch = try await journal.batch(id) else { return .failed }
         let text = BatchText(key: key, batch: batch)
         var lines = [text.counts]
-        for group in try await journal.failures(of: id, limit: 10) { lines.append(text.line(of: group)) }
+        let failures = try await journal.failures(of: id, limit: 10)
+        for group in failures { lines.append(text.line(of: group)) }
         if options.isJSON {
             console.data(text.event(end.eventName, job.record, cause: end.cause))
         } else {
@@ -158,7 +165,10 @@ struct BatchSession {
             console.note("batch \(key) was cancelled")
             return .failed
         case .ended:
-            console.note("once mended, begin what failed anew with: pipeline retry \(key)")
+            console.note(
+                failures.contains(where: \.wasBegun)
+                    ? "once mended, begin what failed anew with: pipeline retry \(key)"
+                    : "once the rows are mended, run the same command again: what is done stays done")
             return .failed
         case .unknown:
             for item in try await journal.items(of: id, in: [.unknown], after: 0, limit: 5) {
@@ -174,7 +184,8 @@ struct BatchSession {
             console.note("error: another process has taken batch \(key) over")
             return .suspended
         case .suspended(let cause):
-            console.note("suspended (\(cause.explanation)); go on with: pipeline resume \(key)")
+            let more = cause == .spent ? " --spend MORE" : ""
+            console.note("suspended (\(cause.explanation)); go on with: pipeline resume \(key)\(more)")
             if cause == .tooManyFailures || cause == .sameFailure {
                 console.note(
                     "  hint: nothing more is begun until then; 'pipeline retry \(key)' begins what failed anew")

@@ -183,6 +183,7 @@ extension SuspensionCause {
         case .secret: "a secret is missing"
         case .extension: "the background owner does not know all that its document names"
         case .tooManyFailures: "more items failed than are tolerated"
+        case .spent: "more would cost more than it may spend"
         case .sameFailure: "the last items all failed alike"
         }
     }

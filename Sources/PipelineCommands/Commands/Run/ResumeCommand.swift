@@ -25,6 +25,11 @@ struct ResumeCommand: WorkspaceCommand {
 
     @OptionGroup var side: ConcurrencyOptions
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Of a batch that has spent what it may: how much items may cost in all.", valueName: "amount"))
+    var spend: Double?
+
     @OptionGroup var secrets: SecretInputOptions
 
     @OptionGroup var driving: DrivingOptions
@@ -55,7 +60,7 @@ struct ResumeCommand: WorkspaceCommand {
         statuses += try await resumption.run(chosen.filter { $0.snapshot.batch == nil })
         // A person who stops jobs does not want a batch to begin.
         for batch in chosen where batch.snapshot.batch != nil && !session.wasStopped {
-            statuses.append(try await BatchSession(session).resume(batch, secretInputs: secrets.input))
+            statuses.append(try await BatchSession(session).resume(batch, secretInputs: secrets.input, spend: spend))
         }
         return ExitStatus.combined(statuses)
     }

@@ -33,6 +33,10 @@ struct DoctorCommand: WorkspaceCommand {
         for job in jobs {
             if let owner = job.owner { console.data("lease     \(job.snapshot.record.id) owned by \(owner.text)") }
         }
+        let now = SystemClock().now
+        for service in try await journal.closedServices() {
+            console.data("closed    \(SafeText.line(service.line(now: now)))")
+        }
         for path in Self.orphans(of: jobs) {
             console.data("orphan    \(SafeText.line(path)): no unfinished job writes it")
         }

@@ -46,6 +46,15 @@ package enum ItemSource: Sendable, Equatable {
         }
     }
 
+    /// What people call it.
+    package var name: String {
+        switch self {
+        case .files(_, let pattern): pattern
+        case .objects(let path?), .table(let path?, _): path
+        case .values, .objects, .table: "standard input"
+        }
+    }
+
     private static func source(of name: String, _ value: String) throws(ItemSourceError) -> ItemSource {
         switch value {
         case "-": .values(input: name, separator: 0x0A)

@@ -15,6 +15,11 @@ extension StageRequests {
     func tryFailure<Checkpoint>(
         _ failure: ExchangeFailure, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) -> AttemptFailure {
+        if case .held(let wait) = failure.reason {
+            return AttemptFailure(
+                StepFailure(failure.message, service: service?.name, place: context.facts.place),
+                kind: .held(.closed), retryAfter: wait)
+        }
         let name = name(of: rendered.description.url)
         let detail = Self.clause(failure)
         let title = failure.isLocal ? detail : "\(name) gave no answer: \(detail)"
@@ -37,6 +42,7 @@ extension StageRequests {
         _ captures: CaptureSet, from answer: ServiceResponse, of rendered: RenderedRequest,
         in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> JSONObject {
+        context.conclude(with: answer)
         do throws(CaptureFailure) {
             return try captures.values(in: answer)
         } catch {

@@ -103,6 +103,9 @@ extension StageRequests {
     func tryFailure<Checkpoint>(
         _ failure: StepFailure, of response: HTTPExchangeResponse, in context: StageContext<Checkpoint>
     ) -> AttemptFailure {
+        if let closing = response.closing {
+            return AttemptFailure(failure, kind: .held(.closed), retryAfter: closing)
+        }
         let isWorthRetrying = context.facts.retry.statuses.contains(response.status)
         return AttemptFailure(
             failure, kind: isWorthRetrying ? .answered : .definite,

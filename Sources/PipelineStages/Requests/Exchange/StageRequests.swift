@@ -76,6 +76,9 @@ struct StageRequests: Sendable {
         _ rendered: RenderedRequest, in context: StageContext<Checkpoint>,
         adjust: (inout ExchangeOptions) -> Void = { _ in }
     ) async -> Result<HTTPExchangeResponse, ExchangeFailure> {
+        let id = self.id(of: rendered, in: context)
+        let admission = await context.services.admit(id)
+        if case .closed(let until) = admission { return .failure(held(until, rendered, in: context)) }
         var options = rendered.options
         // A process that was stopped in between may have lost the job to one that has sent it by now, or has its result:
         // a part of this one's would lie beside that for ever.
@@ -89,7 +92,7 @@ struct StageRequests: Sendable {
         let recording = ExchangeRecording(started: context.now)
         options.onRequest = { recording.take($0) }
         options.sampleBytes = ExchangeRecording.sampled
-        let result: Result<HTTPExchangeResponse, ExchangeFailure>
+        var result: Result<HTTPExchangeResponse, ExchangeFailure>
         do throws(ExchangeFailure) {
             result = .success(
                 try await network.exchange(
@@ -97,6 +100,7 @@ struct StageRequests: Sendable {
         } catch {
             result = .failure(await renewed(error, rendered, in: context))
         }
+        await close(id, by: &result, rendered, isTrial: admission == .trial, in: context)
         if case .success(let response) = result { conceal(response, of: rendered, in: context) }
         if let record = recording.record(result, in: context) { context.record(record) }
         count(result, in: context)

@@ -68,9 +68,11 @@ struct UploadAttempt: Sendable {
         _ title: String, hint: String? = nil, _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
     ) -> AttemptFailure {
         let answer = requests.answer(of: response)
-        return AttemptFailure(
-            requests.failure(title, answer, of: rendered, hint: hint, in: context), kind: .answered,
-            retryAfter: response.retryAfter(now: context.now))
+        let failure = requests.failure(title, answer, of: rendered, hint: hint, in: context)
+        if let closing = response.closing {
+            return AttemptFailure(failure, kind: .held(.closed), retryAfter: closing)
+        }
+        return AttemptFailure(failure, kind: .answered, retryAfter: response.retryAfter(now: context.now))
     }
 
     /// An exchange without a whole response. What was sent is kept in mind; the next attempt asks for the offset.

@@ -1,0 +1,67 @@
+/// Tells services apart: by the address and the credentials that they are asked with, not by the name in a document. Nothing
+/// can be read out of it.
+public struct ServiceID: Sendable, Hashable {
+    public let text: String
+
+    public init(_ text: String) { self.text = text }
+}
+
+/// Whether services take requests now, for all jobs of all processes on one journal.
+public protocol ServiceGate: Sendable {
+    /// Asks whether a request may go out now. Whoever gets `.open` or `.trial` says by ``record(_:of:named:isTrial:)`` what
+    /// came of it.
+    func admit(_ service: ServiceID) async -> ServiceAdmission
+    /// Takes in what a service answered. Returns how long it takes nothing more where this answer closes it; else nil.
+    func record(
+        _ answer: ServiceAnswer, of service: ServiceID, named name: String, isTrial: Bool
+    ) async -> Duration?
+    /// Asks for one of the places that a service has for jobs of ours, which is the step's until that has ended. Returns nil
+    /// with a place, else when to ask again.
+    func claimComputation(at service: ServiceID, for step: StepKey, of job: JobID, limit: Int) async -> Timestamp?
+}
+
+/// Whether a request may go to a service now.
+public enum ServiceAdmission: Sendable, Hashable {
+    case open
+    /// The service was closed; this one request finds out whether it still is.
+    case trial
+    /// Nothing goes there; whoever asked has its turn at that time.
+    case closed(until: Timestamp)
+}
+
+/// What an answer says of the service as a whole.
+public enum ServiceAnswer: Sendable, Hashable {
+    /// It took the request, whatever it makes of it.
+    case taken
+    /// It takes nothing before the wait has passed (429 or 503 with Retry-After).
+    case closed(Duration)
+    /// It has too many requests and does not say for how long (429).
+    case tooMany
+    /// None came.
+    case nothing
+
+    /// - Parameter retryAfter: how long the answer asks to wait; less than a second says nothing.
+    public init(status: Int, retryAfter: Duration?) {
+        let wait = retryAfter.flatMap { $0 >= .seconds(1) ? $0 : nil }
+        switch status {
+        case 429: self = wait.map { .closed($0) } ?? .tooMany
+        case 503: self = wait.map { .closed($0) } ?? .taken
+        default: self = .taken
+        }
+    }
+}
+
+/// Services that are never closed and have any number of places.
+public struct OpenServices: ServiceGate {
+    public init() {}
+
+    public func admit(_ service: ServiceID) async -> ServiceAdmission { .open }
+
+    public func record(
+        _ answer: ServiceAnswer, of service: ServiceID, named name: String, isTrial: Bool
+    ) async -> Duration? { nil }
+
+    public func claimComputation(
+        at service: ServiceID, for step: StepKey, of job: JobID, limit: Int
+    ) async -> Timestamp? { nil }
+}

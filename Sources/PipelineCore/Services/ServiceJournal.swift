@@ -1,0 +1,44 @@
+/// What a journal keeps of services, beyond jobs.
+public protocol ServiceJournal: Sendable {
+    /// The services that are closed, the first to open first.
+    func closedServices() async throws(JournalFailure) -> [ClosedService]
+    /// Keeps that a service is closed; nobody has a trial then.
+    func closeService(_ service: ClosedService) async throws(JournalFailure)
+    /// Gives the right to send one trial to a service whose time has passed, until another time. Returns false when somebody
+    /// has it, or the service is closed for longer by now.
+    func beginTrial(of service: ServiceID, at now: Timestamp, until limit: Timestamp) async throws(JournalFailure) -> Bool
+    /// Keeps that a service takes requests again.
+    func openService(_ service: ServiceID) async throws(JournalFailure)
+    /// Gives a step one of the places that a service has, unless it has one; it is free again once the step has ended.
+    /// Returns false when all are taken.
+    func claimComputation(
+        at service: ServiceID, for step: StepKey, of job: JobID, limit: Int
+    ) async throws(JournalFailure) -> Bool
+}
+
+/// A service that has said that it takes nothing before a time.
+public struct ClosedService: Sendable, Hashable {
+    public let id: ServiceID
+    /// What a document calls it, or its host.
+    public var name: String
+    public var since: Timestamp
+    public var until: Timestamp
+    /// How often it was closed with no success between.
+    public var closings: Int
+    /// Until when a trial has time to find out more; nil while there is none.
+    public var trialUntil: Timestamp?
+
+    public init(
+        id: ServiceID, name: String, since: Timestamp, until: Timestamp, closings: Int, trialUntil: Timestamp? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.since = since
+        self.until = until
+        self.closings = closings
+        self.trialUntil = trialUntil
+    }
+
+    /// When it takes a trial. A clock that was set back does not make it longer than it was meant to be.
+    public func opens(at now: Timestamp) -> Timestamp { now >= since ? until : min(until, now + (until - since)) }
+}

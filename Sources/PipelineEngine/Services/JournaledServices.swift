@@ -1,0 +1,96 @@
+public import PipelineCore
+import Synchronization
+
+/// Services as a journal knows them: what one process learns holds for all, also over a restart.
+///
+/// What is closed is read again once a second at most, so that a request costs no look at the journal.
+public final class JournaledServices: ServiceGate {
+    private struct State {
+        var services: [ServiceID: ServiceAvailability] = [:]
+        /// Those that are being written: what the journal says of them is older.
+        var writing: [ServiceID: Int] = [:]
+        var isReading = false
+        var lastRead: Timestamp?
+    }
+
+    private let journal: any ServiceJournal
+    private let clock: any WallClock
+    private let state = Mutex(State())
+
+    private static let readingInterval = Duration.seconds(1)
+
+    public init(journal: any ServiceJournal, clock: any WallClock) {
+        self.journal = journal
+        self.clock = clock
+    }
+
+    public func admit(_ service: ServiceID) async -> ServiceAdmission {
+        await read(at: clock.now)
+        let now = clock.now
+        if let admission = state.withLock({ $0.services[service, default: .init()].admission(at: now) }) {
+            return admission
+        }
+        let limit = now + ServiceAvailability.trialLength
+        if (try? await journal.beginTrial(of: service, at: now, until: limit)) == true {
+            state.withLock { $0.services[service, default: .init()].beginTrial(until: limit) }
+            return .trial
+        }
+        state.withLock { $0.lastRead = nil }
+        return .closed(until: turn(service))
+    }
+
+    public func record(
+        _ answer: ServiceAnswer, of service: ServiceID, named name: String, isTrial: Bool
+    ) async -> Duration? {
+        let now = clock.now
+        let (change, wait) = state.withLock { state in
+            let change = state.services[service, default: .init()].record(
+                answer, of: service, named: name, isTrial: isTrial, at: now)
+            if change != .nothing { state.writing[service, default: 0] += 1 }
+            // One that came beside the answer that closed it has cost nothing either.
+            let isRefusal = answer != .taken && answer != .nothing
+            let wait = isRefusal ? state.services[service]?.closed.map { max(.zero, $0.opens(at: now) - now) } : nil
+            return (change, wait)
+        }
+        switch change {
+        case .nothing: return wait
+        // What can't be kept holds for this process all the same.
+        case .close(let closed): try? await journal.closeService(closed)
+        case .open: try? await journal.openService(service)
+        }
+        state.withLock { $0.writing[service, default: 1] -= 1 }
+        return wait
+    }
+
+    public func claimComputation(
+        at service: ServiceID, for step: StepKey, of job: JobID, limit: Int
+    ) async -> Timestamp? {
+        let isClaimed = try? await journal.claimComputation(at: service, for: step, of: job, limit: limit)
+        return isClaimed == true ? nil : turn(service)
+    }
+
+    private func turn(_ service: ServiceID) -> Timestamp {
+        let now = clock.now
+        return state.withLock { $0.services[service, default: .init()].turn(at: now) }
+    }
+
+    private func read(at now: Timestamp) async {
+        let isDue = state.withLock { state in
+            if state.isReading { return false }
+            if let last = state.lastRead, now >= last, now - last < Self.readingInterval { return false }
+            state.isReading = true
+            return true
+        }
+        guard isDue else { return }
+        let kept = try? await journal.closedServices()
+        state.withLock { state in
+            state.isReading = false
+            state.lastRead = now
+            guard let kept else { return }
+            let byID = Dictionary(kept.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            for id in Set(state.services.keys).union(byID.keys) where state.writing[id, default: 0] == 0 {
+                if state.services[id]?.closed != byID[id] { state.services[id, default: .init()].replace(with: byID[id]) }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// A service that takes no submits for a while, or only so many jobs at a time, under a batch of the built program.
+@Suite("A service of a batch")
+struct ClosedServiceTests {
+    private final class Counts: Sendable {
+        struct Values {
+            var requests = 0
+            var refused = 0
+            var open: Set<String> = []
+            var most = 0
+            var polls: [String: Int] = [:]
+            /// The first submit after the time that was named.
+            var closesUntil: ContinuousClock.Instant?
+            var early = 0
+        }
+        let values = Mutex(Values())
+    }
+
+    private func run(
+        _ names: ClosedRange<Int>, limits: String, _ answer: @escaping @Sendable (ReceivedRequest) -> ScriptedAnswer,
+        _ check: (Workplace, ProgramEnd) async throws -> Void
+    ) async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { answer($0) }
+            defer { server.stop() }
+            try FileManager.default.createDirectory(
+                atPath: workplace.path("in"), withIntermediateDirectories: true)
+            for number in names { try workplace.write("in/\(number).wav", "x") }
+            try workplace.write(
+                "model.json",
+                """
+                { "pipeline": 1, "name": "model", "inputs": { "file": { "type": "file" } },
+                  "services": { "api": { "url": "${{ env.API_URL }}", \(limits)
+                      "with": [ { "bearer": "t" } ] } },
+                  "stages": [
+                    { "id": "model", "kind": "compute", "service": "api", "retry": { "attempts": 1 },
+                      "submit": { "POST": "/jobs", "json": { "name": "${{ job.item }}" },
+                                  "once": { "key": "Idempotency-Key" }, "capture": { "id": "$.id" } },
+                      "poll": { "GET": "/jobs/${{ self.id }}", "every": "20ms", "status": "$.state",
+                                "succeeded": ["done"] } } ] }
+                """)
+            let end = try await workplace.run(
+                "run", "model.json", "--each", "file=in/*", "--batch", "june", environment: ["API_URL": server.url])
+            try await check(workplace, end)
+        }
+    }
+
+    @Test("that closes with Retry-After is asked by one item again, and costs no item an attempt")
+    func closes() async throws {
+        let counts = Counts()
+        try await run(1...30, limits: "") { request in
+            if request.method == "GET" { return .json(#"{"state": "done"}"#) }
+            return counts.values.withLock { counts in
+                counts.requests += 1
+                if let until = counts.closesUntil {
+                    if ContinuousClock.now < until { counts.early += 1 }
+                } else {
+                    counts.closesUntil = ContinuousClock.now + .seconds(2)
+                }
+                // Those that were under way together, and the first trial.
+                if counts.refused < 1 || counts.closesUntil.map({ ContinuousClock.now < $0 }) == true {
+                    counts.refused += 1
+                    return .status(429, headers: [("Retry-After", "2")], body: "no credit")
+                }
+                return .json(#"{"id": "\#(request.header("Idempotency-Key") ?? "")"}"#)
+            }
+        } _: { workplace, end in
+            #expect(end.cause == .exited(0), "\(end)")
+            let values = counts.values.withLock { $0 }
+            #expect(values.refused <= 30 && values.requests == 30 + values.refused)
+            let rows = try await workplace.run("results", "june")
+            #expect(rows.lines.count == 30)
+            let listed = try await workplace.run("list", "--items", "june", "--json")
+            #expect(listed.cause == .exited(0))
+            for number in 1...30 {
+                let stage = try await workplace.show("june/\(number).wav")["stages"]?.array?.first
+                #expect(stage?["attempts"] == 1, "\(number): \(stage?.text ?? "")")
+            }
+            #expect(try await workplace.show("june")["closed"] == [])
+        }
+    }
+
+    @Test("never has more remote jobs than 'computations' says")
+    func places() async throws {
+        let counts = Counts()
+        try await run(1...12, limits: #""limits": { "computations": 3 },"#) { request in
+            counts.values.withLock { counts in
+                if request.method == "POST" {
+                    let key = request.header("Idempotency-Key") ?? ""
+                    counts.open.insert(key)
+                    counts.most = max(counts.most, counts.open.count)
+                    return .json(#"{"id": "\#(key)"}"#)
+                }
+                let key = String(request.path.dropFirst("/jobs/".count))
+                counts.polls[key, default: 0] += 1
+                let isDone = counts.polls[key, default: 0] >= 3
+                if isDone { counts.open.remove(key) }
+                return .json(#"{"state": "\#(isDone ? "done" : "running")"}"#)
+            }
+        } _: { workplace, end in
+            #expect(end.cause == .exited(0), "\(end)")
+            #expect(counts.values.withLock { $0.most } == 3)
+        }
+    }
+}

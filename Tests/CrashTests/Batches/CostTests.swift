@@ -1,0 +1,89 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Testing
+
+/// What a batch costs, what bounds that, and what it tells while reading.
+@Suite("A batch's money and files")
+struct CostTests {
+    private func document(_ stage: String, to: String = "") -> String {
+        """
+        { "pipeline": 1, "name": "model", "inputs": { "file": { "type": "string" } },
+          "services": { "api": { "url": "${{ env.API_URL }}" } },
+          "stages": [
+            { "id": "model", "kind": "request", "service": "api", \(stage)
+              "request": { "POST": "/models", "json": { "name": "${{ inputs.file }}" }, "once": { "resend": true } }
+              \(to) } ] }
+        """
+    }
+
+    private func withScene(_ body: (Workplace, [String: String]) async throws -> Void) async throws {
+        try await withWorkplace { workplace in
+            let server = try LoopbackServer { request in
+                let name = (try? JSON.parse(request.body))?["name"]?.string ?? ""
+                return name.hasPrefix("bad")
+                    ? .json(#"{"error": "bad"}"#, status: 422) : .json(#"{"usage": {"total": 250}}"#)
+            }
+            defer { server.stop() }
+            try await body(workplace, ["API_URL": server.url])
+        }
+    }
+
+    private func lines(_ names: some Sequence<String>) -> String { names.joined(separator: "\n") + "\n" }
+
+    @Test("is summed over items, and stops the batch before it is passed; more goes on")
+    func spend() async throws {
+        try await withScene { workplace, environment in
+            try workplace.write("model.json", document(#""cost": "response.body.usage.total * 0.002","#))
+            try workplace.write("rows.csv", "file\n" + lines((1...40).map { "talk-\($0)" }))
+            let end = try await workplace.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", "--spend", "12", environment: environment)
+            #expect(end.cause == .exited(75), "\(end)")
+            #expect(end.errors.contains("go on with: pipeline resume june --spend MORE"), "\(end)")
+            let shown = try await workplace.show("june")
+            #expect(shown["cause"] == "spent" && shown["cost"]?.number?.double == 12, "\(shown.text)")
+            #expect(shown["counts"]?["succeeded"] == 24 && shown["counts"]?["pending"] == 16, "\(shown.text)")
+            #expect(try await workplace.show("june/talk-1")["cost"]?.number?.double == 0.5)
+            let text = try await workplace.run("show", "june")
+            #expect(text.output.contains("cost      12 of 12"), "\(text)")
+            let more = try await workplace.run("resume", "june", "--spend", "100", environment: environment)
+            #expect(more.cause == .exited(0), "\(more)")
+            #expect(try await workplace.show("june")["cost"]?.number?.double == 20)
+            let rows = try await workplace.run("results", "june")
+            #expect(rows.lines.count == 40 && rows.lines.allSatisfy { $0.contains(#""cost":0.5"#) }, "\(rows)")
+        }
+    }
+
+    @Test("goes on after too many failures for as many more")
+    func tolerance() async throws {
+        try await withScene { workplace, environment in
+            try workplace.write("model.json", document(""))
+            let names = (1...30).map { $0 % 3 == 0 ? "bad-\($0)" : "talk-\($0)" }
+            try workplace.write("rows.csv", "file\n" + lines(names))
+            let first = try await workplace.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", "--tolerate", "2", "--at-once", "1",
+                environment: environment)
+            #expect(first.cause == .exited(75), "\(first)")
+            #expect(try await workplace.show("june")["counts"]?["failed"] == 3)
+            let second = try await workplace.run("resume", "june", environment: environment)
+            #expect(second.cause == .exited(75), "\(second)")
+            let counts = try await workplace.show("june")["counts"]
+            #expect(counts?["failed"] == 6 && counts?["succeeded"] == 12, "\(counts?.text ?? "")")
+        }
+    }
+
+    @Test("two items that would write one file are told while they are read; the first is done")
+    func targets() async throws {
+        try await withScene { workplace, environment in
+            try workplace.write(
+                "model.json", document("", to: #", "to": "out/${{ basename(inputs.file) }}.json""#))
+            try workplace.write("rows.csv", "file\n" + lines(["a/x", "b/x", "c/y"]))
+            let end = try await workplace.run(
+                "run", "model.json", "--each", "rows.csv", "--batch", "june", environment: environment)
+            #expect(end.cause == .exited(1) && end.lines.count == 2, "\(end)")
+            #expect(end.errors.contains("it would write"), "\(end)")
+            let counts = try await workplace.show("june")["counts"]
+            #expect(counts?["failed"] == 1 && counts?["succeeded"] == 2, "\(counts?.text ?? "")")
+        }
+    }
+}
