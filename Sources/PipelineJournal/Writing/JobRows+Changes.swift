@@ -166,7 +166,7 @@ extension SuspensionCause {
     private var isLater: Bool {
         switch self {
         case .interrupted, .paused, .noNetwork, .crashed, .secret: false
-        case .extension, .tooManyFailures, .sameFailure: true
+        case .extension, .tooManyFailures, .sameFailure, .spent: true
         }
     }
 
