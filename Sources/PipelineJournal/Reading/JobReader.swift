@@ -1,15 +1,15 @@
 import JSONPath
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 /// Reads jobs inside one transaction of the reading connection: all that it gives belongs to one moment.
-struct JobReader: JournalAccess {
-    let connection: SQLiteConnection
-    let owners: Owners
+struct JobReader<Connection: JournalConnection>: JournalAccess {
+    let connection: Connection
+    let owners: Connection.Owners
     /// Documents that were read already: jobs which started from the same text share its storage.
     private(set) var documents: [Int64: String] = [:]
 
-    init(connection: SQLiteConnection, owners: Owners) {
+    init(connection: Connection, owners: Connection.Owners) {
         self.connection = connection
         self.owners = owners
     }
@@ -90,7 +90,7 @@ struct JobReader: JournalAccess {
             """
             SELECT jobs.number, key, pipeline, started, documents.digest, document, documents.source, source_name,
                 inputs, environment, document_folder, output_folder, overwrites, found_secrets, mode, request,
-                ifnull(stopped, cause) AS cause, ended, item_key,
+                coalesce(stopped, cause) AS cause, ended, item_key,
                 (SELECT id FROM jobs AS others WHERE others.number = jobs.batch) AS batch
             FROM jobs LEFT JOIN batches ON batches.job = jobs.number JOIN documents ON documents.number = jobs.document WHERE id = :job
             """, ["job": job.text]
