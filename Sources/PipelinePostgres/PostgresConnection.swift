@@ -72,23 +72,20 @@ package final class PostgresConnection {
             }
         }
         guard let opened else { throw PostgresError(kind: .refused, message: "out of memory") }
+        // From here on the end of the object closes it.
         handle = opened
         guard library.status(opened) == 0 else {
-            let error = Self.refusal(library, opened, address)
-            library.finish(opened)
-            throw error
+            throw Self.refusal(library, opened, address)
         }
         _ = library.setNoticeReceiver(opened, { _, _ in }, nil)
         guard library.serverVersion(opened) >= 140_000 else {
             let version = library.serverVersion(opened) / 10_000
-            library.finish(opened)
             throw PostgresError(
                 kind: .refused, state: "0A000",
                 message: "the server at \(address.description) is PostgreSQL \(version)",
                 hint: "a journal needs PostgreSQL 14 or later")
         }
         guard library.setNonblocking(opened, 1) == 0, library.enterPipelineMode(opened) == 1 else {
-            library.finish(opened)
             throw PostgresError(kind: .refused, message: "libpq refuses pipeline mode")
         }
     }

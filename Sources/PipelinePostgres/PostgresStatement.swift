@@ -12,11 +12,16 @@ struct PostgresStatement {
         var names: [String] = []
         let bytes = Array(sql.utf8)
         var index = 0
-        var isQuoted = false
+        /// The quote that a text or a name began with.
+        var quote: UInt8?
         while index < bytes.count {
             let byte = bytes[index]
-            if byte == UInt8(ascii: "'") { isQuoted.toggle() }
-            let isColon = byte == UInt8(ascii: ":") && !isQuoted
+            if quote == byte {
+                quote = nil
+            } else if quote == nil, byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
+                quote = byte
+            }
+            let isColon = byte == UInt8(ascii: ":") && quote == nil
             // Two of them are a cast.
             if isColon, index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: ":") {
                 text += [byte, byte]

@@ -27,7 +27,11 @@ final class ClaimedJobs: BackgroundJobs {
     func run(for scheduler: JobScheduler, _ log: DaemonLog) async {
         await withDiscardingTaskGroup { group in
             group.addTask { [self] in
+                var looks = 0
                 for await _ in journal.work() {
+                    looks += 1
+                    // The first comes before it is known.
+                    if looks == 2, !journal.isHearing { log.note(Self.deafness) }
                     mayHaveMore.withLock { $0 = true }
                     room.yield()
                     await tellUntold(scheduler)
@@ -49,6 +53,10 @@ final class ClaimedJobs: BackgroundJobs {
             group.cancelAll()
         }
     }
+
+    private static let deafness =
+        "a pooler swallows messages of other processes, which are found every 5 s then; PIPELINE_JOURNAL_LISTEN may name "
+        + "the server itself"
 
     private func tellUntold(_ scheduler: JobScheduler) async {
         for job in (try? await journal.untoldJobs()) ?? [] { scheduler.take(job) }

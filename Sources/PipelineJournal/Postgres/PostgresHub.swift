@@ -96,6 +96,7 @@ final class PostgresHub: Sendable {
 
     private func receive(_ message: OwnerMessage, _ text: String, for owner: OwnerID?) {
         if owner == nil, text == "work" { return tellWork() }
+        if owner == nil, text.hasPrefix("ping ") { return }
         switch message {
         case .inbox(let job): lookForRequests(of: owner, naming: job)
         case .watch(let other, let job): watchers.add(other, job, at: clock.now)

@@ -113,16 +113,14 @@ public final class PostgresJournal: Journal, BatchJournal, DurationHistory {
         let leases = owners.leases
         if !leases.isEmpty || owners.isWorker {
             let name = owner
-            try? await writer.write { [owners] (rows) throws(JournalFailure) in
+            try? await writer.write { (rows) throws(JournalFailure) in
                 for lease in leases { try rows.release(lease) }
-                try rows.run(
-                    "UPDATE workers SET lease_until = clock_timestamp() WHERE id = :owner", ["owner": name.text])
-                for other in Set(leases.map(\.owner)) where other != name {
+                for owner in Set(leases.map(\.owner)).union([name]) {
                     try rows.run(
-                        "UPDATE workers SET lease_until = clock_timestamp() WHERE id = :owner", ["owner": other.text])
+                        "UPDATE workers SET lease_until = clock_timestamp(), at_once = NULL WHERE id = :owner",
+                        ["owner": owner.text])
                 }
                 try PostgresHub.tellOfWork(rows.connection)
-                _ = owners
             }
         }
         hub.close()

@@ -123,6 +123,7 @@ final class PostgresListener: Sendable {
         var heard: Set<String> = []
         var next = now() + Int64(interval)
         try hear([Self.everybody], &heard, connection)
+        let isHearing = try connection.isPooled ? hearsItself(connection) : true
         while true {
             let (owners, outgoing, isClosed) = state.withLock { state in
                 defer { state.outgoing = [] }
@@ -130,7 +131,7 @@ final class PostgresListener: Sendable {
             }
             if isClosed { return }
             if try hear(owners.map(Self.channel), &heard, connection) {
-                state.withLock { $0.isHearing = true }
+                state.withLock { $0.isHearing = isHearing }
                 // What came before anybody listened is found in the rows.
                 look()
             }
@@ -159,6 +160,21 @@ final class PostgresListener: Sendable {
         for channel in new { try connection.execute("LISTEN \"\(channel.replacing("\"", with: ""))\"") }
         heard.formUnion(new)
         return !new.isEmpty
+    }
+
+    /// A pooler that gives each transaction another session takes LISTEN and brings nothing: true if a message from
+    /// another session comes within a second.
+    private func hearsItself(_ connection: PostgresConnection) throws(PostgresError) -> Bool {
+        let word = "ping \(UInt64.random(in: .min ... .max))"
+        let other = try PostgresConnection(address, name: "pipeline listener")
+        try other.query(
+            "SELECT pg_notify(:channel, :text)", [("channel", .text(Self.everybody)), ("text", .text(word))])
+        let end = now() + 1_000
+        while now() < end {
+            if try connection.notifications().contains(where: { $0.payload == word }) { return true }
+            wait(connection.socket, Int32(max(1, end - now())))
+        }
+        return false
     }
 
     private func deliver(_ notification: (channel: String, payload: String), _ owners: Set<OwnerID>) {

@@ -125,6 +125,17 @@ public final class PostgresServer: Sendable {
         _ = try? await BuiltProgram(path: "/bin/rm").run(["-rf", folder])
     }
 
+    /// Starts another program as the user that the server runs as, who gets the folder.
+    func startAsUser(_ path: String, _ arguments: [String], owning folder: String) throws -> RunningProgram {
+        guard let user = Self.user else {
+            return try BuiltProgram(path: path).start(arguments, environment: Self.environment, limit: .seconds(3600))
+        }
+        chown(folder, user.id, user.group)
+        return try BuiltProgram(path: "/usr/bin/setpriv").start(
+            ["--reuid", "\(user.id)", "--regid", "\(user.group)", "--clear-groups", path] + arguments,
+            environment: Self.environment, limit: .seconds(3600))
+    }
+
     // MARK: Programs
 
     private static let environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"]

@@ -46,8 +46,8 @@ struct PostgresAddressTests {
 
     @Test("finds the parameters of a statement, and neither casts nor texts")
     func findsParameters() {
-        let statement = PostgresStatement("SELECT ':no', :job::BIGINT, :a || :job")
-        #expect(statement.text == "SELECT ':no', $1::BIGINT, $2 || $1")
+        let statement = PostgresStatement("SELECT ':no', \"a:b\", :job::BIGINT, :a || :job")
+        #expect(statement.text == "SELECT ':no', \"a:b\", $1::BIGINT, $2 || $1")
         #expect(statement.names == ["job", "a"])
     }
 }
