@@ -23,6 +23,13 @@ demo: dependencies ## Start the demonstration service, turn a selfie (VIDEO=me.y
 	swift build $(CHECK) --product selfie-studio
 	.scripts/demo "$$(swift build $(CHECK) --show-bin-path)" $(VIDEO)
 
+.PHONY: demo-machines
+demo-machines: dependencies ## Run 300 jobs by three workers on a PostgreSQL of its own, and kill one with -9
+	swift build $(CHECK) --product pipeline
+	swift build $(CHECK) --product pipeline-daemon
+	swift build $(CHECK) --product selfie-studio
+	.scripts/demo-machines "$$(swift build $(CHECK) --show-bin-path)"
+
 .PHONY: test
 test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build
 	@.scripts/peers >/dev/null || true

@@ -71,9 +71,14 @@ let package = Package(
         .target(name: "NetworkTasks", swiftSettings: settings),
         .target(
             name: "PipelineJournal",
-            dependencies: ["CSQLite", "PipelineSQLite", "PipelineCore", "PipelineHTTP", "JSONPath"],
+            dependencies: [
+                "CSQLite", "PipelineSQL", "PipelineSQLite", "PipelinePostgres", "PipelineCore", "PipelineHTTP",
+                "JSONPath",
+            ],
             swiftSettings: settings),
-        .target(name: "PipelineSQLite", dependencies: ["CSQLite"], swiftSettings: settings),
+        .target(name: "PipelineSQL", swiftSettings: settings),
+        .target(name: "PipelineSQLite", dependencies: ["CSQLite", "PipelineSQL"], swiftSettings: settings),
+        .target(name: "PipelinePostgres", dependencies: ["PipelineSQL"], swiftSettings: settings),
         .target(name: "CChecksum"),
         .target(name: "CFiles"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -101,8 +106,8 @@ let package = Package(
         .target(
             name: "PipelineCommands",
             dependencies: [
-                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineStages", "JSONPath", "CBuild",
-                "CTexts", argumentParser,
+                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineStages", "JSONPath",
+                "CBuild", "CTexts", argumentParser,
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -226,7 +231,9 @@ let package = Package(
                 "PipelineJournal", "PipelineSQLite", "PipelineTestKit", "PipelineCore", "PipelineHTTP", "JSONPath",
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
-        .testTarget(name: "PipelineSQLiteTests", dependencies: ["CSQLite", "PipelineSQLite"], swiftSettings: settings),
+        .testTarget(
+            name: "PipelineSQLiteTests", dependencies: ["CSQLite", "PipelineSQL", "PipelineSQLite"],
+            swiftSettings: settings),
         .testTarget(
             name: "PipelineCommandsTests",
             dependencies: ["PipelineCommands", "PipelineKit", "PipelineCore", "JSONPath"],

@@ -12,6 +12,8 @@ final class Daemon: Sendable {
     struct Options: Sendable {
         /// Where pushes are taken, HOST:PORT; nil for loopback and a port that is free.
         var listen: String?
+        /// How many jobs run at a time; nil for as many as fit.
+        var atOnce: Int?
         /// Where a starter waits to hear that it listens.
         var readyDescriptor: Int32?
         /// After how long without a job it ends by itself; nil for never.
@@ -25,6 +27,8 @@ final class Daemon: Sendable {
     private let journal: Workspace.Journal
     private let jobs: DaemonJobs
     private let scheduler: JobScheduler
+    /// Set on a journal that machines share.
+    private let claims: ClaimedJobs?
     /// Nil without a public address: then nobody can know where to push to.
     private let desk: CallbackHandler?
     private let clock = SystemClock()
@@ -36,12 +40,23 @@ final class Daemon: Sendable {
         self.options = options
         self.log = log
         manager = ServiceManager(environment: settings.environment)
-        journal = try workspace.openBackgroundJournal()
+        journal = try workspace.openBackgroundJournal { failure in
+            log.note(failure.map { "waits for the journal: \(DaemonCommand.sentence($0, settings))" } ?? "goes on")
+        }
         let secrets = try workspace.secrets()
         let engine = try workspace.engine(journal: journal, secrets: secrets) { _ in }
         let plans = PlanCache(workspace)
         jobs = DaemonJobs(journal: journal, engine: engine, secrets: secrets, plans: plans, log: log)
-        scheduler = JobScheduler(jobs, clock: clock)
+        var limits = JobScheduler.Limits()
+        if let atOnce = options.atOnce { limits.drives = atOnce }
+        if let shared = journal as? any SharedJournal {
+            let claims = ClaimedJobs(jobs, shared, atOnce: limits.drives, clock: clock)
+            scheduler = JobScheduler(claims, clock: clock, limits: limits)
+            self.claims = claims
+        } else {
+            scheduler = JobScheduler(jobs, clock: clock, limits: limits)
+            claims = nil
+        }
         desk = try workspace.callbackAddresses().map { [journal, jobs, clock] addresses in
             CallbackHandler(
                 journal: journal, addresses: addresses, plans: plans, jobs: jobs, clock: clock,
@@ -52,11 +67,14 @@ final class Daemon: Sendable {
     /// Runs until a signal, or until there is nothing to do; throws when it can't begin.
     func run() async throws {
         try await journal.claimName()
+        try await claims?.begin()
         let requests = journal.requests(for: journal.owner)
         let attentions = journal.attentions()
         let receiver = try await startReceiver()
-        let control = ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) })
-        control.start()
+        // A worker is asked through the journal alone: several may share a state folder.
+        let control =
+            claims == nil ? ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) }) : nil
+        control?.start()
         for number in [SIGPIPE, SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
         let (wishes, wish) = AsyncStream<Void>.makeStream()
         let signals = StopSignals { wish.yield() }
@@ -65,15 +83,19 @@ final class Daemon: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { for await job in requests { self.scheduler.knock(job) } }
             group.addTask { for await attention in attentions { self.scheduler.take(attention) } }
-            group.addTask { await self.searchJournal() }
+            if let claims {
+                group.addTask { await claims.run(for: self.scheduler, self.log) }
+            } else {
+                group.addTask { await self.searchJournal() }
+            }
             group.addTask { await self.endWhenIdle() }
             group.addTask { for await _ in wishes { self.stop() } }
             await scheduler.run()
             group.cancelAll()
         }
-        control.close()
+        control?.close()
         await receiver?.stop()
-        if manager.listener == nil { unlink(ControlAddress(stateFolder: settings.stateFolder).path) }
+        if claims == nil, manager.listener == nil { unlink(ControlAddress(stateFolder: settings.stateFolder).path) }
         await journal.close()
         log.note("stopped")
     }

@@ -23,6 +23,9 @@ struct DaemonCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Where pushes are taken; loopback and any port by default.", valueName: "addr"))
     var listen: String?
 
+    @Option(help: ArgumentHelp("On a journal that machines share: how many jobs run at a time.", valueName: "n"))
+    var atOnce: Int?
+
     @Flag(help: "Say on descriptor 3 when ready, and end after a while without jobs.")
     var onDemand = false
 
@@ -56,12 +59,12 @@ struct DaemonCommand: ParsableCommand {
 
     private func options(_ environment: [String: String]) -> Daemon.Options {
         Daemon.Options(
-            listen: listen ?? environment["PIPELINE_LISTEN"],
+            listen: listen ?? environment["PIPELINE_LISTEN"], atOnce: atOnce,
             readyDescriptor: onDemand ? BackgroundOwner.readyDescriptor : nil,
             idleLimit: onDemand ? .seconds(600) : nil)
     }
 
-    private static func sentence(_ failure: JournalFailure, _ settings: Settings) -> String {
+    static func sentence(_ failure: JournalFailure, _ settings: Settings) -> String {
         switch failure {
         case .other(let text): text
         case .full(let folder): "no space left in \(folder)"

@@ -1,4 +1,5 @@
 public import PipelineCore
+import PipelineSQLite
 
 /// The journal in one SQLite database of the state folder, shared by all processes of one user on one machine.
 ///
@@ -76,14 +77,18 @@ extension SQLiteJournal {
         _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
     ) async throws(JournalFailure) -> Lease {
         let presence = try await enter(owner)
-        let insert = { @Sendable (rows: JobRows) throws(JournalFailure) in try rows.insert(job, events, for: owner) }
+        let insert = { @Sendable (rows: JobRows<SQLiteConnection>) throws(JournalFailure) in
+            try rows.insert(job, events, for: owner)
+        }
         // Before the writer waits again: it renews leases only for owners with jobs.
         return try await writer.write(onCommit: { presence.add(job.record.id) }, insert)
     }
 
     public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
         let presence = try await enter(owner)
-        let acquire = { @Sendable (rows: JobRows) throws(JournalFailure) in try rows.acquire(job, for: owner) }
+        let acquire = { @Sendable (rows: JobRows<SQLiteConnection>) throws(JournalFailure) in
+            try rows.acquire(job, for: owner)
+        }
         return try await writer.write(onCommit: { presence.add(job) }, acquire)
     }
 
@@ -115,7 +120,7 @@ extension SQLiteJournal {
     func enter(_ owner: OwnerID) async throws(JournalFailure) -> OwnerPresence {
         let presence = try owners.enter(owner)
         if presence.isCleared { return presence }
-        let clear = { @Sendable (rows: JobRows) throws(JournalFailure) in
+        let clear = { @Sendable (rows: JobRows<SQLiteConnection>) throws(JournalFailure) in
             // Another call may have been first, and taken jobs since.
             if !presence.isCleared { try rows.clear(owner) }
         }

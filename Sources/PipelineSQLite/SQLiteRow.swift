@@ -1,10 +1,11 @@
 import CSQLite
+package import PipelineSQL
 
 /// The row that a statement stands at, read by the names of its columns (`AS` gives an expression one).
 ///
 /// It is valid until the statement goes on. Types are converted as SQLite does (sqlite.org/c3ref/column_blob.html): NULL
 /// reads as zero or as the empty text.
-package struct SQLiteRow {
+package struct SQLiteRow: SQLRow {
     let statement: SQLiteStatement
 
     /// The database's file, for what is told of a row that can't be right.
@@ -13,16 +14,12 @@ package struct SQLiteRow {
     package func isNull(_ name: String) -> Bool { isNull(statement.column(name)) }
 
     package func integer(_ name: String) -> Int64 { sqlite3_column_int64(statement.pointer, statement.column(name)) }
-    package func int(_ name: String) -> Int { Int(integer(name)) }
-    package func flag(_ name: String) -> Bool { integer(name) != 0 }
     package func double(_ name: String) -> Double { sqlite3_column_double(statement.pointer, statement.column(name)) }
 
     package func optionalInteger(_ name: String) -> Int64? {
         let column = statement.column(name)
         return isNull(column) ? nil : sqlite3_column_int64(statement.pointer, column)
     }
-
-    package func optionalInt(_ name: String) -> Int? { optionalInteger(name).map { Int($0) } }
 
     package func optionalDouble(_ name: String) -> Double? {
         let column = statement.column(name)
@@ -31,8 +28,6 @@ package struct SQLiteRow {
 
     package func text(_ name: String) -> String { String(decoding: utf8(statement.column(name)), as: UTF8.self) }
     package func optionalText(_ name: String) -> String? { text(statement.column(name)) }
-
-    package func blob(_ name: String) -> [UInt8] { optionalBlob(name) ?? [] }
 
     package func optionalBlob(_ name: String) -> [UInt8]? {
         let column = statement.column(name)

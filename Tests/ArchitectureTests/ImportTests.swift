@@ -10,8 +10,16 @@ import Testing
         ("PipelineCore", ["JSONPath"]),
         ("PipelineHTTP", ["CCurl", "CZlib", "NetworkTasks"]),
         ("PipelineEngine", ["JSONPath", "PipelineCore"]),
-        ("PipelineSQLite", ["CSQLite"]),
-        ("PipelineJournal", ["CSQLite", "JSONPath", "PipelineCore", "PipelineHTTP", "PipelineSQLite"]),
+        ("PipelineSQL", []),
+        ("PipelineSQLite", ["CSQLite", "PipelineSQL"]),
+        ("PipelinePostgres", ["PipelineSQL"]),
+        (
+            "PipelineJournal",
+            [
+                "CSQLite", "JSONPath", "PipelineCore", "PipelineHTTP", "PipelinePostgres", "PipelineSQL",
+                "PipelineSQLite",
+            ]
+        ),
         (
             "PipelineStages",
             ["CArchive", "CChecksum", "CFiles", "COpenSSL", "JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]
@@ -24,7 +32,10 @@ import Testing
                 "PipelineStages",
             ]
         ),
-        ("PipelineCommands", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelineStages"]),
+        (
+            "PipelineCommands",
+            ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineKit", "PipelineStages"]
+        ),
         ("pipeline", ["PipelineCommands"]),
         ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit"]),
         ("pipeline-daemon", ["PipelineDaemon"]),

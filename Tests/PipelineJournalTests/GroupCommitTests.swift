@@ -44,7 +44,7 @@ struct GroupCommitTests {
         let database = try JournalDatabase(folder)
         let owners = Owners(folder: folder, clock: world.clock, length: 30_000)
         let calls = zip(jobs, leases).map { job, lease in
-            QueuedWrite(
+            QueuedWrite<SQLiteConnection>(
                 perform: { (rows) throws(JournalFailure) in
                     let number = try rows.number(under: lease)
                     try rows.apply([.event(job.event(1))], to: number)

@@ -21,7 +21,7 @@ struct HistoryConformanceTests {
 
     @Test("gives samples back, of each stage the last ones, oldest first", arguments: JournalKind.allCases)
     func samples(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try Self.open(world)
         let job = JobSnapshot.example(1)
@@ -35,7 +35,7 @@ struct HistoryConformanceTests {
 
     @Test("gives the ledger's rows back, and keeps them when their job is removed", arguments: JournalKind.allCases)
     func resumes(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try Self.open(world)
         let job = JobSnapshot.example(1)

@@ -11,7 +11,7 @@ struct JournalConformanceTests {
 
     @Test("gives a new job back as it was created", arguments: JournalKind.allCases)
     func creates(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         let job = JobSnapshot.example(1)
@@ -28,7 +28,7 @@ struct JournalConformanceTests {
 
     @Test("gives all kinds of change back as they were committed", arguments: JournalKind.allCases)
     func keepsChanges(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         var job = JobSnapshot.example(2)
@@ -56,7 +56,7 @@ struct JournalConformanceTests {
 
     @Test("keeps a push once, and knows which ones a step was woken for", arguments: JournalKind.allCases)
     func keepsPushes(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         let id = JobSnapshot.example(3).record.id
@@ -86,7 +86,7 @@ struct JournalConformanceTests {
 
     @Test("keeps who is told of what; what was sent is not changed any more", arguments: JournalKind.allCases)
     func keepsNotifications(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         var job = JobSnapshot.example(4)
@@ -169,7 +169,7 @@ struct JournalConformanceTests {
 
     @Test("keeps which step wrote a file", arguments: JournalKind.allCases)
     func fileSteps(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         let job = JobSnapshot.example(4)
@@ -183,7 +183,7 @@ struct JournalConformanceTests {
 
     @Test("keeps all changes of a commit or none", arguments: JournalKind.allCases)
     func isAtomic(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         let job = JobSnapshot.example(3)
@@ -203,7 +203,7 @@ struct JournalConformanceTests {
 
     @Test("refuses a step made from a row that is not the last", arguments: JournalKind.allCases)
     func comparesVersions(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         let job = JobSnapshot.example(4)
@@ -221,7 +221,7 @@ struct JournalConformanceTests {
 
     @Test("takes an event only as the next of its job", arguments: JournalKind.allCases, [nil, 1, 3] as [Int?])
     func ordersEvents(kind: JournalKind, sequence: Int?) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         let job = JobSnapshot.example(5)
@@ -235,7 +235,7 @@ struct JournalConformanceTests {
 
     @Test("lets no owner say that it crashed", arguments: JournalKind.allCases)
     func refusesCrashed(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         let lease = try await journal.create(.example(6), events: [], owner: owner)
@@ -244,7 +244,7 @@ struct JournalConformanceTests {
 
     @Test("refuses a second job of a key, and names the first", arguments: JournalKind.allCases)
     func guardsKeys(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         let first = JobSnapshot.example(7, key: "nightly")
@@ -260,7 +260,7 @@ struct JournalConformanceTests {
 
     @Test("lists what a query selects, newest first", arguments: JournalKind.allCases)
     func lists(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         for number in 1...6 {
@@ -286,7 +286,7 @@ struct JournalConformanceTests {
 
     @Test("forgets a job that has ended, and no other", arguments: JournalKind.allCases)
     func removes(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         let (job, same) = (JobSnapshot.example(9), JobSnapshot.example(10))

@@ -12,7 +12,7 @@ struct JournalOwnershipConformanceTests {
 
     @Test("keep a job while they live", arguments: JournalKind.allCases)
     func excludes(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let (mine, theirs) = (try world.open(), try world.open())
         _ = try await mine.create(job, events: [], owner: owner)
@@ -26,7 +26,7 @@ struct JournalOwnershipConformanceTests {
 
     @Test("hand a job over with a higher epoch", arguments: JournalKind.allCases)
     func handsOver(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let (mine, theirs) = (try world.open(), try world.open())
         let first = try await mine.create(job, events: [], owner: owner)
@@ -41,7 +41,7 @@ struct JournalOwnershipConformanceTests {
 
     @Test("let a job go, and end it, in the transaction that says so", arguments: JournalKind.allCases)
     func letsGoInOneTransaction(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let (mine, theirs) = (try world.open(), try world.open())
         let first = try await mine.create(job, events: [], owner: owner)
@@ -55,7 +55,7 @@ struct JournalOwnershipConformanceTests {
 
     @Test("lose their jobs at once when they are killed", arguments: JournalKind.allCases)
     func freesDead(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let (mine, theirs) = (try world.open(), try world.open())
         _ = try await mine.create(job, events: [], owner: owner)
@@ -67,7 +67,7 @@ struct JournalOwnershipConformanceTests {
     @Test(
         "know by the clock alone that a job may be another's after they were stopped", arguments: JournalKind.allCases)
     func doubts(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let (mine, theirs) = (try world.open(), try world.open())
         let first = try await mine.create(job, events: [], owner: owner)
@@ -86,7 +86,7 @@ struct JournalOwnershipConformanceTests {
 
     @Test("hold a job at once that comes after a long time without any", arguments: JournalKind.allCases)
     func holdsAfterIdleness(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let mine = try world.open()
         try await mine.release(try await mine.create(job, events: [], owner: owner))
@@ -97,7 +97,7 @@ struct JournalOwnershipConformanceTests {
 
     @Test("are refused once they were stopped and another has taken over", arguments: JournalKind.allCases)
     func refusesStopped(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let (mine, theirs) = (try world.open(), try world.open())
         let first = try await mine.create(job, events: [], owner: owner)
@@ -113,7 +113,7 @@ struct JournalOwnershipConformanceTests {
 
     @Test("go on when they were stopped and nobody came", arguments: JournalKind.allCases)
     func goesOn(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let (mine, theirs) = (try world.open(), try world.open())
         let lease = try await mine.create(job, events: [], owner: owner)
@@ -124,7 +124,7 @@ struct JournalOwnershipConformanceTests {
 
     @Test("have none of the jobs of a killed owner whose name they bear", arguments: JournalKind.allCases)
     func startsAnew(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let mine = try world.open()
         let lease = try await mine.create(job, events: [], owner: owner)
@@ -137,7 +137,7 @@ struct JournalOwnershipConformanceTests {
 
     @Test("are told of requests, and only a living one is", arguments: JournalKind.allCases)
     func tellsRequests(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let (mine, theirs) = (try world.open(), try world.open())
         let lease = try await mine.create(job, events: [], owner: owner)
@@ -154,7 +154,7 @@ struct JournalOwnershipConformanceTests {
 
     @Test("find what was asked before they listened", arguments: JournalKind.allCases)
     func findsEarlierRequests(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let (mine, theirs) = (try world.open(), try world.open())
         _ = try await mine.create(job, events: [], owner: owner)
@@ -165,7 +165,7 @@ struct JournalOwnershipConformanceTests {
 
     @Test("hear no more once the journal is closed", arguments: JournalKind.allCases)
     func endsRequests(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let mine = try world.open()
         _ = try await mine.create(job, events: [], owner: owner)

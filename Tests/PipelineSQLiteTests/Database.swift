@@ -3,6 +3,7 @@
 #elseif canImport(Darwin)
     import Darwin
 #endif
+import PipelineSQL
 import PipelineSQLite
 
 /// A database file of a test's own, removed at the end with its folder.

@@ -1,3 +1,4 @@
+import PipelineSQL
 import PipelineSQLite
 import Testing
 

@@ -1,4 +1,5 @@
 import CSQLite
+import PipelineSQL
 import PipelineSQLite
 import Testing
 

@@ -1,21 +1,30 @@
 import JSONPath
 import PipelineCore
+package import PipelineSQL
 package import PipelineSQLite
 
 /// The values of Core as they stand in columns: times in milliseconds since 1970, JSON as text.
 extension Timestamp: SQLiteValue {
+    package var parameter: SQLParameter { .integer(milliseconds) }
+
     package func bind(to statement: SQLiteStatement, at index: Int32) -> Int32 {
         milliseconds.bind(to: statement, at: index)
     }
 }
 
 extension JSON: SQLiteValue {
+    package var parameter: SQLParameter {
+        var bytes: [UInt8] = []
+        write(into: &bytes)
+        return .utf8(bytes)
+    }
+
     package func bind(to statement: SQLiteStatement, at index: Int32) -> Int32 {
         statement.bindText(at: index) { write(into: &$0) }
     }
 }
 
-extension SQLiteRow {
+extension SQLRow {
     func time(_ name: String) -> Timestamp { Timestamp(milliseconds: integer(name)) }
     func optionalTime(_ name: String) -> Timestamp? { optionalInteger(name).map { Timestamp(milliseconds: $0) } }
 

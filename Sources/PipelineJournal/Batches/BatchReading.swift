@@ -1,6 +1,6 @@
 import JSONPath
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 /// Reads batches and items, in the transaction of whoever reads or writes.
 extension JournalAccess {
@@ -42,13 +42,14 @@ extension JournalAccess {
 
     func item(_ number: Int, of batch: Int64) throws(JournalFailure) -> ItemRecord? {
         try first(
-            "SELECT * FROM items WHERE batch = :batch AND number = :number", ["batch": batch, "number": number],
-            ItemRecord.init)
+            "SELECT * FROM items WHERE batch = :batch AND number = :number", ["batch": batch, "number": number]
+        ) { (row) throws(JournalFailure) in try ItemRecord(row) }
     }
 
     func item(key: String, of batch: Int64) throws(JournalFailure) -> ItemRecord? {
         let found = try first(
-            "SELECT * FROM items WHERE batch = :batch AND key = :key", ["batch": batch, "key": key], ItemRecord.init)
+            "SELECT * FROM items WHERE batch = :batch AND key = :key", ["batch": batch, "key": key]
+        ) { (row) throws(JournalFailure) in try ItemRecord(row) }
         if found != nil { return found }
         return try Int(key).flatMap { (number) throws(JournalFailure) in try item(number, of: batch) }
     }
@@ -59,7 +60,8 @@ extension JournalAccess {
         guard let states else {
             return try all(
                 "SELECT * FROM items WHERE batch = :batch AND number > :after ORDER BY number LIMIT :limit",
-                ["batch": batch, "after": number, "limit": limit], ItemRecord.init)
+                ["batch": batch, "after": number, "limit": limit]
+            ) { (row) throws(JournalFailure) in try ItemRecord(row) }
         }
         var found: [ItemRecord] = []
         for state in states {
@@ -67,7 +69,8 @@ extension JournalAccess {
                 """
                 SELECT * FROM items WHERE batch = :batch AND state = :state AND number > :after
                 ORDER BY number LIMIT :limit
-                """, ["batch": batch, "state": state.rawValue, "after": number, "limit": limit], ItemRecord.init)
+                """, ["batch": batch, "state": state.rawValue, "after": number, "limit": limit]
+            ) { (row) throws(JournalFailure) in try ItemRecord(row) }
         }
         return Array(found.sorted { $0.number < $1.number }.prefix(limit))
     }
@@ -75,7 +78,7 @@ extension JournalAccess {
     func failures(of batch: Int64, limit: Int) throws(JournalFailure) -> [FailureGroup] {
         try all(
             """
-            SELECT stage, ifnull(status, error ->> '$.title') AS code, count(*) AS count, min(number) AS first,
+            SELECT stage, coalesce(CAST(status AS TEXT), error ->> 'title') AS code, count(*) AS count, min(number) AS first,
                 max(attempt) AS attempts
             FROM items WHERE batch = :batch AND state = 'failed'
             GROUP BY stage, code ORDER BY count DESC, first LIMIT :limit
@@ -93,7 +96,7 @@ extension JournalAccess {
 }
 
 extension ItemRecord {
-    fileprivate init(_ row: SQLiteRow) throws(JournalFailure) {
+    fileprivate init(_ row: some SQLRow) throws(JournalFailure) {
         guard let state = State(rawValue: row.text("state")) else {
             throw row.damaged("the item \(row.int("number")) is in an unknown state")
         }

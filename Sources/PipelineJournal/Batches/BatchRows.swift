@@ -1,6 +1,6 @@
 import JSONPath
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 /// The rows of batches and their items inside the writer's transaction.
 extension JobRows {
@@ -22,7 +22,7 @@ extension JobRows {
         var result = AddedItems()
         var next =
             try self.first(
-                "SELECT ifnull(max(number), 0) AS last FROM items WHERE batch = :batch", ["batch": batch]
+                "SELECT coalesce(max(number), 0) AS last FROM items WHERE batch = :batch", ["batch": batch]
             ) { $0.int("last") + 1 } ?? 1
         let first =
             try self.first("SELECT first FROM batches WHERE job = :batch", ["batch": batch]) { $0.int("first") } ?? 1
@@ -122,8 +122,8 @@ extension JobRows {
     }
 
     func reread(_ batch: Int64, _ record: BatchRecord, _ job: JobRecord) throws(JournalFailure) {
-        let (bad, values): (Int, SQLiteValues) = (
-            try run(
+        let (bad, values): (Int, SQLValues) = (
+            try change(
                 "DELETE FROM items WHERE batch = :batch AND state = 'failed' AND attempt = 0", ["batch": batch]),
             [
                 "batch": batch, "sources": JSON.array(record.sources.map { .string($0) }), "folder": record.folder,
@@ -136,7 +136,7 @@ extension JobRows {
             """
             UPDATE batches SET sources = :sources, folder = :folder, settings = :settings, place = NULL, is_read = 0,
                 stopped = NULL, duplicate = 0, streak = 0, streak_stage = NULL, streak_code = NULL,
-                first = 1 + (SELECT ifnull(max(number), 0) FROM items WHERE batch = :batch)
+                first = 1 + (SELECT coalesce(max(number), 0) FROM items WHERE batch = :batch)
             WHERE job = :batch
             """, values)
         try run(
@@ -161,7 +161,7 @@ extension JobRows {
         for number in numbers {
             try run(
                 """
-                UPDATE items SET state = 'running', attempt = max(attempt, 1), error = NULL, stage = NULL, status = NULL
+                UPDATE items SET state = 'running', attempt = CASE WHEN attempt < 1 THEN 1 ELSE attempt END, error = NULL, stage = NULL, status = NULL
                 WHERE batch = :batch AND number = :number
                 """, ["batch": batch, "number": number])
             if let item = try item(number, of: batch) { claimed.append(item) }
@@ -213,7 +213,7 @@ extension JobRows {
 
     /// One statement for each state: a column's name is no parameter.
     private func count(_ change: Int, _ state: ItemRecord.State, _ batch: Int64) throws(JournalFailure) {
-        let values: SQLiteValues = ["batch": batch, "change": change]
+        let values: SQLValues = ["batch": batch, "change": change]
         switch state {
         case .pending: try run("UPDATE batches SET pending = pending + :change WHERE job = :batch", values)
         case .running: try run("UPDATE batches SET running = running + :change WHERE job = :batch", values)
@@ -239,7 +239,8 @@ extension JobRows {
                 // What had not ended goes on; what had begins anew.
                 try run(
                     """
-                    UPDATE items SET state = 'pending', attempt = attempt + (state = 'failed' OR state = 'cancelled')
+                    UPDATE items SET state = 'pending', attempt = CASE WHEN state = 'failed' OR state = 'cancelled'
+                        THEN attempt + 1 ELSE attempt END
                     WHERE batch = :batch AND number = :number
                     """, ["batch": batch, "number": number])
                 try self.count(-1, state, batch)

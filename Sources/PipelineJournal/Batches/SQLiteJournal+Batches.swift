@@ -1,11 +1,12 @@
 public import PipelineCore
+import PipelineSQLite
 
 extension SQLiteJournal {
     public func create(
         _ batch: BatchRecord, job: JobSnapshot, events: [JobEvent], owner: OwnerID
     ) async throws(JournalFailure) -> Lease {
         let presence = try await enter(owner)
-        let insert = { @Sendable (rows: JobRows) throws(JournalFailure) in
+        let insert = { @Sendable (rows: JobRows<SQLiteConnection>) throws(JournalFailure) in
             let lease = try rows.insert(job, events, for: owner)
             try rows.insert(batch, for: job.record.id)
             return lease

@@ -1,6 +1,7 @@
 import Dispatch
 import JSONPath
 public import PipelineHTTP
+import PipelineSQL
 import PipelineSQLite
 
 /// Responses of services in a database of the state folder, readable by this user alone and shared by all processes.

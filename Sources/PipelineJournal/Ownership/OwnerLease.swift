@@ -1,5 +1,5 @@
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 /// The owner of a job and its lease, in the columns `owner`, `boot` and `lease_until`.
 struct OwnerLease {
@@ -8,7 +8,7 @@ struct OwnerLease {
     let until: Int64
 
     /// Nil for a job that nobody took.
-    init?(_ row: SQLiteRow) {
+    init?(_ row: some SQLRow) {
         guard let owner = row.optionalText("owner") else { return nil }
         self.owner = OwnerID(owner)
         boot = row.text("boot")
@@ -17,7 +17,7 @@ struct OwnerLease {
 }
 
 /// Which owners are alive, each looked at once.
-struct LivingOwners {
+struct LivingOwners<Owners: JournalOwners> {
     let owners: Owners
     private var known: [OwnerID: Bool] = [:]
 

@@ -1,6 +1,6 @@
 import JSONPath
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 /// What belongs to a job, by the number of its row.
 extension JobReader {
@@ -18,7 +18,7 @@ extension JobReader {
         return Dictionary(steps, uniquingKeysWith: { $1 })
     }
 
-    private func step(_ row: SQLiteRow, _ key: StepKey, isBrief: Bool) throws(JournalFailure) -> StepRecord {
+    private func step(_ row: Row, _ key: StepKey, isBrief: Bool) throws(JournalFailure) -> StepRecord {
         let name = row.text("state")
         let detail = try row.json("detail")
         guard let state = StepState.Name(rawValue: name).flatMap({ StepState(name: $0, detail: detail) }) else {
@@ -118,7 +118,7 @@ extension JobReader {
     }
 
     func sequence(_ job: Int64) throws(JournalFailure) -> Int {
-        try first("SELECT ifnull(max(sequence), 0) AS last FROM events WHERE job = :job", ["job": job]) {
+        try first("SELECT coalesce(max(sequence), 0) AS last FROM events WHERE job = :job", ["job": job]) {
             $0.int("last")
         } ?? 0
     }

@@ -1,5 +1,5 @@
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 /// What outlives jobs.
 extension JobReader {
@@ -10,7 +10,7 @@ extension JobReader {
             SELECT resumes.time, resumes.pipeline, jobs.id, stage, item, reason, charge, delay, machine_delay, start,
                 is_unlimited
             FROM resumes LEFT JOIN jobs ON jobs.number = resumes.job
-            WHERE resumes.time >= :since AND (:pipeline IS NULL OR resumes.pipeline = :pipeline)
+            WHERE resumes.time >= :since AND (CAST(:pipeline AS TEXT) IS NULL OR resumes.pipeline = :pipeline)
             ORDER BY resumes.time, resumes.number
             """, ["since": time, "pipeline": pipeline]
         ) { (row) throws(JournalFailure) in try resume(row) }
@@ -34,7 +34,7 @@ extension JobReader {
         return ResumeRows(records: records, last: last)
     }
 
-    private func resume(_ row: SQLiteRow) throws(JournalFailure) -> ResumeRecord {
+    private func resume(_ row: Row) throws(JournalFailure) -> ResumeRecord {
         guard let reason = ResumeReason(rawValue: row.text("reason")),
             let charge = ResumeRecord.Charge(rawValue: row.text("charge"))
         else { throw row.damaged("the ledger of resumes has an entry of an unknown kind") }
@@ -52,7 +52,7 @@ extension JobReader {
             SELECT stage, subject, ended, seconds, earliest, size, polls, resumes, bytes, p50, p90, remaining_error,
                 progress_error
             FROM (SELECT *, row_number() OVER (PARTITION BY stage ORDER BY number DESC) AS place FROM samples
-                WHERE pipeline = :pipeline)
+                WHERE pipeline = :pipeline) AS ranked
             WHERE place <= :limit ORDER BY number
             """, ["pipeline": pipeline, "limit": limit]
         ) { row in

@@ -1,5 +1,5 @@
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 /// Jobs that nobody owns, for whoever looks for work.
 extension JobReader {
@@ -23,7 +23,7 @@ extension JobReader {
             """)
     }
 
-    private func ownerless(_ sql: StaticString, _ values: SQLiteValues = [:]) throws(JournalFailure) -> [JobID] {
+    private func ownerless(_ sql: StaticString, _ values: SQLValues = [:]) throws(JournalFailure) -> [JobID] {
         var living = LivingOwners(owners: owners)
         return try all(sql, values) { row in
             OwnerLease(row).flatMap { living.owner($0) } == nil ? JobID(row.text("id")) : nil

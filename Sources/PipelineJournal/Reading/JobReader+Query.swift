@@ -1,5 +1,5 @@
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 extension JobReader {
     /// The jobs that the query selects, newest first; rows that it does not select are not read.
@@ -16,11 +16,11 @@ extension JobReader {
     private func selected(_ query: JobQuery) throws(JournalFailure) -> [(JobID, OwnerLease?)] {
         var found: [(JobID, OwnerLease?)] = []
         // No id holds a character beyond this one, so that all that start with the prefix lie between.
-        let values: SQLiteValues = [
+        let values: SQLValues = [
             "prefix": query.prefix, "end": query.prefix.map { $0 + "\u{10FFFF}" }, "key": query.key,
-            "pipeline": query.pipeline, "limit": query.limit ?? -1,
+            "pipeline": query.pipeline, "limit": query.limit ?? .max,
         ]
-        try connection.forEachRow(ofUnkept: Self.sql(query), values) { (row) throws(JournalFailure) in
+        try connection.readRows(ofUnkept: Self.sql(query), values) { (row) throws(JournalFailure) in
             found.append((JobID(row.text("id")), OwnerLease(row)))
             return true
         }
@@ -30,9 +30,10 @@ extension JobReader {
     /// What is not asked for is no condition on a row, so that SQLite chooses the index of what is.
     private static func sql(_ query: JobQuery) -> String {
         let conditions = [
-            query.prefix == nil ? ":prefix IS NULL AND :end IS NULL" : "jobs.id BETWEEN :prefix AND :end",
-            query.key == nil ? ":key IS NULL" : "key = :key",
-            query.pipeline == nil ? ":pipeline IS NULL" : "pipeline = :pipeline",
+            query.prefix == nil
+                ? "CAST(:prefix AS TEXT) IS NULL AND CAST(:end AS TEXT) IS NULL" : "jobs.id BETWEEN :prefix AND :end",
+            query.key == nil ? "CAST(:key AS TEXT) IS NULL" : "key = :key",
+            query.pipeline == nil ? "CAST(:pipeline AS TEXT) IS NULL" : "pipeline = :pipeline",
             // An item's job is found by its name alone; else it stands behind its batch.
             query.key == nil && query.prefix == nil ? "batch IS NULL" : "TRUE",
             query.isUnfinished ? "ended IS NULL" : "TRUE",

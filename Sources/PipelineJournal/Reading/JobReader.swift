@@ -1,15 +1,15 @@
 import JSONPath
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 /// Reads jobs inside one transaction of the reading connection: all that it gives belongs to one moment.
-struct JobReader: JournalAccess {
-    let connection: SQLiteConnection
-    let owners: Owners
+struct JobReader<Connection: JournalConnection>: JournalAccess {
+    let connection: Connection
+    let owners: Connection.Owners
     /// Documents that were read already: jobs which started from the same text share its storage.
     private(set) var documents: [Int64: String] = [:]
 
-    init(connection: SQLiteConnection, owners: Owners) {
+    init(connection: Connection, owners: Connection.Owners) {
         self.connection = connection
         self.owners = owners
     }

@@ -19,7 +19,7 @@ final class JournalReader: @unchecked Sendable {
 
     /// Runs the body on one state of the database.
     func read<Value: Sendable>(
-        _ body: @escaping @Sendable (inout JobReader) throws(JournalFailure) -> Value
+        _ body: @escaping @Sendable (inout JobReader<SQLiteConnection>) throws(JournalFailure) -> Value
     ) async throws(JournalFailure) -> Value {
         let result = await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -31,7 +31,7 @@ final class JournalReader: @unchecked Sendable {
 
     /// The same for a thread that may block.
     func readBlocking<Value: Sendable>(
-        _ body: @escaping @Sendable (inout JobReader) throws(JournalFailure) -> Value
+        _ body: @escaping @Sendable (inout JobReader<SQLiteConnection>) throws(JournalFailure) -> Value
     ) throws(JournalFailure) -> Value {
         let result: Result<Value, JournalFailure> = queue.sync {
             Result { () throws(JournalFailure) in try reading(body) }
@@ -58,7 +58,7 @@ final class JournalReader: @unchecked Sendable {
     }
 
     private func reading<Value: Sendable>(
-        _ body: (inout JobReader) throws(JournalFailure) -> Value
+        _ body: (inout JobReader<SQLiteConnection>) throws(JournalFailure) -> Value
     ) throws(JournalFailure) -> Value {
         if isClosed { throw .other("the journal is closed") }
         return try connected().access { (connection) throws(JournalFailure) in

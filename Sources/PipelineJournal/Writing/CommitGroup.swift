@@ -3,16 +3,16 @@ import PipelineSQLite
 
 /// The calls of one transaction: each inside a savepoint of its own, so that one which is refused spoils no other.
 struct CommitGroup {
-    let calls: [QueuedWrite]
+    let calls: [QueuedWrite<SQLiteConnection>]
     /// Owners whose leases are renewed on the way.
     let renewals: [OwnerID]
     let leases: Owners
     /// What tells the callers whose rows were kept.
     private(set) var kept: [@Sendable () -> Void] = []
-    private(set) var refused: [(QueuedWrite, JournalFailure)] = []
+    private(set) var refused: [(QueuedWrite<SQLiteConnection>, JournalFailure)] = []
     private(set) var isCommitted = false
 
-    init(calls: [QueuedWrite], renewals: [OwnerID], leases: Owners) {
+    init(calls: [QueuedWrite<SQLiteConnection>], renewals: [OwnerID], leases: Owners) {
         self.calls = calls
         self.renewals = renewals
         self.leases = leases
@@ -35,12 +35,14 @@ struct CommitGroup {
     }
 
     /// Renews a lease. One that was not renewed in time may have lost jobs, which the owner must not believe to have.
-    private func renew(_ owner: OwnerID, _ rows: JobRows) throws(JournalFailure) {
+    private func renew(_ owner: OwnerID, _ rows: JobRows<SQLiteConnection>) throws(JournalFailure) {
         if !leases.isFresh { leases.presence(owner)?.keepOnly(try rows.jobs(of: owner)) }
         try rows.keep(owner)
     }
 
-    private mutating func write(_ call: QueuedWrite, _ rows: JobRows) throws(JournalFailure) {
+    private mutating func write(_ call: QueuedWrite<SQLiteConnection>, _ rows: JobRows<SQLiteConnection>)
+        throws(JournalFailure)
+    {
         let isAlone = calls.count == 1 && renewals.isEmpty
         if !isAlone { try rows.run("SAVEPOINT call") }
         do throws(JournalFailure) {

@@ -1,6 +1,6 @@
 import JSONPath
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 extension JobRows {
     /// Writes the changes of a job whose lease was checked in the same transaction.
@@ -52,33 +52,47 @@ extension JobRows {
 
     /// Replaces the row whose version is one less; a step that has no row yet gets one.
     private func update(_ step: StepRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
-        let updated = try run(
+        guard step.version > 1 else { return try insertOrUpdate(step, key, job) }
+        try changeOne(
             """
             UPDATE steps SET state = :state, detail = :detail, checkpoint = :checkpoint, captures = :captures,
                 started = :started, ended = :ended, attempts = :attempts, resumes = :resumes, bytes_sent = :bytes_sent,
                 bytes_received = :bytes_received, tolerates_failure = :tolerates_failure, value = :value,
                 version = :version, expires = :expires, cost = :cost
             WHERE job = :job AND stage = :stage AND item = :item AND version = :version - 1
-            """, Self.values(step, key, job))
-        if updated == 1 { return }
-        guard step.version <= 1 else { throw .conflict(key) }
-        try insert(step, key, job)
+            """, Self.values(step, key, job), else: .conflict(key))
+    }
+
+    private func insertOrUpdate(_ step: StepRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
+        try changeOne(
+            """
+            INSERT INTO steps (state, detail, checkpoint, captures, started, ended, attempts, resumes, bytes_sent,
+                bytes_received, tolerates_failure, value, version, expires, job, stage, item)
+            VALUES (:state, :detail, :checkpoint, :captures, :started, :ended, :attempts, :resumes, :bytes_sent,
+                :bytes_received, :tolerates_failure, :value, :version, :expires, :job, :stage, :item)
+            ON CONFLICT (job, stage, item) DO UPDATE SET state = excluded.state, detail = excluded.detail,
+                checkpoint = excluded.checkpoint, captures = excluded.captures, started = excluded.started,
+                ended = excluded.ended, attempts = excluded.attempts, resumes = excluded.resumes,
+                bytes_sent = excluded.bytes_sent, bytes_received = excluded.bytes_received,
+                tolerates_failure = excluded.tolerates_failure, value = excluded.value, version = excluded.version,
+                expires = excluded.expires
+            WHERE steps.version = excluded.version - 1
+            """, Self.values(step, key, job), else: .conflict(key))
     }
 
     func insert(_ step: StepRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
-        let inserted = try run(
+        try changeOne(
             """
             INSERT INTO steps (state, detail, checkpoint, captures, started, ended, attempts, resumes, bytes_sent,
                 bytes_received, tolerates_failure, value, version, expires, cost, job, stage, item)
             VALUES (:state, :detail, :checkpoint, :captures, :started, :ended, :attempts, :resumes, :bytes_sent,
                 :bytes_received, :tolerates_failure, :value, :version, :expires, :cost, :job, :stage, :item)
             ON CONFLICT DO NOTHING
-            """, Self.values(step, key, job))
-        guard inserted == 1 else { throw .conflict(key) }
+            """, Self.values(step, key, job), else: .conflict(key))
     }
 
     /// In the order of the statements, where they are found fastest.
-    private static func values(_ step: StepRecord, _ key: StepKey, _ job: Int64) -> SQLiteValues {
+    private static func values(_ step: StepRecord, _ key: StepKey, _ job: Int64) -> SQLValues {
         let detail = step.state.detail
         return [
             "state": step.state.name.rawValue, "detail": detail.isNull ? nil : Optional(detail),
@@ -92,9 +106,12 @@ extension JobRows {
     func keep(_ submit: SubmitRecord, _ key: StepKey, _ job: Int64) throws(JournalFailure) {
         try run(
             """
-            INSERT OR REPLACE INTO submits (job, stage, item, key, generation, digest, phase, sends, first_sent,
+            INSERT INTO submits (job, stage, item, key, generation, digest, phase, sends, first_sent,
                 last_sent, misses)
             VALUES (:job, :stage, :item, :key, :generation, :digest, :phase, :sends, :first_sent, :last_sent, :misses)
+            ON CONFLICT (job, stage, item) DO UPDATE SET key = excluded.key, generation = excluded.generation,
+                digest = excluded.digest, phase = excluded.phase, sends = excluded.sends,
+                first_sent = excluded.first_sent, last_sent = excluded.last_sent, misses = excluded.misses
             """,
             [
                 "job": job, "stage": key.stage, "item": key.itemColumn, "key": submit.key,
@@ -107,14 +124,19 @@ extension JobRows {
     func keep(_ fact: Fact, _ value: JSON, _ job: Int64) throws(JournalFailure) {
         let (kind, subject) = fact.column
         try run(
-            "INSERT OR REPLACE INTO facts (job, kind, subject, value) VALUES (:job, :kind, :subject, :value)",
+            """
+            INSERT INTO facts (job, kind, subject, value) VALUES (:job, :kind, :subject, :value)
+            ON CONFLICT (job, kind, subject) DO UPDATE SET value = excluded.value
+            """,
             ["job": job, "kind": kind.rawValue, "subject": subject, "value": value])
     }
 
+    /// A file that was written again comes last.
     func keep(_ file: WrittenFile, _ job: Int64) throws(JournalFailure) {
+        try run("DELETE FROM files WHERE job = :job AND path = :path", ["job": job, "path": file.path])
         try run(
             """
-            INSERT OR REPLACE INTO files (job, path, bytes, sha256, stage, item)
+            INSERT INTO files (job, path, bytes, sha256, stage, item)
             VALUES (:job, :path, :bytes, :sha256, :stage, :item)
             """,
             [
@@ -126,39 +148,39 @@ extension JobRows {
 
     /// Writes the row of a notification; one that was sent is not changed any more.
     func keep(_ record: NotificationRecord, _ job: Int64) throws(JournalFailure) {
-        let written = try run(
+        try changeOne(
             """
             INSERT INTO notifications (job, id, entry, event, state, due, time, title, data, failures, failing_since,
                 problem)
             VALUES (:job, :id, :entry, :event, :state, :due, :time, :title, :data, :failures, :failing_since, :problem)
-            ON CONFLICT (job, id) DO UPDATE SET state = :state, due = :due, time = :time, title = :title, data = :data,
-                failures = :failures, failing_since = :failing_since, problem = :problem
-            WHERE state <> 'sent'
+            ON CONFLICT (job, id) DO UPDATE SET state = excluded.state, due = excluded.due, time = excluded.time,
+                title = excluded.title, data = excluded.data, failures = excluded.failures,
+                failing_since = excluded.failing_since, problem = excluded.problem
+            WHERE notifications.state <> 'sent'
             """,
             [
                 "job": job, "id": record.id, "entry": record.entry, "event": record.event.rawValue,
                 "state": record.state.rawValue, "due": record.due, "time": record.time, "title": record.title,
                 "data": JSON.object(record.data), "failures": record.failures, "failing_since": record.failingSince,
                 "problem": record.problem,
-            ])
-        guard written == 1 else { throw .other("notification \(record.id) was sent already") }
+            ], else: .other("notification \(record.id) was sent already"))
     }
 
     /// Appends an event; it must be the next one.
     func insert(_ event: JobEvent, _ job: Int64) throws(JournalFailure) {
         guard let sequence = event.sequence else { throw .other("an event without a sequence number is not journaled") }
-        let inserted = try run(
+        try changeOne(
             """
             INSERT INTO events (job, sequence, time, kind, stage, item, attempt, data)
-            SELECT :job, :sequence, :time, :kind, :stage, :item, :attempt, :data
-            WHERE :sequence = 1 + (SELECT ifnull(max(sequence), 0) FROM events WHERE job = :job)
+            SELECT :job, :sequence, :time, :kind, CAST(:stage AS TEXT), CAST(:item AS BIGINT),
+                CAST(:attempt AS BIGINT), :data
+            WHERE :sequence = 1 + (SELECT coalesce(max(sequence), 0) FROM events WHERE job = :job)
             """,
             [
                 "job": job, "sequence": sequence, "time": event.time, "kind": event.kind.rawValue,
                 "stage": event.step?.stage, "item": event.step?.item, "attempt": event.attempt,
                 "data": JSON.object(event.data),
-            ])
-        guard inserted == 1 else { throw .other("event \(sequence) is not the next one of its job") }
+            ], else: .other("event \(sequence) is not the next one of its job"))
     }
 }
 

@@ -1,5 +1,5 @@
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 /// What outlives jobs: the ledger of resumes and the history of stages.
 extension JobRows {
@@ -20,7 +20,7 @@ extension JobRows {
     }
 
     /// More of one stage than an estimate is ever made from are not kept; looked at now and then only.
-    private static let keptSamples = 500
+    private static var keptSamples: Int { 500 }
 
     func keep(_ sample: StageSample) throws(JournalFailure) {
         let number = try returnedNumber(

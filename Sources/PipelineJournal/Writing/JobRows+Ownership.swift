@@ -1,5 +1,5 @@
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 extension JobRows {
     /// A job's row as ownership sees it.
@@ -8,6 +8,8 @@ extension JobRows {
         let epoch: Int
         /// The owner, if it keeps the job: it is alive, and its lease has not run out.
         let livingOwner: OwnerID?
+        /// The owner, alive or not.
+        let lastOwner: OwnerID?
         let hasEnded: Bool
     }
 
@@ -16,9 +18,12 @@ extension JobRows {
         try keep(owner)
         guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
         if let other = found.livingOwner { throw .owned(by: other) }
-        try run(
-            "UPDATE jobs SET owner = :owner, epoch = :epoch WHERE number = :job",
-            ["owner": owner.text, "epoch": found.epoch + 1, "job": found.number])
+        if let last = found.lastOwner, try !owners.isGone(last, on: connection) { throw .owned(by: last) }
+        // Another process may have taken it since that look.
+        let taken = try change(
+            "UPDATE jobs SET owner = :owner, epoch = :epoch + 1 WHERE number = :job AND epoch = :epoch",
+            ["owner": owner.text, "epoch": found.epoch, "job": found.number])
+        guard taken == 1 else { throw .owned(by: try findOwner(of: job)?.lastOwner ?? owner) }
         return Lease(job: job, owner: owner, epoch: found.epoch + 1)
     }
 
@@ -31,12 +36,7 @@ extension JobRows {
 
     /// The row of the lease's job; `.stale` when the lease is not the last one.
     func number(under lease: Lease) throws(JournalFailure) -> Int64 {
-        let found = try first("SELECT number, owner, epoch FROM jobs WHERE id = :job", ["job": lease.job.text]) { row in
-            (row.integer("number"), row.optionalText("owner"), row.int("epoch"))
-        }
-        guard let (number, owner, epoch) = found else { throw .noSuchJob(lease.job) }
-        guard epoch == lease.epoch, owner == lease.owner.text else { throw .stale }
-        return number
+        try owners.number(under: lease, on: connection)
     }
 
     /// All jobs that the owner has.
@@ -46,12 +46,7 @@ extension JobRows {
 
     /// Writes the owner's lease anew.
     func keep(_ owner: OwnerID) throws(JournalFailure) {
-        let lease = owners.newLease
-        try run(
-            """
-            INSERT INTO owners (id, boot, lease_until) VALUES (:owner, :boot, :until)
-            ON CONFLICT (id) DO UPDATE SET boot = excluded.boot, lease_until = excluded.lease_until
-            """, ["owner": owner.text, "boot": lease.boot, "until": lease.until])
+        try owners.renew(owner, on: connection)
     }
 
     func findOwner(of job: JobID) throws(JournalFailure) -> Ownership? {
@@ -64,7 +59,8 @@ extension JobRows {
             var living = LivingOwners(owners: owners)
             return Ownership(
                 number: row.integer("number"), epoch: row.int("epoch"),
-                livingOwner: OwnerLease(row).flatMap { living.owner($0) }, hasEnded: !row.isNull("ended"))
+                livingOwner: OwnerLease(row).flatMap { living.owner($0) },
+                lastOwner: row.optionalText("owner").map { OwnerID($0) }, hasEnded: !row.isNull("ended"))
         }
     }
 

@@ -1,11 +1,11 @@
 import JSONPath
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 /// The rows of jobs inside the writer's transaction.
-struct JobRows: JournalAccess {
-    let connection: SQLiteConnection
-    let owners: Owners
+struct JobRows<Connection: JournalConnection>: JournalAccess {
+    let connection: Connection
+    let owners: Connection.Owners
 
     /// Writes a whole new job that the owner has.
     func insert(_ job: JobSnapshot, _ events: [JobEvent], for owner: OwnerID) throws(JournalFailure) -> Lease {
@@ -19,6 +19,7 @@ struct JobRows: JournalAccess {
         for file in job.files { try keep(file, number) }
         for record in job.notifications.values { try keep(record, number) }
         for event in events { try insert(event, number) }
+        try owners.complete(job.record, number, on: connection)
         return Lease(job: job.record.id, owner: owner, epoch: 1)
     }
 
@@ -50,7 +51,7 @@ struct JobRows: JournalAccess {
         isNew: Bool, owner: OwnerID?
     ) {
         guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
-        let inserted = try run(
+        let inserted = try change(
             """
             INSERT INTO pushes (job, stage, item, id, time, state) VALUES (:job, :stage, :item, :id, :time, 'new')
             ON CONFLICT DO NOTHING
@@ -70,7 +71,7 @@ struct JobRows: JournalAccess {
                 item_key)
             VALUES (:id, :key, :pipeline, :started, :document, :source_name, :inputs, :environment, :document_folder,
                 :output_folder, :overwrites, :mode, :request, :cause, :later_cause, :ended, :owner, 1, :found_secrets,
-                (SELECT number FROM jobs WHERE id = :batch), :item_key)
+                (SELECT number FROM jobs WHERE id = CAST(:batch AS TEXT)), :item_key)
             RETURNING number
             """,
             [
@@ -88,7 +89,7 @@ struct JobRows: JournalAccess {
 
     /// The row of the job's document: jobs that started from the same text share it.
     func document(_ record: JobRecord) throws(JournalFailure) -> Int64 {
-        let values: SQLiteValues = ["digest": record.digest, "source": record.source]
+        let values: SQLValues = ["digest": record.digest, "source": record.source]
         let found = try first("SELECT number FROM documents WHERE digest = :digest AND source = :source", values) {
             $0.integer("number")
         }
@@ -98,7 +99,7 @@ struct JobRows: JournalAccess {
     }
 
     /// The column `number` of the row that a statement returns.
-    func returnedNumber(_ sql: StaticString, _ values: SQLiteValues) throws(JournalFailure) -> Int64 {
+    func returnedNumber(_ sql: StaticString, _ values: SQLValues) throws(JournalFailure) -> Int64 {
         guard let number = try first(sql, values, { $0.integer("number") }) else {
             throw .other("a statement that returns a row gave none")
         }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The only writer of a journal: a thread that takes what has queued and commits it as one transaction.
 final class JournalWriter: Sendable {
-    private let mailbox = WriteMailbox()
+    private let mailbox = WriteMailbox<SQLiteConnection>()
     private let database: JournalDatabase
     private let owners: Owners
     private let counted = Mutex(JournalStatistics())
@@ -29,11 +29,11 @@ final class JournalWriter: Sendable {
     /// are not touched. `onCommit` runs on the writer's thread before any later call is written.
     func write<Value: Sendable>(
         onCommit: @escaping @Sendable () -> Void = {},
-        _ body: @escaping @Sendable (JobRows) throws(JournalFailure) -> Value
+        _ body: @escaping @Sendable (JobRows<SQLiteConnection>) throws(JournalFailure) -> Value
     ) async throws(JournalFailure) -> Value {
         typealias Caller = CheckedContinuation<Result<Value, JournalFailure>, Never>
         let result = await withCheckedContinuation { (continuation: Caller) in
-            let call = QueuedWrite(
+            let call = QueuedWrite<SQLiteConnection>(
                 perform: { (rows) throws(JournalFailure) in
                     let value = try body(rows)
                     return {
@@ -84,7 +84,7 @@ extension JournalWriter {
         for continuation in waiting { continuation.resume() }
     }
 
-    private func write(_ calls: [QueuedWrite], renewing owners: [OwnerID]) {
+    private func write(_ calls: [QueuedWrite<SQLiteConnection>], renewing owners: [OwnerID]) {
         let began = self.owners.now
         var group = CommitGroup(calls: calls, renewals: owners, leases: self.owners)
         let failure = writing { (connection) throws(JournalFailure) in try group.write(on: connection) }

@@ -6,9 +6,9 @@ import Synchronization
 /// `take` gathers: after a group of several calls it waits a moment for as many again, so that jobs which run side by
 /// side share a transaction although their calls do not come at the same instant (as PostgreSQL's commit_delay does).
 /// After a single call it waits for nothing: one job alone never pays for it.
-final class WriteMailbox: Sendable {
+final class WriteMailbox<Connection: JournalConnection>: Sendable {
     private struct State {
-        var calls: [QueuedWrite] = []
+        var calls: [QueuedWrite<Connection>] = []
         /// With how many calls in the box the writer is woken; nil while it does not wait.
         var wanted: Int?
         var isClosed = false
@@ -17,11 +17,11 @@ final class WriteMailbox: Sendable {
     private let state = Mutex(State())
     private let bell = DispatchSemaphore(value: 0)
     /// The longest that a call waits for company, and the share of it that each expected call is worth.
-    private static let longestGathering = 4_000
-    private static let gatheringPerCall = 100
+    private static var longestGathering: Int { 4_000 }
+    private static var gatheringPerCall: Int { 100 }
 
     /// Puts a call into the box; false when the journal is closed.
-    func put(_ call: QueuedWrite) -> Bool {
+    func put(_ call: QueuedWrite<Connection>) -> Bool {
         let (isTaken, rings) = state.withLock { state -> (Bool, Bool) in
             if state.isClosed { return (false, false) }
             state.calls.append(call)
@@ -43,9 +43,11 @@ final class WriteMailbox: Sendable {
         if rings { bell.signal() }
     }
 
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// The calls that are there, gathered with as many as `expected`; empty when none came in so many milliseconds;
     /// nil when the box is closed and empty. For the writer's thread.
-    func take(expecting expected: Int, milliseconds: Int?) -> [QueuedWrite]? {
+    func take(expecting expected: Int, milliseconds: Int?) -> [QueuedWrite<Connection>]? {
         wait(for: 1, until: milliseconds.map { .now() + .milliseconds($0) } ?? .distantFuture)
         if expected > 1, state.withLock({ !$0.calls.isEmpty }) {
             let patience = min(Self.longestGathering, expected * Self.gatheringPerCall)

@@ -18,6 +18,10 @@ public struct UserConfiguration: Sendable {
     private static let state = Field(
         "stateDir", FieldType<String>.string, examples: ["/var/lib/pipeline"],
         "Where jobs are kept (PIPELINE_STATE_DIR); absolute.")
+    private static let journal = Field(
+        "journal", FieldType<String>.string, examples: ["postgres://pipeline@db.example/pipeline"],
+        "The address of a PostgreSQL database that many machines share (PIPELINE_JOURNAL); without it jobs are kept in the "
+            + "state folder.")
     private static let callback = Field(
         "callbackURL", FieldType<String>.string, examples: ["https://jobs.example.com"],
         "The public address of the background owner's receiver of pushes (PIPELINE_CALLBACK_URL).")
@@ -39,7 +43,7 @@ public struct UserConfiguration: Sendable {
         examples: [["staging": ["stateDir": "/var/lib/pipeline-staging"]]],
         "Sections by name; the one that --profile (PIPELINE_PROFILE) names wins over what stands outside of it.")
 
-    private static let section: [any AnyField] = [state, callback, secretsFile, plugins, secrets, environment]
+    private static let section: [any AnyField] = [state, journal, callback, secretsFile, plugins, secrets, environment]
     static let fields: [any AnyField] = section + [profiles]
 
     /// The JSON Schema (2020-12) of the file.
@@ -63,6 +67,7 @@ public struct UserConfiguration: Sendable {
         init(_ reader: ObjectReader) {
             for entry in reader.optional(UserConfiguration.environment) ?? [] { variables[entry.name] = entry.value }
             variables["PIPELINE_STATE_DIR"] = reader.optional(UserConfiguration.state)
+            variables["PIPELINE_JOURNAL"] = reader.optional(UserConfiguration.journal)
             variables["PIPELINE_CALLBACK_URL"] = reader.optional(UserConfiguration.callback)
             variables["PIPELINE_SECRETS_FILE"] = reader.optional(UserConfiguration.secretsFile)
             variables["PIPELINE_PLUGINS"] = reader.optional(UserConfiguration.plugins)?.joined(separator: ":")

@@ -6,6 +6,8 @@ import PipelineCore
 struct HashKey: Sendable {
     let key: SymmetricKey
 
+    init(bytes: [UInt8]) { key = SymmetricKey(data: bytes) }
+
     /// Reads the folder's key, or makes it.
     init(folder: String) throws(JournalFailure) {
         let path = "\(folder)/hash.key"

@@ -5,6 +5,9 @@ public import PipelineStages
 public struct Settings: Sendable {
     /// The folder of the journal; absolute.
     public let stateFolder: String
+    /// The address of a journal in a database (`PIPELINE_JOURNAL`); nil for that of the state folder. It may hold a password,
+    /// and is shown nowhere.
+    public let journalAddress: String?
     /// The file of secrets, when one was named; absolute.
     public let secretsFile: String?
     /// Where plugins are looked for.
@@ -24,6 +27,7 @@ public struct Settings: Sendable {
         let working = AbsolutePath.workingDirectory
         let named = stateFolder ?? environment["PIPELINE_STATE_DIR"].flatMap { $0.isEmpty ? nil : $0 }
         self.stateFolder = AbsolutePath.of(named ?? Self.defaultStateFolder(environment), in: working)
+        journalAddress = environment["PIPELINE_JOURNAL"].flatMap { $0.isEmpty ? nil : $0 }
         self.secretsFile = secretsFile.map { AbsolutePath.of($0, in: working) }
         pluginFolders = PluginFolders(
             named: plugins.map { AbsolutePath.of($0, in: working) }, environment: environment,

@@ -50,19 +50,27 @@ public final class Workspace: Sendable {
     /// The catalogue with all plugins.
     public func wholeCatalogue() async -> Catalogue { extensions.catalogue(with: await plugins.plugins()) }
 
-    /// The journal of the state folder; made when it is not there.
+    /// The journal of the settings: of the state folder, made when it is not there, or of a database.
     public func openJournal() throws(JournalFailure) -> Journal {
-        try SQLiteJournal(folder: settings.stateFolder)
+        if let address = settings.journalAddress { return try PostgresJournal(shared: address, settings) }
+        return try SQLiteJournal(folder: settings.stateFolder)
     }
 
-    /// The journal of the state folder under the background owner's name: only one process can have jobs by it.
-    public func openBackgroundJournal() throws(JournalFailure) -> Journal {
-        try SQLiteJournal(folder: settings.stateFolder, owner: OwnerID("daemon"))
+    /// The journal of the settings for a background owner. That of a state folder is opened under a name by which only one
+    /// process can have jobs. `observe` is told why a database can't be written to for now, and nil once it can again.
+    public func openBackgroundJournal(
+        observe: @escaping @Sendable (JournalFailure?) -> Void = { _ in }
+    ) throws(JournalFailure) -> Journal {
+        if let address = settings.journalAddress {
+            return try PostgresJournal(shared: address, settings, observe: observe)
+        }
+        return try SQLiteJournal(folder: settings.stateFolder, owner: OwnerID("daemon"))
     }
 
-    /// The journal of the state folder; nil when nothing was ever kept there.
+    /// The journal of the settings; nil when nothing was ever kept in the state folder.
     public func existingJournal() throws(JournalFailure) -> Journal? {
-        try SQLiteJournal.openExisting(folder: settings.stateFolder)
+        if settings.journalAddress != nil { return try openJournal() }
+        return try SQLiteJournal.openExisting(folder: settings.stateFolder)
     }
 
     /// An engine over a journal. `observe` is told of every event and must return at once, before those who watch the job
@@ -73,7 +81,7 @@ public final class Workspace: Sendable {
         watchExchange: (@Sendable (ExchangeRecord) -> Void)? = nil,
         observe: @escaping @Sendable (JobEvent) -> Void
     ) throws(JournalFailure) -> Engine {
-        let key = try HashKey(folder: settings.stateFolder)
+        let key = try hashKey(of: journal)
         var ports = EnginePorts(
             journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
             files: DiskFiles(digests: digests),
@@ -87,7 +95,7 @@ public final class Workspace: Sendable {
         if let watchExchange { ports.exchanges = WatchedExchangeLog(log: exchanges, watch: watchExchange) }
         ports.services = JournaledServices(journal: journal, clock: ports.clock)
         ports.isWatched = { journal.isWatched($0) }
-        ports.seal = key
+        ports.seal = seal(of: journal, else: key)
         ports.sinks = sinks(showLine: showLine)
         if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }
         return Engine(ports: ports)
@@ -96,7 +104,7 @@ public final class Workspace: Sendable {
     /// The addresses of pushes; nil without a public address.
     public func callbackAddresses() throws(JournalFailure) -> CallbackAddresses? {
         guard let base = settings.callbackURL else { return nil }
-        let key = try HashKey(folder: settings.stateFolder)
+        let key = try hashKey(of: settings.journalAddress == nil ? nil : try openJournal())
         return CallbackAddresses(base: base) { key.token(job: $0, step: $1, own: $2) }
     }
 

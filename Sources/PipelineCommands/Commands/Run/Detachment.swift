@@ -1,5 +1,7 @@
 import JSONPath
 import PipelineCore
+import PipelineEngine
+import PipelineJournal
 import PipelineKit
 
 /// Hands a job over to the background owner, which is started when there is none.
@@ -14,6 +16,8 @@ struct Detachment {
 
     /// Fails before anything begins when nobody could take the job: the background owner is a program of its own.
     func check() throws {
+        // Workers are elsewhere, now or later.
+        if workspace.settings.journalAddress != nil { return }
         do throws(StepFailure) {
             try BackgroundOwner(settings: workspace.settings).checkAvailable()
         } catch {
@@ -30,6 +34,9 @@ struct Detachment {
     func hand(
         _ job: JobID, plan: Plan, secretInputs: JSONObject, retriesFailed: Bool = false, isJournaled: Bool = false
     ) async throws -> ExitStatus {
+        if workspace.settings.journalAddress != nil {
+            return try await leave(job, plan: plan, secretInputs: secretInputs, retriesFailed: retriesFailed)
+        }
         var values = HandedValues(inputs: secretInputs)
         let secrets = try workspace.secrets()
         for name in plan.secrets {
@@ -43,6 +50,32 @@ struct Detachment {
             console.note("warning: \(error.title)" + (error.hint.map { " (\($0))" } ?? ""))
             console.note("job \(job) is kept; it begins with 'pipeline daemon' or 'pipeline resume \(job)'")
         }
+        console.data(job.text)
+        return .succeeded
+    }
+
+    /// Leaves the job in a journal that many machines share, for a worker to claim. Workers have secrets of their own.
+    private func leave(
+        _ job: JobID, plan: Plan, secretInputs: JSONObject, retriesFailed: Bool
+    ) async throws -> ExitStatus {
+        let journal = try workspace.openJournal()
+        guard let found = try await journal.snapshot(of: job) else { throw JournalFailure.noSuchJob(job) }
+        if !secretInputs.isEmpty {
+            console.note("warning: values of secret inputs are given to no worker; the job waits for them")
+            console.note("  hint: make them secrets of the document, which each worker has, or leave --detach out")
+        }
+        if retriesFailed || found.mode != .background || found.cause != nil {
+            let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
+            let handle = try await engine.resume(
+                job, plan: plan, mode: .background, secretInputs: secretInputs,
+                again: retriesFailed ? .failed : .nothing)
+            try await journal.release(handle.lease)
+        }
+        let workers = try await (journal as? any SharedJournal)?.workers() ?? []
+        if !workers.contains(where: { $0.isAlive && $0.atOnce != nil }) {
+            console.note("no worker is running; the job begins with the first 'pipeline worker'")
+        }
+        await journal.close()
         console.data(job.text)
         return .succeeded
     }

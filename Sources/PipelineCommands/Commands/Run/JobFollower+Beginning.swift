@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineJournal
 import PipelineKit
 
 /// What is to be known before the first event is shown.
@@ -27,13 +28,21 @@ extension JobFollower {
 
     /// What was just handed to the background owner is not suspended, only not yet taken up.
     func awaitTaking(of job: OwnedJob) async throws {
-        guard Self.isToBeTaken(job), (try? BackgroundOwner(settings: workspace.settings).ask(.status)) != nil else {
-            return
-        }
+        guard Self.isToBeTaken(job), try await hasOwner else { return }
         for _ in 0..<Self.patience.times {
             let query = JobQuery(prefix: job.snapshot.record.id.text, isBrief: true)
             guard let latest = try await journal.jobs(query).first, Self.isToBeTaken(latest) else { return }
             try await Self.pause(Self.patience.pause)
+        }
+    }
+
+    /// True if somebody is there who takes up such jobs.
+    private var hasOwner: Bool {
+        get async throws {
+            if let shared = journal as? any SharedJournal {
+                return try await shared.workers().contains { $0.isAlive && $0.atOnce != nil }
+            }
+            return (try? BackgroundOwner(settings: workspace.settings).ask(.status)) != nil
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSONPath
+import PipelineJournal
 import PipelineKit
 
 /// `pipeline config`: where everything is, and which settings hold.
@@ -64,6 +65,9 @@ struct ConfigCommand: WorkspaceCommand {
             Shown(
                 name: "stateDir", value: held.stateFolder,
                 source: source("PIPELINE_STATE_DIR", common.stateDir, "--state-dir", configuration)),
+            Shown(
+                name: "journal", value: held.journalAddress.map { PostgresJournal.place(of: $0) },
+                source: source("PIPELINE_JOURNAL", nil, "", configuration)),
             Shown(
                 name: "secretsFile", value: held.secretsFile,
                 source: source("PIPELINE_SECRETS_FILE", common.secretsFile, "--secrets-file", configuration)),

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import PipelineCore
+import PipelineJournal
 import PipelineKit
 
 /// `pipeline doctor`: looks whether everything is as it should be.
@@ -18,6 +19,9 @@ struct DoctorCommand: WorkspaceCommand {
         console.data("version   \(Version.program)")
         console.data("libraries \(Version.libraries)")
         console.data("state     \(workspace.settings.stateFolder)")
+        if let address = workspace.settings.journalAddress {
+            console.data("database  \(SafeText.line(PostgresJournal.place(of: address)))")
+        }
         guard let journal = try workspace.existingJournal() else {
             console.data("journal   none yet")
             return .succeeded
@@ -25,6 +29,14 @@ struct DoctorCommand: WorkspaceCommand {
         let problems = try await journal.checkIntegrity()
         console.data("journal   " + (problems.isEmpty ? "whole" : "\(problems.count) problem(s)"))
         for problem in problems { console.data("  \(SafeText.line(problem))") }
+        if let shared = journal as? any SharedJournal {
+            let isSealing = workspace.settings.environment["PIPELINE_JOURNAL_KEY"]?.isEmpty == false
+            console.data(
+                "sealing   " + (isSealing ? "by PIPELINE_JOURNAL_KEY" : "none: PIPELINE_JOURNAL_KEY is not set"))
+            for worker in try await shared.workers() {
+                console.data("worker    \(worker.name) on \(worker.host), \(worker.isAlive ? "alive" : "gone")")
+            }
+        }
         let jobs = try await journal.jobs(JobQuery(isBrief: true))
         for phase in JobPhase.allCases {
             let count = jobs.count { $0.snapshot.phase(isOwned: $0.owner != nil) == phase }

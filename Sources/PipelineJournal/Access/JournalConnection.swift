@@ -1,0 +1,46 @@
+import PipelineCore
+import PipelineSQL
+import PipelineSQLite
+
+/// The values of a statement's parameters by their names, without the colon.
+typealias SQLValues = SQLiteValues
+
+/// A connection to a database that has the journal's tables. Statements are written once, in the SQL that SQLite and
+/// PostgreSQL share, for all databases; what differs stands in the connections and in who owns jobs.
+protocol JournalConnection: AnyObject {
+    associatedtype Row: SQLRow
+    associatedtype Owners: JournalOwners where Owners.Connection == Self
+
+    /// Runs a statement inside the transaction, before its commit at the latest. The failure is thrown, here or by the
+    /// commit, when it does not change just so many rows.
+    func run(
+        _ sql: StaticString, _ values: SQLValues, expecting count: Int?, else failure: @escaping () -> JournalFailure
+    ) throws(JournalFailure)
+    /// Runs a statement at once, and returns how many rows it inserted, changed or deleted.
+    func change(_ sql: StaticString, _ values: SQLValues) throws(JournalFailure) -> Int
+    /// Runs a statement and calls the body with each row until it returns false.
+    func readRows(
+        of sql: StaticString, _ values: SQLValues, _ body: (Row) throws(JournalFailure) -> Bool
+    ) throws(JournalFailure)
+    /// The same for a statement that was put together at run time and is not kept.
+    func readRows(
+        ofUnkept sql: String, _ values: SQLValues, _ body: (Row) throws(JournalFailure) -> Bool
+    ) throws(JournalFailure)
+}
+
+/// Who owns jobs, as the rows know it, and how it is told whether they live.
+protocol JournalOwners: Sendable {
+    associatedtype Connection: JournalConnection
+
+    /// Returns whether the owner of a row's columns `boot` and `lease_until` keeps its jobs.
+    func isLiving(_ owner: OwnerID, boot: String, until: Int64) -> Bool
+    /// Writes the owner's lease anew.
+    func renew(_ owner: OwnerID, on connection: Connection) throws(JournalFailure)
+    /// Returns whether an owner that seemed dead is, and keeps it from coming back until the transaction has ended.
+    func isGone(_ owner: OwnerID, on connection: Connection) throws(JournalFailure) -> Bool
+    /// The number of the row of the lease's job, which nobody else changes until the transaction has ended; `.stale`,
+    /// here or by the commit, when the lease is not the last one.
+    func number(under lease: Lease, on connection: Connection) throws(JournalFailure) -> Int64
+    /// What a database adds to a job that was just written.
+    func complete(_ job: JobRecord, _ number: Int64, on connection: Connection) throws(JournalFailure)
+}

@@ -1,0 +1,139 @@
+import PipelineCore
+import PipelinePostgres
+import PipelineSQL
+import PipelineSQLite
+
+extension PostgresConnection: JournalConnection {
+    typealias Row = PostgresRow
+    typealias Owners = PostgresOwners
+
+    /// Sends the statement; its result comes with that of the next one that is waited for.
+    func run(
+        _ sql: StaticString, _ values: SQLValues, expecting count: Int?, else failure: @escaping () -> JournalFailure
+    ) throws(JournalFailure) {
+        do throws(PostgresError) {
+            try send(sql, Self.parameters(values)) { result in
+                guard let count, result.changes != count else { return nil }
+                return failure()
+            }
+        } catch {
+            throw JournalFailure(error, at: address)
+        }
+    }
+
+    func change(_ sql: StaticString, _ values: SQLValues) throws(JournalFailure) -> Int {
+        try result(of: sql, values).changes
+    }
+
+    func readRows(
+        of sql: StaticString, _ values: SQLValues, _ body: (PostgresRow) throws(JournalFailure) -> Bool
+    ) throws(JournalFailure) {
+        try Self.forEach(try result(of: sql, values), body)
+    }
+
+    func readRows(
+        ofUnkept sql: String, _ values: SQLValues, _ body: (PostgresRow) throws(JournalFailure) -> Bool
+    ) throws(JournalFailure) {
+        var found: PostgresResult?
+        do throws(PostgresError) {
+            try send(text: sql, Self.parameters(values)) { result in
+                found = result
+                return nil
+            }
+        } catch {
+            throw JournalFailure(error, at: address)
+        }
+        try finishSending()
+        if let found { try Self.forEach(found, body) }
+    }
+
+    /// Waits for the results of all that was sent.
+    func finishSending() throws(JournalFailure) {
+        do {
+            try settle()
+        } catch let error as JournalFailure {
+            throw error
+        } catch let error as PostgresError {
+            throw JournalFailure(error, at: address)
+        } catch {
+            throw .other("\(error)")
+        }
+    }
+
+    /// Begins a transaction; `mode` is empty or what stands after BEGIN.
+    func begin(_ mode: String = "") throws(JournalFailure) {
+        do throws(PostgresError) {
+            try send(text: "BEGIN \(mode)")
+            if isPooled { try send(text: "SET LOCAL search_path TO \(PostgresSchema.name)") }
+            markTransaction(true)
+        } catch {
+            throw JournalFailure(error, at: address)
+        }
+    }
+
+    /// Undoes what was not committed; says nothing when the connection is gone, which has the same end.
+    func rollBack() {
+        guard isInTransaction else { return }
+        markTransaction(false)
+        guard loss == nil else { return }
+        try? settle()
+        try? execute("ROLLBACK")
+    }
+
+    private func result(of sql: StaticString, _ values: SQLValues) throws(JournalFailure) -> PostgresResult {
+        var found: PostgresResult?
+        do throws(PostgresError) {
+            try send(sql, Self.parameters(values)) { result in
+                found = result
+                return nil
+            }
+        } catch {
+            throw JournalFailure(error, at: address)
+        }
+        try finishSending()
+        guard let found else { throw .other("a statement gave no result") }
+        return found
+    }
+
+    private static func parameters(_ values: SQLValues) -> [(name: String, value: SQLParameter)] {
+        values.map { (name: $0.key, value: $0.value.parameter) }
+    }
+
+    private static func forEach(
+        _ result: PostgresResult, _ body: (PostgresRow) throws(JournalFailure) -> Bool
+    ) throws(JournalFailure) {
+        for index in 0..<result.count where try !body(result.row(index)) { return }
+    }
+}
+
+extension JournalFailure {
+    /// What a failed call means for the journal's callers: where, what, and what to do.
+    init(_ error: PostgresError, at address: PostgresAddress) {
+        let place = address.description
+        let hint = error.hint.map { "; \($0)" } ?? ""
+        switch error.state {
+        case "53100": self = .full(folder: "the server of \(place)")
+        case "25006":
+            self = .notWritable(
+                folder: place,
+                reason:
+                    "the server is read-only; name its primary, or add target_session_attrs=read-write to the address")
+        case "42501":
+            self = .notWritable(folder: place, reason: "\(error.message); grant it to the user of the address")
+        case "42P01", "3F000", "42703":
+            self = .other("\(place) has no journal, or half of one (\(error.message)); run 'pipeline journal migrate'")
+        case "57014":
+            self = .other("\(place) ended a statement: \(error.message); raise its statement_timeout for this user")
+        case "3D000": self = .other("\(place): \(error.message); make it with 'createdb'")
+        default:
+            switch error.kind {
+            case .library: self = .other("\(error.message)\(hint)")
+            case .refused: self = .other("no connection to \(place): \(error.message)\(hint)")
+            case .lost: self = .other("the connection to \(place) was lost: \(error.message)")
+            case .address, .statement:
+                let code = error.state.map { " (SQLSTATE \($0))" } ?? ""
+                self = .other("\(place) refused: \(error.message)\(code)\(hint)")
+            }
+        }
+    }
+}

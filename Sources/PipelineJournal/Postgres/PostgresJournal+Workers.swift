@@ -1,0 +1,186 @@
+public import PipelineCore
+import PipelinePostgres
+import PipelineSQL
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A process that shares a journal with others, as its row says.
+public struct JournalWorker: Sendable, Hashable {
+    public let name: String
+    public let host: String
+    public let version: String
+    /// When it began, and when it renewed its lease last, by the database's clock.
+    public let since: Timestamp
+    public let renewed: Timestamp
+    public let isAlive: Bool
+    public let jobs: Int
+    /// How many jobs it runs at a time; nil for a command that stays with its own.
+    public let atOnce: Int?
+}
+
+extension PostgresJournal {
+    /// The processes that have jobs or wait for some, and those that died within the hour, the oldest first.
+    public func workers() async throws(JournalFailure) -> [JournalWorker] {
+        try await reader.read { (reader) throws(JournalFailure) in
+            try reader.all(
+                """
+                SELECT id, host, version, CAST(extract(epoch FROM since) * 1000 AS BIGINT) AS since,
+                    CAST(extract(epoch FROM renewed) * 1000 AS BIGINT) AS renewed, at_once,
+                    CASE WHEN lease_until > clock_timestamp() THEN 1 ELSE 0 END AS alive,
+                    (SELECT count(*) FROM jobs WHERE owner = workers.id AND ended IS NULL) AS jobs
+                FROM workers
+                WHERE at_once IS NOT NULL OR EXISTS (SELECT 1 FROM jobs WHERE owner = workers.id AND ended IS NULL)
+                ORDER BY workers.since, id
+                """
+            ) { row in
+                JournalWorker(
+                    name: row.text("id"), host: row.text("host"), version: row.text("version"),
+                    since: row.time("since"), renewed: row.time("renewed"), isAlive: row.flag("alive"),
+                    jobs: row.int("jobs"), atOnce: row.optionalInt("at_once"))
+            }
+        }
+    }
+
+    /// Makes this process a worker: its row is there from now on, and its lease is renewed though it has no job.
+    public func becomeWorker(atOnce: Int) async throws(JournalFailure) {
+        let name = owner
+        try await writer.write(onCommit: { [owners] in owners.markWorker(name) }) { (rows) throws(JournalFailure) in
+            try rows.keep(name)
+            try rows.run(
+                "UPDATE workers SET at_once = :at_once WHERE id = :owner", ["at_once": atOnce, "owner": name.text])
+        }
+        owners.markCleared(name)
+    }
+
+    /// Claims unfinished jobs that nobody has and that a background owner takes up without being told, at most so many:
+    /// those with something that expires first, then the oldest. ``acquire(_:for:)`` gives the lease of each.
+    public func claimJobs(_ limit: Int, at now: Timestamp) async throws(JournalFailure) -> [JobID] {
+        for lease in hub.takeOldClaims() { try await release(lease) }
+        let room = limit - hub.claims
+        guard room > 0 else { return [] }
+        let (owner, host, declined) = (owner, owners.host, hub.declined)
+        let leases = try await writer.write(onCommit: { [owners, hub] (leases: [Lease]) in
+            for lease in leases { owners.add(lease) }
+            hub.keep(leases)
+        }) { (rows) throws(JournalFailure) in
+            try rows.keep(owner)
+            try rows.freeJobsOfDeadWorkers()
+            var claimed = try rows.claimExpiring(room, for: owner, host, declined, at: now)
+            if claimed.count < room {
+                claimed += try rows.claimOldest(room - claimed.count, for: owner, host, declined)
+            }
+            return claimed
+        }
+        return leases.map(\.job)
+    }
+
+    /// Lets a claimed job go that is not to be begun here.
+    public func decline(_ job: JobID) async throws(JournalFailure) {
+        guard let lease = hub.decline(job) else { return }
+        // Without a word to the others, who would say the same.
+        try await writer.write { (rows) throws(JournalFailure) in try rows.release(lease) }
+        owners.remove(lease)
+    }
+
+    /// When it may be worth while to claim: others told of work, or some seconds have passed.
+    public func work() -> AsyncStream<Void> { hub.work() }
+
+    /// Returns whether other processes are heard at once. Behind a pooler that gives each transaction another session they
+    /// are not: then rows are looked at every five seconds.
+    public var isHearing: Bool { hub.isHearing }
+
+    /// A value of 32 bytes that all processes of the journal share, made by the first that asks.
+    public func sharedKey() throws(JournalFailure) -> [UInt8] {
+        do throws(PostgresError) {
+            let connection = try PostgresConnection(address, name: "pipeline key")
+            let fresh = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+            let schema = PostgresSchema.name
+            try connection.query(
+                "INSERT INTO \(schema).keys (name, value) VALUES ('hash', :value) ON CONFLICT (name) DO NOTHING",
+                [("value", .blob(fresh))])
+            return try connection.query("SELECT value FROM \(schema).keys WHERE name = 'hash'").row(0).blob("value")
+        } catch {
+            throw JournalFailure(error, at: address)
+        }
+    }
+
+    /// The jobs of which somebody is still to be told and that nobody owns, oldest first.
+    public func untoldJobs() async throws(JournalFailure) -> [JobID] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.untold() }
+    }
+
+    public func backgroundJobs(at now: Timestamp) async throws(JournalFailure) -> [JobID] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.background(at: now) }
+    }
+
+    static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        gethostname(&name, 255)
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// A name that no other process has: where it runs, which helps a person, and 64 random bits.
+    static func newName(on host: String) -> OwnerID {
+        let short = host.prefix { $0 != "." }.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }.prefix(
+            20)
+        return OwnerID("\(short)-\(getpid())-" + String(UInt64.random(in: .min ... .max), radix: 36))
+    }
+}
+
+extension JobRows where Connection == PostgresConnection {
+    /// Lets go what dead workers had. Their rows are locked meanwhile: one that was only stopped comes back to find out.
+    func freeJobsOfDeadWorkers() throws(JournalFailure) {
+        try run(
+            """
+            WITH dead AS MATERIALIZED (SELECT id FROM workers
+                WHERE lease_until <= clock_timestamp() AND EXISTS (SELECT 1 FROM jobs WHERE owner = workers.id)
+                FOR SHARE SKIP LOCKED)
+            UPDATE jobs SET owner = NULL WHERE owner IN (SELECT id FROM dead)
+            """)
+    }
+
+    func claimExpiring(
+        _ limit: Int, for owner: OwnerID, _ host: String, _ declined: [JobID], at now: Timestamp
+    ) throws(JournalFailure) -> [Lease] {
+        try claim(
+            """
+            WITH next AS (SELECT number FROM jobs
+                WHERE number IN (SELECT job FROM steps WHERE expires > :now ORDER BY expires LIMIT :limit)
+                    AND ended IS NULL AND owner IS NULL AND mode = 'background'
+                    AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
+                    AND id <> ALL (CAST(:declined AS TEXT[]))
+                LIMIT :limit FOR UPDATE SKIP LOCKED)
+            UPDATE jobs SET owner = :owner, epoch = epoch + 1 FROM next WHERE jobs.number = next.number
+            RETURNING id, epoch
+            """, ["now": now, "limit": limit, "host": host, "declined": Self.array(declined), "owner": owner.text],
+            owner)
+    }
+
+    func claimOldest(
+        _ limit: Int, for owner: OwnerID, _ host: String, _ declined: [JobID]
+    ) throws(JournalFailure) -> [Lease] {
+        try claim(
+            """
+            WITH next AS (SELECT number FROM jobs
+                WHERE ended IS NULL AND owner IS NULL AND mode = 'background'
+                    AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
+                    AND id <> ALL (CAST(:declined AS TEXT[]))
+                ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED)
+            UPDATE jobs SET owner = :owner, epoch = epoch + 1 FROM next WHERE jobs.number = next.number
+            RETURNING id, epoch
+            """, ["limit": limit, "host": host, "declined": Self.array(declined), "owner": owner.text], owner)
+    }
+
+    private func claim(_ sql: StaticString, _ values: SQLValues, _ owner: OwnerID) throws(JournalFailure) -> [Lease] {
+        try all(sql, values) { row in
+            Lease(job: JobID(row.text("id")), owner: owner, epoch: row.int("epoch"))
+        }.sorted { $0.job.text < $1.job.text }
+    }
+
+    /// The text form of an array; ids have no character that would have to be escaped.
+    private static func array(_ jobs: [JobID]) -> String { "{" + jobs.map(\.text).joined(separator: ",") + "}" }
+}

@@ -1,0 +1,249 @@
+public import PipelineCore
+import PipelinePostgres
+import Synchronization
+
+/// The journal in a PostgreSQL database (14 or later) that many machines share.
+///
+/// What a call wrote is committed when it returns. Calls of many jobs share a transaction. A process lives, for the others,
+/// while the lease of its row has not run out by the database's clock; it is renewed every third of its length, and
+/// each write of a job names owner and epoch. A commit whose answer was lost is settled by a token, never sent twice.
+/// While the database is away a worker waits, a command gives up after its patience.
+public final class PostgresJournal: Journal, BatchJournal, DurationHistory {
+    /// The name under which this process owns jobs.
+    public let owner: OwnerID
+    /// Where the database is, without a password.
+    public let place: String
+    let address: PostgresAddress
+    let writer: PostgresWriter
+    let reader: PostgresReader
+    let owners: PostgresOwners
+    let hub: PostgresHub
+
+    /// How a process works with the database.
+    public struct Options: Sendable {
+        /// A name for the process's jobs; by default one that no other has.
+        public var owner: OwnerID?
+        /// The machine, which jobs with local files belong to; by default its host name.
+        public var host: String?
+        /// The program's version, for `pipeline workers`.
+        public var version = ""
+        /// Where to listen, when the address is that of a pooler; nil for the address itself.
+        public var listenAddress: String?
+        /// How long a worker that is dead or stopped keeps its jobs, by the database's clock.
+        public var leaseLength = Duration.seconds(30)
+        /// How often rows are looked at for what no message told.
+        public var lookInterval = Duration.seconds(5)
+        /// How long a command waits for a database that is away.
+        public var patience = Duration.seconds(20)
+        /// What tells a process that its own lease may be over.
+        public var clock: any LeaseClock = BootLeaseClock()
+        /// Told why nothing can be written for now, and nil once it can again.
+        public var observe: @Sendable (JournalFailure?) -> Void = { _ in }
+
+        public init() {}
+    }
+
+    /// Opens the journal at an address of libpq. Throws when there is no libpq of version 14, when the server can't be
+    /// reached or refuses, is older than 14, or when its schema is missing, older or newer than this program works with.
+    public init(_ text: String, options: Options = Options()) throws(JournalFailure) {
+        let address = PostgresAddress(text)
+        self.address = address
+        place = address.description
+        try Self.check(address)
+        let name = options.owner ?? Self.newName(on: options.host ?? Self.hostName)
+        let owners = PostgresOwners(
+            owner: name, host: options.host ?? Self.hostName, version: options.version, clock: options.clock,
+            length: Int64(options.leaseLength / .milliseconds(1)))
+        writer = try PostgresWriter(address, owners: owners, patience: options.patience, observe: options.observe)
+        reader = PostgresReader(address, owners: owners, patience: options.patience)
+        hub = PostgresHub(
+            options.listenAddress.map { PostgresAddress($0) } ?? address, interval: options.lookInterval, owner: name,
+            reader: reader)
+        self.owners = owners
+        owner = name
+    }
+
+    deinit {
+        hub.close()
+        reader.close()
+        writer.close()
+    }
+
+    /// Returns whether a journal's address is one of PostgreSQL.
+    public static func isAddress(_ text: String) -> Bool { PostgresAddress.isOne(text) }
+
+    /// An address without what is secret in it.
+    public static func place(of text: String) -> String { PostgresAddress(text).description }
+
+    private static func check(_ address: PostgresAddress) throws(JournalFailure) {
+        let standing: PostgresSchema.Standing
+        do throws(PostgresError) {
+            standing = try PostgresSchema.standing(of: try PostgresConnection(address, name: "pipeline"))
+        } catch {
+            throw JournalFailure(error, at: address)
+        }
+        switch standing {
+        case .missing:
+            throw .other("\(address.description) has no journal yet; make it with 'pipeline journal migrate'")
+        case .at(let version) where version < PostgresSchema.steps.count:
+            throw .other(
+                "the journal in \(address.description) is older than this program; bring it up to date with "
+                    + "'pipeline journal migrate'")
+        case .at(let version) where version > PostgresSchema.steps.count:
+            throw .newer(file: address.description)
+        case .at: break
+        }
+    }
+
+    /// Makes the schema, or brings it up to date; returns how many steps that took.
+    public static func migrate(_ text: String) throws(JournalFailure) -> Int {
+        let address = PostgresAddress(text)
+        do throws(PostgresError) {
+            return try PostgresSchema.migrate(try PostgresConnection(address, name: "pipeline migrate"))
+        } catch {
+            throw JournalFailure(error, at: address)
+        }
+    }
+
+    /// The SQL that ``migrate(_:)`` would run on an empty database.
+    public static var migrationText: String { PostgresSchema.dump(after: 0) }
+
+    /// Lets the jobs go that this process has, writes what was called for, and closes the connections.
+    public func close() async {
+        let leases = owners.leases
+        if !leases.isEmpty || owners.isWorker {
+            let name = owner
+            try? await writer.write { (rows) throws(JournalFailure) in
+                for lease in leases { try rows.release(lease) }
+                for owner in Set(leases.map(\.owner)).union([name]) {
+                    try rows.run(
+                        "UPDATE workers SET lease_until = clock_timestamp(), at_once = NULL WHERE id = :owner",
+                        ["owner": owner.text])
+                }
+                try PostgresHub.tellOfWork(rows.connection)
+            }
+        }
+        hub.close()
+        reader.close()
+        writer.close()
+        await writer.ended()
+    }
+
+    /// How many calls shared how many transactions since the journal was opened.
+    public var statistics: JournalStatistics { writer.statistics }
+    /// Why nothing is written for now; nil while all is well.
+    public var standstill: JournalFailure? { writer.standstill }
+}
+
+extension PostgresJournal {
+    public func create(
+        _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
+    ) async throws(JournalFailure) -> Lease {
+        try await enter(owner)
+        return try await writer.write(onCommit: { [owners] in owners.add($0) }) { (rows) throws(JournalFailure) in
+            try rows.insert(job, events, for: owner)
+        }
+    }
+
+    public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
+        if owner == self.owner, let lease = hub.takeClaim(of: job) { return lease }
+        try await enter(owner)
+        return try await writer.write(onCommit: { [owners] in owners.add($0) }) { (rows) throws(JournalFailure) in
+            try rows.acquire(job, for: owner)
+        }
+    }
+
+    public func holds(_ lease: Lease) -> Bool { owners.holds(lease) }
+
+    public func release(_ lease: Lease) async throws(JournalFailure) {
+        try await writer.write { (rows) throws(JournalFailure) in
+            try rows.release(lease)
+            try PostgresHub.tellOfWork(rows.connection)
+        }
+        owners.remove(lease)
+    }
+
+    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+        let endsOwnership = changes.contains(where: \.endsOwnership)
+        do {
+            try await writer.write(onCommit: { [owners] _ in if endsOwnership { owners.remove(lease) } }) {
+                (rows) throws(JournalFailure) in
+                try rows.apply(changes, to: rows.number(under: lease))
+                if endsOwnership { try PostgresHub.tellOfWork(rows.connection) }
+            }
+        } catch {
+            if error == .stale { owners.remove(lease) }
+            throw error
+        }
+        for case .resume(let record) in changes where record.charge == .attended {
+            hub.tellAll(.fellBack(pipeline: record.pipeline))
+        }
+    }
+
+    /// Makes sure that nothing stands under the owner's name that an earlier process left.
+    func enter(_ owner: OwnerID) async throws(JournalFailure) {
+        if owners.isCleared(owner) { return }
+        try await writer.write(onCommit: { [owners] in owners.markCleared(owner) }) {
+            [owners] (rows) throws(JournalFailure) in
+            // Another call may have been first, and taken jobs since.
+            if !owners.isCleared(owner) { try owners.clear(owner, on: rows.connection) }
+        }
+    }
+
+    public func remove(_ job: JobID) async throws(JournalFailure) {
+        try await writer.write { (rows) throws(JournalFailure) in try rows.remove(job) }
+    }
+
+    public func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.snapshot(job) }
+    }
+
+    public func inbox(of job: JobID) async throws(JournalFailure) -> JobInbox? {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.inbox(job) }
+    }
+
+    public func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.jobs(query) }
+    }
+
+    public func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.events(job, after: sequence) }
+    }
+
+    public func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
+        try await writer.write { (rows) throws(JournalFailure) in
+            guard let owner = try rows.post(request, to: job) else { return false }
+            try PostgresHub.tell(.inbox(job), owner, rows.connection)
+            return true
+        }
+    }
+
+    public func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
+    {
+        try await writer.write { (rows) throws(JournalFailure) in
+            let (isNew, owner) = try rows.post(push, to: step, of: job)
+            if let owner { try PostgresHub.tell(.inbox(job), owner, rows.connection) }
+            return CallbackReceipt(isNew: isNew, isHeard: owner != nil)
+        }
+    }
+
+    public func requests(for owner: OwnerID) -> AsyncStream<JobID> { hub.requests(for: owner) }
+}
+
+extension PostgresJournal {
+    public func resumes(since time: Timestamp, of pipeline: String?) async throws(JournalFailure) -> [ResumeRecord] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.resumes(since: time, of: pipeline) }
+    }
+
+    public func resumes(after number: Int, since time: Timestamp) async throws(JournalFailure) -> ResumeRows {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.resumes(after: number, since: time) }
+    }
+
+    public func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.samples(of: pipeline, limit: limit) }
+    }
+
+    public func pipelines() async throws(JournalFailure) -> [String] {
+        try await reader.read { (reader) throws(JournalFailure) in try reader.pipelines() }
+    }
+}

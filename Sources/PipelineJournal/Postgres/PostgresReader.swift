@@ -1,0 +1,101 @@
+import Dispatch
+import PipelineCore
+import PipelinePostgres
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Reads besides the writer, on a connection of its own that is opened at the first reading.
+///
+/// `@unchecked`: ``connection`` is only touched on ``queue``.
+final class PostgresReader: @unchecked Sendable {
+    private let address: PostgresAddress
+    private let owners: PostgresOwners
+    private let patience: Duration
+    private let queue = DispatchQueue(label: "pipeline.journal.reader")
+    private var connection: PostgresConnection?
+    private var isClosed = false
+
+    init(_ address: PostgresAddress, owners: PostgresOwners, patience: Duration) {
+        self.address = address
+        self.owners = owners
+        self.patience = patience
+    }
+
+    /// Runs the body on one state of the database; again, when the connection broke under it.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout JobReader<PostgresConnection>) throws(JournalFailure) -> Value
+    ) async throws(JournalFailure) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(returning: Result { () throws(JournalFailure) in try reading(body) })
+            }
+        }
+        return try result.get()
+    }
+
+    /// The same for a thread that may block.
+    func readBlocking<Value: Sendable>(
+        _ body: @escaping @Sendable (inout JobReader<PostgresConnection>) throws(JournalFailure) -> Value
+    ) throws(JournalFailure) -> Value {
+        let result: Result<Value, JournalFailure> = queue.sync {
+            Result { () throws(JournalFailure) in try reading(body) }
+        }
+        return try result.get()
+    }
+
+    func close() {
+        queue.async { [self] in
+            connection = nil
+            isClosed = true
+        }
+    }
+
+    private func connected() throws(JournalFailure) -> PostgresConnection {
+        if let connection, connection.loss == nil { return connection }
+        connection = nil
+        do throws(PostgresError) {
+            let opened = try PostgresConnection(address, name: "pipeline reader")
+            try opened.enter(schema: PostgresSchema.name)
+            connection = opened
+            return opened
+        } catch {
+            isAway = error.isAway
+            throw JournalFailure(error, at: address)
+        }
+    }
+
+    private var isAway = false
+
+    private func reading<Value: Sendable>(
+        _ body: (inout JobReader<PostgresConnection>) throws(JournalFailure) -> Value
+    ) throws(JournalFailure) -> Value {
+        let start = owners.now
+        while true {
+            if isClosed { throw .other("the journal is closed") }
+            isAway = false
+            do throws(JournalFailure) {
+                return try readOnce(body)
+            } catch {
+                if connection?.loss != nil { isAway = true }
+                guard isAway, owners.isWorker || owners.now - start < Int64(patience / .milliseconds(1)) else {
+                    throw error
+                }
+                usleep(UInt32.random(in: 400_000...600_000))
+            }
+        }
+    }
+
+    private func readOnce<Value: Sendable>(
+        _ body: (inout JobReader<PostgresConnection>) throws(JournalFailure) -> Value
+    ) throws(JournalFailure) -> Value {
+        let connection = try connected()
+        defer { connection.rollBack() }
+        try connection.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        var reader = JobReader(connection: connection, owners: owners)
+        return try body(&reader)
+    }
+}

@@ -1,0 +1,284 @@
+import PipelineCore
+import PipelinePostgres
+import PipelineSQL
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The only writer of a process to a journal in PostgreSQL: a thread that takes what has queued and commits it as one
+/// transaction, in two round trips: all statements, and the commit.
+///
+/// A group carries a token in the process's row. When the answer to a commit was lost, the token says after reconnecting
+/// whether it was done: then nothing is sent again, else all of it is.
+final class PostgresWriter: Sendable {
+    typealias Call = QueuedWrite<PostgresConnection>
+
+    private let mailbox = WriteMailbox<PostgresConnection>()
+    private let address: PostgresAddress
+    private let owners: PostgresOwners
+    private let counted = Mutex(JournalStatistics())
+    private let ending = Mutex(Ending())
+    private let obstacle = Mutex<JournalFailure?>(nil)
+    /// How long a command waits for a database that is away; a worker waits for as long as it takes.
+    private let patience: Int64
+    /// Told when the connection is there again, and why it is not.
+    let observe: @Sendable (JournalFailure?) -> Void
+
+    private struct Ending {
+        var hasEnded = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    init(
+        _ address: PostgresAddress, owners: PostgresOwners, patience: Duration,
+        observe: @escaping @Sendable (JournalFailure?) -> Void
+    ) throws(JournalFailure) {
+        self.address = address
+        self.owners = owners
+        self.patience = Int64(patience / .milliseconds(1))
+        self.observe = observe
+        guard JournalThread.start({ self.run() }) else { throw .other("the journal's thread can't be started") }
+    }
+
+    var statistics: JournalStatistics { counted.withLock { $0 } }
+    /// Why nothing is written for now; nil while all is well.
+    var standstill: JournalFailure? { obstacle.withLock { $0 } }
+
+    /// Runs the body inside a transaction, shared with other calls, and returns once that is committed.
+    ///
+    /// The body may run several times, and must change nothing but rows. When it throws, nothing of it is kept, and other
+    /// calls are not touched. `onCommit` runs on the writer's thread before any later call is written.
+    func write<Value: Sendable>(
+        onCommit: @escaping @Sendable (Value) -> Void = { _ in },
+        _ body: @escaping @Sendable (JobRows<PostgresConnection>) throws(JournalFailure) -> Value
+    ) async throws(JournalFailure) -> Value {
+        typealias Caller = CheckedContinuation<Result<Value, JournalFailure>, Never>
+        let result = await withCheckedContinuation { (continuation: Caller) in
+            let call = Call(
+                perform: { (rows) throws(JournalFailure) in
+                    let value = try body(rows)
+                    return {
+                        onCommit(value)
+                        continuation.resume(returning: .success(value))
+                    }
+                },
+                refuse: { failure in continuation.resume(returning: .failure(failure)) })
+            if !mailbox.put(call) { call.refuse(.other("the journal is closed")) }
+        }
+        return try result.get()
+    }
+
+    /// Returns once the thread has ended.
+    func ended() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = ending.withLock { ending in
+                if !ending.hasEnded { ending.waiting.append(continuation) }
+                return ending.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    /// Takes no more calls; the thread writes what is left and ends.
+    func close() { mailbox.close() }
+
+    /// What the thread alone has.
+    private struct Link {
+        var connection: PostgresConnection?
+        var token = Int64.random(in: 1 ... .max / 2)
+        /// Set while nobody knows whether the group of that token was committed, with what tells its callers.
+        var doubtful: (token: Int64, tell: [@Sendable () -> Void])?
+    }
+
+    private enum Attempt {
+        case committed([@Sendable () -> Void])
+        /// Nothing was kept; `isPassing` says that the same may succeed when it is sent again.
+        case failed(JournalFailure, isAway: Bool, isPassing: Bool)
+    }
+}
+
+extension PostgresWriter {
+    private func run() {
+        var link = Link()
+        var expected = 1
+        while let calls = mailbox.take(expecting: expected, milliseconds: owners.renewalInterval) {
+            let renewals = owners.dueForRenewal
+            guard !calls.isEmpty || !renewals.isEmpty else { continue }
+            write(calls, renewing: renewals, &link)
+            expected = max(1, calls.count, expected - (expected + 3) / 4)
+        }
+        link.connection = nil
+        let waiting = ending.withLock { ending in
+            defer { ending = Ending(hasEnded: true) }
+            return ending.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    private func write(_ calls: [Call], renewing renewals: [OwnerID], _ link: inout Link) {
+        let start = owners.now
+        var passing = 0
+        while true {
+            let began = owners.now
+            switch attempt(calls, renewing: renewals, &link) {
+            case .committed(let tell):
+                clear()
+                if !renewals.isEmpty || !owners.haveJobs { owners.markRenewed(at: began) }
+                counted.withLock { statistics in
+                    statistics.calls += tell.count
+                    statistics.transactions += 1
+                    statistics.largestGroup = max(statistics.largestGroup, tell.count)
+                }
+                for tell in tell { tell() }
+                return
+            case .failed(let failure, isAway: true, _):
+                link.connection = nil
+                report(failure)
+                let waits = owners.isWorker || owners.now - start < patience
+                guard waits, !mailbox.isClosed else { return refuse(calls, failure) }
+                usleep(UInt32.random(in: 400_000...600_000))
+            case .failed(_, _, isPassing: true) where passing < 8:
+                passing += 1
+                usleep(UInt32.random(in: 1_000...8_000))
+            case .failed(let failure, _, _):
+                guard calls.count + (renewals.isEmpty ? 0 : 1) > 1 else { return refuse(calls, failure) }
+                // One of them is in the way of the others.
+                if !renewals.isEmpty { write([], renewing: renewals, &link) }
+                for call in calls { write([call], renewing: [], &link) }
+                return
+            }
+        }
+    }
+
+    private func refuse(_ calls: [Call], _ failure: JournalFailure) {
+        counted.withLock { $0.refused += calls.count }
+        for call in calls { call.refuse(failure) }
+    }
+
+    private func report(_ failure: JournalFailure) {
+        let isNew = obstacle.withLock { obstacle in
+            defer { obstacle = failure }
+            return obstacle == nil
+        }
+        if isNew { observe(failure) }
+    }
+
+    private func clear() {
+        let wasStanding = obstacle.withLock { obstacle in
+            defer { obstacle = nil }
+            return obstacle != nil
+        }
+        if wasStanding { observe(nil) }
+    }
+
+    // MARK: One transaction
+
+    /// Writes and commits the group once.
+    private func attempt(_ calls: [Call], renewing renewals: [OwnerID], _ link: inout Link) -> Attempt {
+        let connection: PostgresConnection
+        do throws(PostgresError) {
+            connection = try connected(&link)
+        } catch {
+            return .failed(JournalFailure(error, at: address), isAway: error.isAway, isPassing: false)
+        }
+        if let doubtful = link.doubtful {
+            do throws(JournalFailure) {
+                let isDone = try isCommitted(doubtful.token, on: connection)
+                link.doubtful = nil
+                if isDone { return .committed(doubtful.tell) }
+            } catch {
+                return .failed(error, isAway: true, isPassing: false)
+            }
+        }
+        link.token += 1
+        var tell: [@Sendable () -> Void] = []
+        do throws(JournalFailure) {
+            try connection.begin()
+            // First of all: workers' rows are locked before those of jobs, by everybody.
+            try sign(link.token, on: connection)
+            let rows = JobRows(connection: connection, owners: owners)
+            for owner in renewals { try renew(owner, rows) }
+            for call in calls { tell.append(try call.perform(rows)) }
+            try connection.finishSending()
+        } catch {
+            let cause = connection.lastError
+            let isAway = cause?.isAway == true || connection.loss != nil
+            connection.rollBack()
+            return .failed(error, isAway: isAway, isPassing: cause?.isPassing == true)
+        }
+        return commit(tell, connection, &link)
+    }
+
+    private func commit(
+        _ tell: [@Sendable () -> Void], _ connection: PostgresConnection, _ link: inout Link
+    ) -> Attempt {
+        do throws(PostgresError) {
+            try connection.send(text: "COMMIT")
+            try connection.settled()
+            connection.markTransaction(false)
+            return .committed(tell)
+        } catch {
+            guard error.isAway || connection.loss != nil else {
+                connection.rollBack()
+                return .failed(JournalFailure(error, at: address), isAway: false, isPassing: error.isPassing)
+            }
+            link.doubtful = (link.token, tell)
+            return .failed(JournalFailure(error, at: address), isAway: true, isPassing: false)
+        }
+    }
+
+    /// Renews a lease. One that was not renewed in time may have lost jobs, which the owner must not believe to have.
+    private func renew(_ owner: OwnerID, _ rows: JobRows<PostgresConnection>) throws(JournalFailure) {
+        try rows.keep(owner)
+        if !owners.isFresh { owners.keepOnly(try rows.jobs(of: owner), of: owner) }
+    }
+
+    private func sign(_ token: Int64, on connection: PostgresConnection) throws(JournalFailure) {
+        try connection.run(
+            "UPDATE workers SET token = :token WHERE id = :owner", ["token": token, "owner": owners.owner.text],
+            expecting: 1
+        ) { .other("the row of this worker was removed") }
+    }
+
+    /// Returns whether the group of the token was committed. Waits for a commit that is still under way on the server:
+    /// it holds the row.
+    private func isCommitted(_ token: Int64, on connection: PostgresConnection) throws(JournalFailure) -> Bool {
+        defer { connection.rollBack() }
+        try connection.begin()
+        var found: Int64?
+        try connection.readRows(
+            of: "SELECT token FROM workers WHERE id = :owner FOR UPDATE", ["owner": owners.owner.text]
+        ) { row in
+            found = row.integer("token")
+            return false
+        }
+        return found == token
+    }
+
+    /// The connection, made anew if need be, with the process's row, which must be there before the first token.
+    private func connected(_ link: inout Link) throws(PostgresError) -> PostgresConnection {
+        if let connection = link.connection, connection.loss == nil { return connection }
+        link.connection = nil
+        let connection = try PostgresConnection(address, name: "pipeline writer")
+        try connection.enter(schema: PostgresSchema.name)
+        if !connection.isPooled {
+            // What a worker that is gone without a word had begun holds nobody up for longer.
+            try connection.execute("SET idle_in_transaction_session_timeout TO '20s'")
+        }
+        try connection.query(
+            """
+            INSERT INTO \(PostgresSchema.name).workers (id, host, version, since, renewed, lease_until)
+            VALUES (:owner, :host, :version, clock_timestamp(), clock_timestamp(), clock_timestamp())
+            ON CONFLICT (id) DO NOTHING
+            """,
+            [
+                ("owner", .text(owners.owner.text)), ("host", .text(owners.host)), ("version", .text(owners.version)),
+            ])
+        link.connection = connection
+        return connection
+    }
+}

@@ -1,0 +1,28 @@
+public import PipelineCore
+public import PipelineJournal
+
+/// A journal that many machines share. Whoever works on it all the time is a worker: its row says so, and it claims jobs
+/// that nobody has.
+public protocol SharedJournal: WorkspaceJournal {
+    /// Where it is, without a password.
+    var place: String { get }
+    /// Makes this process a worker that runs so many jobs at a time; renewed until the journal is closed.
+    func becomeWorker(atOnce: Int) async throws(JournalFailure)
+    /// The processes that have jobs or wait for some, and those that died within the hour, the oldest first.
+    func workers() async throws(JournalFailure) -> [JournalWorker]
+    /// Claims jobs of the background that nobody has, at most so many: those with something that expires first, then
+    /// the oldest.
+    func claimJobs(_ limit: Int, at now: Timestamp) async throws(JournalFailure) -> [JobID]
+    /// Lets a claimed job go that is not to be begun here.
+    func decline(_ job: JobID) async throws(JournalFailure)
+    /// When it may be worth while to claim.
+    func work() -> AsyncStream<Void>
+    /// Returns whether other processes are heard at once, and not only found by looks at the rows.
+    var isHearing: Bool { get }
+    /// Why nothing is written for now; nil while all is well.
+    var standstill: JournalFailure? { get }
+    /// A value of 32 bytes that all processes of the journal share.
+    func sharedKey() throws(JournalFailure) -> [UInt8]
+}
+
+extension PostgresJournal: SharedJournal {}

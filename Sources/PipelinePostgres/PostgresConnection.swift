@@ -1,0 +1,331 @@
+package import PipelineSQL
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// One connection to a server, in libpq's pipeline mode (postgresql.org/docs/current/libpq-pipeline-mode.html): statements
+/// are sent as they come, and one round trip brings the results of all.
+///
+/// It belongs to whoever holds it and is used by one thread at a time. The end of the object closes it; what was not
+/// committed is rolled back then.
+package final class PostgresConnection {
+    /// What is done with a statement's result once it is there; gives what is wrong with it.
+    package typealias Check = (PostgresResult) -> (any Error)?
+
+    private struct Pending {
+        let check: Check?
+        /// A prepared statement's answer is nobody's.
+        var isPreparing = false
+    }
+
+    package let address: PostgresAddress
+    /// Where the server is, for messages.
+    package let database: String
+    private let library: PostgresLibrary
+    private let handle: OpaquePointer
+    private var statements: [UnsafePointer<UInt8>: Known] = [:]
+    private var pending: [Pending] = []
+    private var prepared = 0
+    /// Whether a pooler stands between: it may give each transaction another session, so that nothing that belongs to a
+    /// session is used.
+    package private(set) var isPooled = false
+    package private(set) var isInTransaction = false
+    /// The error that broke the connection.
+    package private(set) var loss: PostgresError?
+    /// The last error of the server since the transaction was begun.
+    package private(set) var lastError: PostgresError?
+
+    private struct Known {
+        let statement: PostgresStatement
+        /// The name under which the server knows it, and the types that it was prepared for.
+        var name: String?
+        var types: [UInt32] = []
+
+        /// Returns whether the prepared statement takes values of those types; NULL is of any.
+        func takes(_ other: [UInt32]) -> Bool {
+            zip(types, other).allSatisfy { $0 == $1 || $0 == 0 || $1 == 0 }
+        }
+    }
+
+    /// Connects, which blocks for at most the address's `connect_timeout`, 10 s if it says none.
+    package init(_ address: PostgresAddress, name: String) throws(PostgresError) {
+        let library = try PostgresLibrary.loaded.get()
+        self.address = address
+        self.library = library
+        database = address.description
+        // What follows wins: the address has the last word. A server that is gone without a word is noticed in half a
+        // minute, before a lease has run out.
+        let options: [(String, String)] = [
+            ("fallback_application_name", name), ("connect_timeout", "10"), ("keepalives_idle", "10"),
+            ("keepalives_interval", "5"), ("keepalives_count", "3"), ("tcp_user_timeout", "20000"),
+            ("client_encoding", "UTF8"), ("dbname", address.text),
+        ]
+        let keys = options.map { strdup($0.0) }
+        let values = options.map { strdup($0.1) }
+        defer { for text in keys + values { free(text) } }
+        let opened = (keys.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { keys in
+            (values.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { values in
+                library.connect(keys.baseAddress, values.baseAddress, 1)
+            }
+        }
+        guard let opened else { throw PostgresError(kind: .refused, message: "out of memory") }
+        // From here on the end of the object closes it.
+        handle = opened
+        guard library.status(opened) == 0 else {
+            throw Self.refusal(library, opened, address)
+        }
+        _ = library.setNoticeReceiver(opened, { _, _ in }, nil)
+        guard library.serverVersion(opened) >= 140_000 else {
+            let version = library.serverVersion(opened) / 10_000
+            throw PostgresError(
+                kind: .refused, state: "0A000",
+                message: "the server at \(address.description) is PostgreSQL \(version)",
+                hint: "a journal needs PostgreSQL 14 or later")
+        }
+        guard library.setNonblocking(opened, 1) == 0, library.enterPipelineMode(opened) == 1 else {
+            throw PostgresError(kind: .refused, message: "libpq refuses pipeline mode")
+        }
+    }
+
+    deinit { library.finish(handle) }
+
+    package var socket: Int32 { library.socket(handle) }
+    package var serverVersion: Int { Int(library.serverVersion(handle)) }
+
+    /// Makes all that follows see the schema's tables, and finds out whether a pooler stands between.
+    package func enter(schema: String) throws(PostgresError) {
+        let process = library.backendProcess(handle)
+        let real = try query("SELECT pg_backend_pid() AS process").row(0).integer("process")
+        isPooled = real != Int64(process)
+        if !isPooled { try execute("SET search_path TO \(schema)") }
+    }
+
+    private static func refusal(
+        _ library: PostgresLibrary, _ handle: OpaquePointer, _ address: PostgresAddress
+    ) -> PostgresError {
+        let text = library.errorMessage(handle).map { String(cString: $0) } ?? ""
+        let message = address.redacted(text).split(separator: "\n").joined(separator: "; ")
+        return PostgresError(kind: .refused, message: message)
+    }
+}
+
+// MARK: Statements
+
+extension PostgresConnection {
+    /// Sends a statement; its result is checked by ``settle()``.
+    package func send(
+        _ sql: StaticString, _ values: [(name: String, value: SQLParameter)], check: Check? = nil
+    ) throws(PostgresError) {
+        var known = statements[sql.utf8Start] ?? Known(statement: PostgresStatement(sql.description))
+        var parameters = PostgresParameters()
+        try fill(&parameters, known.statement, values)
+        if !isPooled {
+            if known.name == nil || !known.takes(parameters.types) {
+                prepared += 1
+                known.name = "s\(prepared)"
+                known.types = parameters.types
+                let isSent = library.sendPrepare(
+                    handle, "s\(prepared)", known.statement.text, Int32(parameters.types.count), parameters.types)
+                guard isSent == 1 else { throw lost() }
+                pending.append(Pending(check: nil, isPreparing: true))
+            }
+            statements[sql.utf8Start] = known
+        } else {
+            statements[sql.utf8Start] = known
+        }
+        try transmit(known.statement, name: known.name, parameters, check)
+    }
+
+    /// Sends a statement that is not kept.
+    package func send(
+        text sql: String, _ values: [(name: String, value: SQLParameter)] = [], check: Check? = nil
+    ) throws(PostgresError) {
+        let statement = PostgresStatement(sql)
+        var parameters = PostgresParameters()
+        try fill(&parameters, statement, values)
+        try transmit(statement, name: nil, parameters, check)
+    }
+
+    /// Brings the results of all that was sent, in one round trip; throws the first error of the server, else what the
+    /// first check found. After an error of the server nothing that was sent after it was done.
+    package func settle() throws {
+        if let loss { throw loss }
+        guard !pending.isEmpty else { return }
+        guard library.pipelineSync(handle) == 1 else { throw lost() }
+        try exchange()
+        let asked = pending
+        pending = []
+        var failure: PostgresError?
+        var finding: (any Error)?
+        for statement in asked {
+            let (result, error) = try receive()
+            if failure == nil { failure = error }
+            if statement.isPreparing || failure != nil { continue }
+            if let result, let found = statement.check?(result), finding == nil { finding = found }
+        }
+        try receiveSync()
+        if let failure {
+            // What was prepared after the error was not.
+            statements = statements.mapValues { Known(statement: $0.statement) }
+            if failure.isAway { loss = failure }
+            lastError = failure
+            throw failure
+        }
+        if let finding { throw finding }
+    }
+
+    /// Runs a statement that is not kept, and returns its rows.
+    @discardableResult
+    package func query(
+        _ sql: String, _ values: [(name: String, value: SQLParameter)] = []
+    ) throws(PostgresError) -> PostgresResult {
+        var found: PostgresResult?
+        try send(text: sql, values) { result in
+            found = result
+            return nil
+        }
+        try settled()
+        guard let found else { throw PostgresError(kind: .statement, message: "a statement gave no result") }
+        return found
+    }
+
+    /// Runs a statement without parameters.
+    package func execute(_ sql: String) throws(PostgresError) { try query(sql) }
+
+    /// Settles where no check stands that throws anything else.
+    package func settled() throws(PostgresError) {
+        do { try settle() } catch let error as PostgresError { throw error } catch {
+            throw PostgresError(kind: .statement, message: "\(error)")
+        }
+    }
+
+    /// Says what is so from here on: a transaction was begun, or has ended.
+    package func markTransaction(_ isOpen: Bool) {
+        isInTransaction = isOpen
+        if isOpen { lastError = nil }
+    }
+
+    /// What the server was told by others since the last look: channel and payload.
+    package func notifications() throws(PostgresError) -> [(channel: String, payload: String)] {
+        guard library.consumeInput(handle) == 1 else { throw lost() }
+        var found: [(channel: String, payload: String)] = []
+        while let pointer = library.notifies(handle) {
+            defer { library.freeMemory(pointer) }
+            let notify = pointer.load(as: PostgresNotify.self)
+            let channel = notify.channel.map { String(cString: $0) } ?? ""
+            found.append((channel, notify.payload.map { String(cString: $0) } ?? ""))
+        }
+        return found
+    }
+}
+
+extension PostgresConnection {
+    private func fill(
+        _ parameters: inout PostgresParameters, _ statement: PostgresStatement,
+        _ values: [(name: String, value: SQLParameter)]
+    ) throws(PostgresError) {
+        for (place, name) in statement.names.enumerated() {
+            if place < values.count, values[place].name == name {
+                parameters.append(values[place].value)
+            } else if let found = values.first(where: { $0.name == name }) {
+                parameters.append(found.value)
+            } else {
+                throw PostgresError(kind: .statement, message: "no value for \(name) in: \(statement.text)")
+            }
+        }
+    }
+
+    private func transmit(
+        _ statement: PostgresStatement, name: String?, _ parameters: PostgresParameters, _ check: Check?
+    ) throws(PostgresError) {
+        if let loss { throw loss }
+        let count = Int32(parameters.places.count)
+        let lengths = parameters.places.map { Int32($0?.count ?? 0) }
+        let formats = [Int32](repeating: 1, count: parameters.places.count)
+        // One byte more, so that an empty value has an address too.
+        let isSent = (parameters.bytes + [0]).withUnsafeBytes { bytes -> Int32 in
+            let values = parameters.places.map { place in
+                place.flatMap { bytes.baseAddress?.advanced(by: $0.lowerBound).assumingMemoryBound(to: CChar.self) }
+            }
+            return values.withUnsafeBufferPointer { values in
+                if let name {
+                    return library.sendPrepared(handle, name, count, values.baseAddress, lengths, formats, 1)
+                }
+                return library.sendQuery(
+                    handle, statement.text, count, parameters.types, values.baseAddress, lengths, formats, 1)
+            }
+        }
+        guard isSent == 1 else { throw lost() }
+        pending.append(Pending(check: check))
+        // What waits in libpq's buffer goes out while more is made.
+        if pending.count % 32 == 0 { try exchange(untilSent: false) }
+    }
+
+    /// Sends all that waits, and takes in what comes meanwhile: a server that can't get rid of results reads no more.
+    private func exchange(untilSent: Bool = true) throws(PostgresError) {
+        while true {
+            let rest = library.flush(handle)
+            if rest == 0 { return }
+            guard rest == 1 else { throw lost() }
+            var wait = pollfd(fd: socket, events: Int16(POLLIN | POLLOUT), revents: 0)
+            let ready = poll(&wait, 1, untilSent ? -1 : 0)
+            if ready > 0, wait.revents & Int16(POLLIN) != 0, library.consumeInput(handle) != 1 { throw lost() }
+            if !untilSent { return }
+        }
+    }
+
+    /// The result of the next statement.
+    private func receive() throws(PostgresError) -> (PostgresResult?, PostgresError?) {
+        var found: PostgresResult?
+        var failure: PostgresError?
+        // One result, and a null at its end.
+        var isFirst = true
+        while let pointer = library.getResult(handle) {
+            isFirst = false
+            switch library.resultStatus(pointer) {
+            case 1, 2: found = PostgresResult(pointer, library, database: database)
+            case 11:
+                failure = failure ?? PostgresError(kind: .statement, message: "an earlier statement failed")
+                library.clear(pointer)
+            default:
+                failure = failure ?? error(of: pointer)
+                library.clear(pointer)
+                if library.status(handle) != 0 { throw lost(failure) }
+            }
+        }
+        if isFirst { throw lost() }
+        return (found, failure)
+    }
+
+    private func receiveSync() throws(PostgresError) {
+        guard let pointer = library.getResult(handle) else { throw lost() }
+        let status = library.resultStatus(pointer)
+        library.clear(pointer)
+        guard status == 10 else { throw lost() }
+    }
+
+    private func error(of result: OpaquePointer) -> PostgresError {
+        func field(_ code: Character) -> String? {
+            library.errorField(result, Int32(code.asciiValue ?? 0)).map { address.redacted(String(cString: $0)) }
+        }
+        return PostgresError(
+            kind: .statement, state: field("C"), message: field("M") ?? connectionMessage, hint: field("H"),
+            constraint: field("n"))
+    }
+
+    private var connectionMessage: String {
+        let text = library.errorMessage(handle).map { String(cString: $0) } ?? ""
+        return address.redacted(text).split(separator: "\n").joined(separator: "; ")
+    }
+
+    private func lost(_ cause: PostgresError? = nil) -> PostgresError {
+        let error = PostgresError(
+            kind: .lost, state: cause?.state, message: cause?.message ?? connectionMessage)
+        loss = error
+        pending = []
+        return error
+    }
+}

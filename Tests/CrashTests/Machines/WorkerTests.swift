@@ -1,0 +1,202 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// Workers as processes, on a real server of PostgreSQL.
+@Suite("Workers", .enabled(if: PostgresServer.isAvailable, Comment(rawValue: PostgresServer.howTo)))
+struct WorkerTests {
+    /// A service whose jobs end when the test lets them, and that counts what it made.
+    private final class SlowService: Sendable {
+        private struct State {
+            var made: [String: String] = [:]
+            var isOpen = false
+            var cancelled = 0
+        }
+
+        private final class Box: Sendable {
+            let state = Mutex(State())
+        }
+
+        private let box: Box
+        let server: LoopbackServer
+
+        init() throws {
+            let box = Box()
+            self.box = box
+            server = try LoopbackServer { request in
+                if request.method == "DELETE" {
+                    box.state.withLock { $0.cancelled += 1 }
+                    return .json("{}")
+                }
+                guard request.method == "POST" else {
+                    return .json(box.state.withLock { $0.isOpen } ? #"{"state": "done"}"# : #"{"state": "running"}"#)
+                }
+                let name = (try? JSON.parse(request.body))?["name"]?.string ?? ""
+                let key = request.header("Idempotency-Key") ?? ""
+                box.state.withLock { $0.made[key] = name }
+                return .json(#"{"id": "\#(key)"}"#)
+            }
+        }
+
+        /// The names that it made something of, one for each key that was submitted.
+        var names: [String] { box.state.withLock { $0.made.values.sorted() } }
+        var cancelled: Int { box.state.withLock { $0.cancelled } }
+        func open() { box.state.withLock { $0.isOpen = true } }
+    }
+
+    private struct Scene {
+        let workplace: Workplace
+        let service: SlowService
+        let server: PostgresServer
+        let database: String
+
+        var environment: [String: String] {
+            ["API_URL": service.server.url, "PIPELINE_JOURNAL": server.address(of: database)]
+        }
+
+        func run(_ arguments: String...) async throws -> ProgramEnd {
+            try await workplace.program.run(
+                arguments, environment: workplace.environment(environment), folder: workplace.folder)
+        }
+
+        func startWorker(_ name: String, atOnce: Int = 8) async throws -> RunningProgram {
+            let worker = try workplace.program.start(
+                ["worker", "--at-once", "\(atOnce)", "--state-dir", workplace.path(name)],
+                environment: workplace.environment(environment), folder: workplace.folder, limit: .seconds(300))
+            #expect(await worker.hasWritten("ready"), "\(worker.text)")
+            return worker
+        }
+
+        func submit(_ names: some Sequence<String>) async throws {
+            for name in names {
+                let end = try await run("run", "slow.json", "-i", "name=\(name)", "--key", name, "--detach")
+                #expect(end.cause == .exited(0), "\(end)")
+            }
+        }
+
+        func count(_ sql: String) async throws -> Int { Int(try await server.query(sql, in: database)) ?? -1 }
+
+        /// Waits until a question to the database has that answer; each takes some time by itself.
+        func wait(for sql: String, toBe count: Int) async throws {
+            for _ in 0..<3000 where try await self.count(sql) == count { return }
+            Issue.record("\(sql) is \(try await self.count(sql)), not \(count)")
+        }
+
+        /// The dead worker's lease runs out, sooner than by itself.
+        func expire(_ worker: RunningProgram) async throws {
+            try await server.query(
+                "UPDATE pipeline.workers SET lease_until = now() WHERE id LIKE '%-\(worker.processID)-%'", in: database)
+        }
+    }
+
+    private static let document = """
+        { "pipeline": 1, "name": "slow", "retry": { "delay": "20ms", "max": "100ms" },
+          "inputs": { "name": { "type": "string" } },
+          "services": { "api": { "url": "${{ env.API_URL }}" } },
+          "stages": [
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "json": { "name": "${{ inputs.name }}" },
+                          "once": { "key": "Idempotency-Key" }, "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "every": "300ms", "status": "$.state", "succeeded": ["done"] },
+              "cancel": { "DELETE": "/jobs/${{ self.id }}" } } ] }
+        """
+
+    private func withScene(_ body: (Scene) async throws -> Void) async throws {
+        try await withWorkplace { workplace in
+            let service = try SlowService()
+            defer { service.server.stop() }
+            let server = try await PostgresServer.shared()
+            try workplace.write("slow.json", Self.document)
+            let scene = Scene(
+                workplace: workplace, service: service, server: server, database: try await server.makeDatabase())
+            let end = try await scene.run("journal", "migrate")
+            #expect(end.cause == .exited(0), "\(end)")
+            try await body(scene)
+        }
+    }
+
+    private let running = "SELECT count(*) FROM pipeline.steps WHERE state = 'waiting'"
+    private let unfinished = "SELECT count(*) FROM pipeline.jobs WHERE ended IS NULL"
+
+    @Test("of three one is killed: its jobs go on with the others, none is lost and none made twice")
+    func killed() async throws {
+        try await withScene { scene in
+            let workers = [
+                try await scene.startWorker("a"), try await scene.startWorker("b"), try await scene.startWorker("c"),
+            ]
+            let names = (1...24).map { "job-\($0)" }
+            try await scene.submit(names)
+            try await scene.wait(for: running, toBe: 24)
+            workers[1].signal(SIGKILL)
+            _ = await workers[1].end
+            try await scene.expire(workers[1])
+            scene.service.open()
+            try await scene.wait(for: unfinished, toBe: 0)
+            #expect(scene.service.names == names.sorted())
+            #expect(
+                try await scene.count("SELECT count(*) FROM pipeline.events WHERE kind = 'job.succeeded'")
+                    == names.count)
+            for worker in workers { worker.signal(SIGTERM) }
+            for worker in [workers[0], workers[2]] {
+                let end = await worker.end
+                #expect(end.cause == .exited(0), "\(end)")
+            }
+        }
+    }
+
+    @Test("that ends by SIGTERM lets its jobs go, and another goes on without waiting for a lease")
+    func drained() async throws {
+        try await withScene { scene in
+            let first = try await scene.startWorker("a")
+            try await scene.submit(["one", "two", "three"])
+            try await scene.wait(for: running, toBe: 3)
+            first.signal(SIGTERM)
+            #expect(await first.end.cause == .exited(0))
+            #expect(try await scene.count("SELECT count(*) FROM pipeline.jobs WHERE owner IS NOT NULL") == 0)
+            let second = try await scene.startWorker("b")
+            scene.service.open()
+            try await scene.wait(for: unfinished, toBe: 0)
+            #expect(scene.service.names == ["one", "three", "two"])
+            second.signal(SIGTERM)
+            _ = await second.end
+        }
+    }
+
+    @Test("are asked from anywhere: list, show, workers and cancel")
+    func askedFromAnywhere() async throws {
+        try await withScene { scene in
+            let worker = try await scene.startWorker("a")
+            try await scene.submit(["one"])
+            try await scene.wait(for: running, toBe: 1)
+            let workers = try JSON.parse(Array(try await scene.run("workers", "--json").output.utf8))
+            #expect(workers.array?.first?["jobs"]?.number?.int == 1)
+            #expect(try await scene.run("list").output.contains("slow"))
+            let cancelled = try await scene.run("cancel", "one")
+            #expect(cancelled.cause == .exited(0), "\(cancelled)")
+            try await scene.wait(for: unfinished, toBe: 0)
+            let shown = try JSON.parse(Array(try await scene.run("show", "one", "--json").output.utf8))
+            #expect(shown["state"]?.string == "cancelled")
+            #expect(scene.service.cancelled == 1)
+            worker.signal(SIGTERM)
+            _ = await worker.end
+        }
+    }
+
+    @Test("say what is wrong, and never a password")
+    func refusals() async throws {
+        try await withWorkplace { workplace in
+            let address = "postgres://me:hunter2@127.0.0.1:1/jobs"
+            for command in [["worker"], ["list"], ["journal", "migrate"], ["doctor"], ["config"], ["workers"]] {
+                let end = try await workplace.program.run(
+                    command, environment: workplace.environment(["PIPELINE_JOURNAL": address]), folder: workplace.folder
+                )
+                #expect(!end.output.contains("hunter2") && !end.errors.contains("hunter2"), "\(command): \(end)")
+                #expect((end.output + end.errors).contains("postgres://me@127.0.0.1:1/jobs"), "\(command): \(end)")
+            }
+            let other = try await workplace.run("list", environment: ["PIPELINE_JOURNAL": "mysql://me:hunter2@db/jobs"])
+            #expect(other.errors.contains("postgres://USER@HOST/DATABASE") && !other.errors.contains("hunter2"))
+        }
+    }
+}

@@ -1,0 +1,282 @@
+import JSONPath
+import PipelineCore
+import PipelineSQL
+import PipelineSQLite
+import PipelineTestKit
+import Testing
+
+@testable import PipelineJournal
+
+/// What only a journal has that machines share.
+@Suite("A journal in PostgreSQL", .enabled(if: PostgresServer.isAvailable, Comment(rawValue: PostgresServer.howTo)))
+struct PostgresJournalTests {
+    private func background(_ number: Int) -> JobSnapshot {
+        let job = JobSnapshot.example(number, key: "key-\(number)")
+        return JobSnapshot(record: job.record, steps: job.steps, mode: .background)
+    }
+
+    private func submit(_ count: Int, to journal: PostgresJournal) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...count {
+                group.addTask {
+                    let lease = try await journal.create(background(number), events: [], owner: journal.owner)
+                    try await journal.release(lease)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("has the tables and columns of the one in SQLite")
+    func hasSameColumns() async throws {
+        let (here, there) = (try SQLiteWorld(), try await PostgresWorld())
+        defer { here.remove() }
+        await (try here.openSQLite()).close()
+        let connection = try SQLiteConnection(StateFolder(here.state).database, busyTimeout: .seconds(1))
+        let tables = try connection.texts(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'grdb_migrations' AND name NOT LIKE 'sqlite%'"
+        )
+        #expect(tables.count >= 14)
+        for table in tables {
+            let expected = Set(try connection.texts("SELECT name FROM pragma_table_info('\(table)')"))
+            let found = try await there.server.query(
+                "SELECT column_name FROM information_schema.columns WHERE table_schema = 'pipeline' AND table_name = '\(table)'",
+                in: there.database)
+            let columns = Set(found.split(separator: "\n").map(String.init))
+            #expect(columns.isSuperset(of: expected), "\(table) lacks \(expected.subtracting(columns))")
+        }
+    }
+
+    @Test("is migrated once, and says so where it is not")
+    func migrates() async throws {
+        let server = try await PostgresServer.shared()
+        let address = server.address(of: try await server.makeDatabase())
+        let failure = #expect(throws: JournalFailure.self) { _ = try PostgresJournal(address) }
+        #expect("\(failure as Any)".contains("pipeline journal migrate"))
+        #expect(try PostgresJournal.migrate(address) == PostgresSchema.steps.count)
+        #expect(try PostgresJournal.migrate(address) == 0)
+        await (try PostgresJournal(address)).close()
+    }
+
+    @Test("of a newer program is refused, and the printed SQL makes the same one")
+    func refusesNewer() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.makeDatabase()
+        try await server.query(PostgresJournal.migrationText, in: database)
+        await (try PostgresJournal(server.address(of: database))).close()
+        try await server.query("INSERT INTO pipeline.versions (number, name) VALUES (99, 'later')", in: database)
+        #expect(throws: JournalFailure.newer(file: PostgresJournal.place(of: server.address(of: database)))) {
+            _ = try PostgresJournal(server.address(of: database))
+        }
+    }
+
+    @Test("lets two workers race for 1,000 jobs, and gives each to one")
+    func givesEachJobOnce() async throws {
+        let world = try await PostgresWorld()
+        let (one, other, third) = (try world.openPostgres(), try world.openPostgres(), try world.openPostgres())
+        try await submit(1000, to: third)
+        func claimAll(_ journal: PostgresJournal) async throws -> [Lease] {
+            var leases: [Lease] = []
+            while true {
+                let jobs = try await journal.claimJobs(7, at: .at(1))
+                if jobs.isEmpty { return leases }
+                for job in jobs { leases.append(try await journal.acquire(job, for: journal.owner)) }
+            }
+        }
+        async let first = claimAll(one)
+        async let second = claimAll(other)
+        let leases = try await first + second
+        #expect(leases.count == 1000 && Set(leases.map(\.job)).count == 1000)
+        for lease in leases where lease.owner == one.owner { #expect(one.holds(lease)) }
+        for journal in [one, other, third] { await journal.close() }
+    }
+
+    @Test("gives a dead worker's jobs to another, with a higher epoch, and refuses what the first still writes")
+    func takesOver() async throws {
+        let world = try await PostgresWorld()
+        let (first, second) = (try world.openPostgres(), try world.openPostgres())
+        try await first.becomeWorker(atOnce: 4)
+        try await submit(1, to: second)
+        let job = try #require(try await first.claimJobs(4, at: .at(1)).first)
+        let lease = try await first.acquire(job, for: first.owner)
+        #expect(try await second.claimJobs(4, at: .at(1)).isEmpty)
+        await world.stop(first.owner)
+        #expect(!first.holds(lease))
+        #expect(try await second.claimJobs(4, at: .at(1)) == [job])
+        let next = try await second.acquire(job, for: second.owner)
+        #expect(next.epoch > lease.epoch)
+        await #expect(throws: JournalFailure.stale) { try await first.commit([.requested(nil)], under: lease) }
+        for journal in [first, second] { await journal.close() }
+    }
+
+    @Test("gives jobs of a worker that ends at once to others, which are told of it")
+    func letsGoAtTheEnd() async throws {
+        let world = try await PostgresWorld()
+        let (first, second) = (try world.openPostgres(), try world.openPostgres())
+        try await first.becomeWorker(atOnce: 4)
+        try await submit(3, to: second)
+        #expect(try await first.claimJobs(4, at: .at(1)).count == 3)
+        #expect(try await second.workers().first { $0.name == first.owner.text }?.jobs == 3)
+        await first.close()
+        #expect(try await second.workers().isEmpty)
+        #expect(try await second.claimJobs(4, at: .at(1)).count == 3)
+        await second.close()
+    }
+
+    @Test("wakes workers when there is work")
+    func tellsOfWork() async throws {
+        let world = try await PostgresWorld()
+        let worker = try world.openPostgres { $0.lookInterval = .seconds(3600) }
+        let other = try world.openPostgres()
+        var work = worker.work().makeAsyncIterator()
+        _ = await work.next()
+        // What comes when it begins to listen.
+        _ = await work.next()
+        try await submit(1, to: other)
+        _ = await work.next()
+        #expect(worker.isHearing)
+        #expect(try await worker.claimJobs(1, at: .at(1)).count == 1)
+        for journal in [worker, other] { await journal.close() }
+    }
+
+    @Test("a declined job is free for others, and not claimed again by the same")
+    func declines() async throws {
+        let world = try await PostgresWorld()
+        let (one, other) = (try world.openPostgres(), try world.openPostgres())
+        try await submit(1, to: other)
+        let job = try #require(try await one.claimJobs(1, at: .at(1)).first)
+        try await one.decline(job)
+        #expect(try await one.claimJobs(1, at: .at(1)).isEmpty)
+        #expect(try await other.claimJobs(1, at: .at(1)) == [job])
+        for journal in [one, other] { await journal.close() }
+    }
+
+    // MARK: Lost connections
+
+    @Test(
+        "settles a commit whose answer was lost, and applies nothing twice",
+        arguments: [PostgresProxy.Cut.afterCommit, .beforeCommit])
+    func settlesLostCommit(cut: PostgresProxy.Cut) async throws {
+        let world = try await PostgresWorld()
+        let proxy = try PostgresProxy(to: world.server.folder)
+        defer { proxy.close() }
+        let journal = try PostgresJournal(world.server.address(of: world.database, socket: proxy.folder))
+        let job = JobSnapshot.example(1)
+        let lease = try await journal.create(job, events: [], owner: journal.owner)
+        for number in 1...5 {
+            proxy.cut(cut)
+            // A second writing of the same event would be refused: it is not the next one.
+            try await journal.commit([.event(job.event(number))], under: lease)
+        }
+        #expect(proxy.cuts == 5)
+        #expect(try await journal.events(of: job.record.id, after: 0).count == 5)
+        await journal.close()
+    }
+
+    @Test("goes on after a cut at any message of the server", arguments: 0..<12)
+    func survivesCuts(chunks: Int) async throws {
+        let world = try await PostgresWorld()
+        let proxy = try PostgresProxy(to: world.server.folder)
+        defer { proxy.close() }
+        let journal = try PostgresJournal(world.server.address(of: world.database, socket: proxy.folder))
+        proxy.cut(.afterChunks(chunks))
+        let job = JobSnapshot.example(1)
+        let lease = try await journal.create(job, events: [job.event(1)], owner: journal.owner)
+        for number in 2...4 { try await journal.commit([.event(job.event(number))], under: lease) }
+        #expect(try await journal.events(of: job.record.id, after: 0).map(\.sequence) == [1, 2, 3, 4])
+        #expect(proxy.cuts == 1)
+        await journal.close()
+    }
+
+    @Test("waits for a server that is stopped and started again")
+    func waitsForServer() async throws {
+        let server = try await PostgresServer()
+        let database = try await server.makeDatabase()
+        _ = try PostgresJournal.migrate(server.address(of: database))
+        let states = AsyncStream<Bool>.makeStream()
+        var options = PostgresJournal.Options()
+        options.patience = .seconds(60)
+        options.observe = { states.continuation.yield($0 == nil) }
+        let opened = try PostgresJournal(server.address(of: database), options: options)
+        let job = JobSnapshot.example(1)
+        let lease = try await opened.create(job, events: [], owner: opened.owner)
+        await server.stop()
+        async let committed: Void = opened.commit([.event(job.event(1))], under: lease)
+        var waits = states.stream.makeAsyncIterator()
+        #expect(await waits.next() == false)
+        #expect(opened.standstill != nil)
+        try await server.start()
+        try await committed
+        #expect(await waits.next() == true)
+        #expect(try await opened.events(of: job.record.id, after: 0).count == 1)
+        await opened.close()
+        await server.remove()
+    }
+
+    @Test(
+        "works through a pooler, and knows when that swallows messages",
+        .enabled(if: PgBouncer.isAvailable, Comment(rawValue: PgBouncer.howTo)), arguments: ["session", "transaction"])
+    func worksThroughPooler(mode: String) async throws {
+        let world = try await PostgresWorld()
+        let pooler = try await PgBouncer(to: world.server, mode: mode)
+        let address = world.server.address(of: world.database, socket: pooler.folder)
+        var options = PostgresJournal.Options()
+        options.lookInterval = .milliseconds(200)
+        let (one, other) = (try PostgresJournal(address, options: options), try PostgresJournal(address))
+        let job = JobSnapshot.example(1)
+        let lease = try await one.create(job, events: [job.event(1)], owner: one.owner)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 2...20 {
+                group.addTask { _ = try await other.create(.example(number), events: [], owner: other.owner) }
+            }
+            try await group.waitForAll()
+        }
+        try await one.commit([.event(job.event(2)), job.next(.upload, .running(AttemptState()))], under: lease)
+        #expect(try await other.jobs(JobQuery()).count == 20)
+        // Told or found by a look at the rows.
+        var requests = one.requests(for: one.owner).makeAsyncIterator()
+        #expect(try await other.post(.cancel, to: job.record.id))
+        #expect(await requests.next() == job.record.id)
+        #expect(one.isHearing == (mode == "session"))
+        for journal in [one, other] { await journal.close() }
+        await pooler.remove()
+    }
+
+    // MARK: Refusals
+
+    @Test(
+        "says where, what, and what to do",
+        arguments: [
+            ("options=-cdefault_transaction_read_only%3Don", "read-only"),
+            ("options=-cstatement_timeout%3D1", "statement"),
+        ])
+    func explains(option: String, words: String) async throws {
+        let world = try await PostgresWorld()
+        try await world.server.query(
+            "CREATE FUNCTION pipeline.slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NEW; END'; "
+                + "CREATE TRIGGER slow BEFORE INSERT ON pipeline.jobs FOR EACH ROW EXECUTE FUNCTION pipeline.slow()",
+            in: world.database)
+        let failure = await #expect(throws: JournalFailure.self) {
+            let journal = try PostgresJournal(world.address + "&" + option)
+            _ = try await journal.create(.example(1), events: [], owner: journal.owner)
+        }
+        #expect("\(failure as Any)".contains(words), "\(failure as Any)")
+    }
+
+    @Test("of a database that is not there, or a user without rights, is refused with what to do")
+    func refusesStrangers() async throws {
+        let world = try await PostgresWorld()
+        let missing = #expect(throws: JournalFailure.self) {
+            _ = try PostgresJournal(world.server.address(of: "nowhere"))
+        }
+        #expect("\(missing as Any)".contains("does not exist"))
+        try await world.server.query("CREATE ROLE stranger\(world.database) LOGIN", in: world.database)
+        let address = world.server.address(of: world.database, user: "stranger\(world.database)")
+        let refused = #expect(throws: JournalFailure.self) { _ = try PostgresJournal(address) }
+        guard case .notWritable(_, let reason) = refused else {
+            Issue.record("\(refused as Any)")
+            return
+        }
+        #expect(reason.contains("permission denied") && reason.contains("grant"))
+    }
+}
