@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import PipelineCore
+import PipelineDashboard
 import PipelineKit
 
 /// The background owner's program, for an executable of one's own.
@@ -22,7 +23,7 @@ struct DaemonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pipeline-daemon",
         abstract: "Own the background jobs of a state folder; 'pipeline daemon' starts it.",
-        discussion: "Example: pipeline-daemon --listen 127.0.0.1:8765")
+        discussion: "Example: pipeline-daemon --listen 127.0.0.1:8765", subcommands: [DashboardCommand.self])
 
     @Option(help: ArgumentHelp("Where jobs are kept (PIPELINE_STATE_DIR).", valueName: "dir"))
     var stateDir: String?
@@ -36,6 +37,11 @@ struct DaemonCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Where pushes are taken; loopback and any port by default.", valueName: "addr"))
     var listen: String?
+
+    @Option(help: ArgumentHelp("Serve the pages of the jobs there, HOST:PORT; :0 for any port.", valueName: "addr"))
+    var dashboard: String?
+
+    @OptionGroup var pages: DashboardArguments
 
     @Flag(help: "Say on descriptor 3 when ready, and end after a while without jobs.")
     var onDemand = false
@@ -51,11 +57,12 @@ struct DaemonCommand: AsyncParsableCommand {
             log.note("cannot start: the configuration is wrong: \(error.report)")
             throw ExitCode(2)
         }
-        // Nobody's folder is kept from being unmounted.
-        chdir("/")
         umask(0o077)
         do {
-            let daemon = try Daemon(settings: settings, log: log, options: options(settings.environment))
+            let options = try options(settings.environment)
+            // Nobody's folder is kept from being unmounted.
+            chdir("/")
+            let daemon = try Daemon(settings: settings, log: log, options: options)
             try await daemon.run()
         } catch let failure as JournalFailure {
             log.note("cannot start: \(Self.sentence(failure, settings))")
@@ -67,11 +74,12 @@ struct DaemonCommand: AsyncParsableCommand {
         }
     }
 
-    private func options(_ environment: [String: String]) -> Daemon.Options {
+    private func options(_ environment: [String: String]) throws(StepFailure) -> Daemon.Options {
         Daemon.Options(
             listen: listen ?? environment["PIPELINE_LISTEN"],
             readyDescriptor: onDemand ? BackgroundOwner.readyDescriptor : nil,
-            idleLimit: onDemand ? .seconds(600) : nil)
+            idleLimit: onDemand ? .seconds(600) : nil,
+            dashboard: try dashboard.map { address throws(StepFailure) in try pages.options(listen: address) })
     }
 
     private static func sentence(_ failure: JournalFailure, _ settings: Settings) -> String {

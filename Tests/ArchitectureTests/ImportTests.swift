@@ -24,9 +24,17 @@ import Testing
                 "PipelineStages",
             ]
         ),
-        ("PipelineCommands", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelineStages"]),
+        ("PipelinePictures", ["CAssets", "PipelineCore", "PipelineKit"]),
+        (
+            "PipelineDashboard",
+            ["CAssets", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelinePictures"]
+        ),
+        (
+            "PipelineCommands",
+            ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelinePictures", "PipelineStages"]
+        ),
         ("pipeline", ["PipelineCommands"]),
-        ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit"]),
+        ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineDashboard", "PipelineEngine", "PipelineKit"]),
         ("pipeline-daemon", ["PipelineDaemon"]),
         ("example-pipeline", ["PipelineCommands", "PipelineKit"]),
         ("example-network", ["PipelineHTTP"]),
@@ -34,7 +42,7 @@ import Testing
     ]
 
     static let ours = Set(
-        allowed.map(\.target) + ["CArchive", "CCurl", "CFiles", "CSQLite", "CZlib", "COpenSSL", "PipelineTestKit"])
+        allowed.map(\.target) + ["CArchive", "CAssets", "CCurl", "CFiles", "CSQLite", "CZlib", "COpenSSL", "PipelineTestKit"])
 
     @Test("a target imports only what stands behind it", arguments: allowed)
     func imports(target: String, modules: Set<String>) throws {

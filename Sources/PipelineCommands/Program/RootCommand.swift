@@ -20,7 +20,7 @@ struct RootCommand: ParsableCommand {
             PlanCommand.self, SchemaCommand.self, InitCommand.self,
             BudgetCommand.self, StatsCommand.self,
             WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
-            DaemonCommand.self, SignalCommand.self,
+            DaemonCommand.self, DashboardCommand.self, SignalCommand.self,
             ConfigCommand.self, CompletionsCommand.self, ManualCommand.self,
         ])
 }

@@ -1,9 +1,8 @@
-import PipelineCore
-import PipelineKit
+package import PipelineCore
 import Synchronization
 
 /// The plans of the documents that were met last: jobs of one document share one.
-final class PlanCache: Sendable {
+package final class PlanCache: Sendable {
     private struct State {
         var plans: [String: Plan] = [:]
         /// The documents' digests, those asked for last at the end.
@@ -14,14 +13,14 @@ final class PlanCache: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    init(_ workspace: Workspace, capacity: Int = 16) {
+    package init(_ workspace: Workspace, capacity: Int = 16) {
         self.workspace = workspace
         self.capacity = capacity
     }
 
     /// The plan of a job. A document that can't be planned any more, for example since a plugin is gone, is a failure
     /// of the kind that is tried again later.
-    func plan(of record: JobRecord) async throws(JournalFailure) -> Plan {
+    package func plan(of record: JobRecord) async throws(JournalFailure) -> Plan {
         if let plan = state.withLock({ $0.plans[record.digest] }) { return plan }
         let plan: Plan
         do throws(DefinitionError) {
