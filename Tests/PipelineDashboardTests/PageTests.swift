@@ -91,7 +91,7 @@ struct PageTests {
         try await withWorld { world, cookie in
             let source = DashboardWorld.document.replacing(
                 "\"capture\": { \"id\": \"$.id\" }",
-                with: "\"capture\": { \"id\": \"$.id\", \"key\": { \"value\": \"$.key\", \"secret\": true } }")
+                with: "\"capture\": { \"id\": \"$.id\", \"key\": { \"select\": \"$.key\", \"secret\": true } }")
             let values: JSONObject = ["id": "m-17", "key": "TOP-SECRET"]
             let job = try await world.make(1, captures: values, source: source)
             let unplanned = try await world.make(2, pipeline: "other", captures: values, source: "{}")
