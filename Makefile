@@ -33,12 +33,23 @@ demo-machines: dependencies ## Run 300 jobs by three workers on a PostgreSQL of 
 .PHONY: test
 test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build
 	@.scripts/peers >/dev/null || true
+	@.scripts/browser >/dev/null || true
 	@.scripts/test $(CHECK) --no-parallel
 	@SEEDS=20000 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
 .PHONY: peers
 peers: ## Get servers that others wrote, from PyPI, for the tests of uploads (make test does so too)
 	@.scripts/peers
+
+.PHONY: browser
+browser: ## Get Debian's Chromium and axe-core, for the tests of the pages (make test does so too)
+	@.scripts/browser
+
+.PHONY: screenshots
+screenshots: dependencies browser ## Show each page as a browser does, in .build/screenshots
+	swift build --build-tests $(CHECK)
+	SCREENSHOTS=$(CURDIR)/.build/screenshots swift test --skip-build --no-parallel --filter BrowserTests.screenshots
+	@echo "see .build/screenshots"
 
 .PHONY: test-fast
 test-fast: dependencies ## Run the tests that need no processes and no sockets

@@ -100,13 +100,29 @@ let package = Package(
             name: "PipelineKit",
             dependencies: [
                 "PipelineCore", "PipelineEngine", "PipelineStages", "PipelineJournal", "PipelineHTTP",
-                "PipelineNotifier", "JSONPath", crypto, httpTypes, subprocess, system,
+                "PipelineNotifier", "JSONPath", crypto, httpTypes, subprocess,
+            ],
+            swiftSettings: settings),
+        // What people look at.
+        .target(name: "CAssets", exclude: ["Assets"]),
+        .target(
+            name: "PipelinePictures", dependencies: ["CAssets", "PipelineCore", "PipelineKit"],
+            swiftSettings: settings),
+        .target(
+            name: "PipelineDashboard",
+            dependencies: [
+                "CAssets", "PipelinePictures", "PipelineKit", "PipelineCore", "PipelineEngine", "JSONPath",
+                subprocess, system,
+                system,
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings),
         .target(
             name: "PipelineCommands",
             dependencies: [
-                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineStages", "JSONPath",
+                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineStages", "PipelinePictures",
+                 "JSONPath",
                 "CBuild", "CTexts", argumentParser,
             ],
             swiftSettings: settings),
@@ -117,7 +133,8 @@ let package = Package(
         .target(
             name: "PipelineDaemon",
             dependencies: [
-                "PipelineKit", "PipelineCore", "PipelineEngine", "JSONPath", crypto, argumentParser,
+                "PipelineDashboard", "PipelineKit", "PipelineCore", "PipelineEngine", "JSONPath", crypto,
+                argumentParser,
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
@@ -242,6 +259,13 @@ let package = Package(
             name: "PipelineDaemonTests",
             dependencies: ["PipelineDaemon", "PipelineKit", "PipelineCore", "JSONPath", crypto],
             swiftSettings: settings),
+        .testTarget(
+            name: "PipelineDashboardTests",
+            dependencies: [
+                "PipelineDashboard", "PipelinePictures", "PipelineKit", "PipelineJournal", "PipelineCore",
+                "PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon",
+            ],
+            exclude: ["browser.py"], swiftSettings: settings),
         .testTarget(
             name: "SelfieStudioTests", dependencies: ["SelfieStudio", "CZlib", crypto, argumentParser],
             swiftSettings: settings),

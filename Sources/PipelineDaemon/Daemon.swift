@@ -1,8 +1,10 @@
 import Glibc
 import JSONPath
 import PipelineCore
+import PipelineDashboard
 import PipelineEngine
 import PipelineKit
+import Synchronization
 
 /// The background owner of a state folder: drives its jobs, wakes them in time, answers on the control socket.
 ///
@@ -18,6 +20,8 @@ final class Daemon: Sendable {
         var readyDescriptor: Int32?
         /// After how long without a job it ends by itself; nil for never.
         var idleLimit: Duration?
+        /// Nil without pages.
+        var dashboard: DashboardOptions?
     }
 
     private let settings: Settings
@@ -32,10 +36,13 @@ final class Daemon: Sendable {
     /// Nil without a public address: then nobody can know where to push to.
     private let desk: CallbackHandler?
     private let clock = SystemClock()
+    private let workspace: Workspace
+    private let pages = Mutex<DashboardService?>(nil)
     /// How often the journal is searched for jobs that lost their owner and told nobody.
     private static let searchInterval = Duration.seconds(300)
 
     init(_ workspace: Workspace, log: DaemonLog, options: Options) throws {
+        self.workspace = workspace
         settings = workspace.settings
         self.options = options
         self.log = log
@@ -71,6 +78,7 @@ final class Daemon: Sendable {
         let requests = journal.requests(for: journal.owner)
         let attentions = journal.attentions()
         let receiver = try await startReceiver()
+        try await startDashboard()
         // A worker is asked through the journal alone: several may share a state folder.
         let control =
             claims == nil ? ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) }) : nil
@@ -95,6 +103,7 @@ final class Daemon: Sendable {
         }
         control?.close()
         await receiver?.stop()
+        await pages.withLock { $0 }?.stop()
         if claims == nil, manager.listener == nil { unlink(ControlAddress(stateFolder: settings.stateFolder).path) }
         await journal.close()
         log.note("stopped")
@@ -123,6 +132,13 @@ final class Daemon: Sendable {
             at: address, isKnown: { await desk.isKnown($0) }, answer: { await desk.answer($0) })
         log.note("pushes are taken on \(address.host):\(receiver.port)")
         return receiver
+    }
+
+    private func startDashboard() async throws {
+        guard let dashboard = options.dashboard else { return }
+        let service = try await DashboardService.start(workspace, journal: journal, options: dashboard)
+        pages.withLock { $0 = service }
+        log.note("the pages of the jobs are at \(service.address); 'pipeline dashboard' opens them")
     }
 
     private var loopbackAddress: String? {
@@ -156,6 +172,7 @@ final class Daemon: Sendable {
             jobs.name(job, values, retriesFailed: retriesFailed)
             scheduler.knock(job)
             return ["taken": .string(job.text)]
+        case .dashboard: return ["link": JSON(pages.withLock { $0 }?.link())]
         case .status:
             let counts = scheduler.counts
             return [

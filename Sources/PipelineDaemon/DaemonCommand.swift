@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import PipelineCore
+import PipelineDashboard
 import PipelineKit
 
 /// The background owner's program: what `pipeline daemon` runs, and what `pipeline run --detach` starts.
@@ -8,7 +9,7 @@ struct DaemonCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pipeline-daemon",
         abstract: "Own the background jobs of a state folder; 'pipeline daemon' starts it.",
-        discussion: "Example: pipeline-daemon --listen 127.0.0.1:8765")
+        discussion: "Example: pipeline-daemon --listen 127.0.0.1:8765", subcommands: [DashboardCommand.self])
 
     @Option(help: ArgumentHelp("Where jobs are kept (PIPELINE_STATE_DIR).", valueName: "dir"))
     var stateDir: String?
@@ -26,6 +27,11 @@ struct DaemonCommand: ParsableCommand {
     @Option(help: ArgumentHelp("On a journal that machines share: how many jobs run at a time.", valueName: "n"))
     var atOnce: Int?
 
+    @Option(help: ArgumentHelp("Serve the pages of the jobs there, HOST:PORT; :0 for any port.", valueName: "addr"))
+    var dashboard: String?
+
+    @OptionGroup var pages: DashboardArguments
+
     @Flag(help: "Say on descriptor 3 when ready, and end after a while without jobs.")
     var onDemand = false
 
@@ -40,12 +46,12 @@ struct DaemonCommand: ParsableCommand {
             log.note("cannot start: the configuration is wrong: \(error.report)")
             throw ExitCode(2)
         }
-        // Nobody's folder is kept from being unmounted.
-        chdir("/")
         umask(0o077)
         do {
-            let daemon = try Daemon(
-                Workspace(settings: settings, extend: extend), log: log, options: options(settings.environment))
+            let options = try options(settings.environment)
+            // Nobody's folder is kept from being unmounted.
+            chdir("/")
+            let daemon = try Daemon(Workspace(settings: settings, extend: extend), log: log, options: options)
             try await daemon.run()
         } catch let failure as JournalFailure {
             log.note("cannot start: \(Self.sentence(failure, settings))")
@@ -57,11 +63,12 @@ struct DaemonCommand: ParsableCommand {
         }
     }
 
-    private func options(_ environment: [String: String]) -> Daemon.Options {
+    private func options(_ environment: [String: String]) throws(StepFailure) -> Daemon.Options {
         Daemon.Options(
             listen: listen ?? environment["PIPELINE_LISTEN"], atOnce: atOnce,
             readyDescriptor: onDemand ? BackgroundOwner.readyDescriptor : nil,
-            idleLimit: onDemand ? .seconds(600) : nil)
+            idleLimit: onDemand ? .seconds(600) : nil,
+            dashboard: try dashboard.map { address throws(StepFailure) in try pages.options(listen: address) })
     }
 
     static func sentence(_ failure: JournalFailure, _ settings: Settings) -> String {

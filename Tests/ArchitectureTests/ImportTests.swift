@@ -32,12 +32,20 @@ import Testing
                 "PipelineStages",
             ]
         ),
+        ("PipelinePictures", ["CAssets", "PipelineCore", "PipelineKit"]),
+        (
+            "PipelineDashboard",
+            ["CAssets", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelinePictures"]
+        ),
         (
             "PipelineCommands",
-            ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineKit", "PipelineStages"]
+            [
+                "JSONPath", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineKit", "PipelinePictures",
+                "PipelineStages",
+            ]
         ),
         ("pipeline", ["PipelineCommands"]),
-        ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit"]),
+        ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineDashboard", "PipelineEngine", "PipelineKit"]),
         ("pipeline-daemon", ["PipelineDaemon"]),
         ("ExampleStages", ["PipelineKit"]),
         ("example-pipeline", ["ExampleStages", "PipelineCommands"]),
@@ -48,7 +56,7 @@ import Testing
 
     static let ours = Set(
         allowed.map(\.target) + [
-            "CArchive", "CChecksum", "CCurl", "CFiles", "CSQLite", "CZlib", "COpenSSL", "PipelineTestKit",
+            "CArchive", "CAssets", "CChecksum", "CCurl", "CFiles", "CSQLite", "CZlib", "COpenSSL", "PipelineTestKit",
         ])
 
     @Test("a target imports only what stands behind it", arguments: allowed)

@@ -5,6 +5,7 @@ import PipelineCore
 import Testing
 
 @testable import PipelineDaemon
+@testable import PipelineKit
 
 /// Which pushes are believed to come from their service.
 @Suite struct PushProofTests {

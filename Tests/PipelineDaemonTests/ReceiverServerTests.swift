@@ -1,3 +1,4 @@
+@testable import PipelineKit
 import Testing
 
 @testable import PipelineDaemon

@@ -1,3 +1,5 @@
+import PipelineKit
+
 /// Text for a terminal: pieces, some of them in a style. Where a piece comes from does not matter: control characters in
 /// it are made visible when it is written.
 ///

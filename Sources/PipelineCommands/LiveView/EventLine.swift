@@ -1,5 +1,6 @@
 import JSONPath
 import PipelineCore
+import PipelineKit
 
 /// One event in one line of plain words.
 struct EventLine {

@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineKit
 
 /// One picture of the live view: rows of text no wider than the terminal, and no more of them than it has.
 struct LiveFrame {

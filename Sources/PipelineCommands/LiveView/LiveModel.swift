@@ -1,5 +1,6 @@
 import JSONPath
 import PipelineCore
+import PipelineKit
 
 /// The content of the live view: a line for each stage, with counts of its items, and for each item that is at work or
 /// went wrong. Folded from events and pure, so that frames can be compared in tests.

@@ -20,7 +20,8 @@ struct RootCommand: ParsableCommand {
             PlanCommand.self, SchemaCommand.self, InitCommand.self,
             BudgetCommand.self, StatsCommand.self,
             WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
-            DaemonCommand.self, WorkerCommand.self, WorkersCommand.self, JournalCommand.self, SignalCommand.self,
+            DaemonCommand.self, DashboardCommand.self, WorkerCommand.self, WorkersCommand.self, JournalCommand.self,
+            SignalCommand.self,
             ConfigCommand.self, CompletionsCommand.self, ManualCommand.self,
         ])
 }

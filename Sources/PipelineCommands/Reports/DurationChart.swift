@@ -1,4 +1,5 @@
 import Glibc
+import PipelineKit
 
 /// How durations are spread, in one line of blocks: each as many times as its height says, from the shortest to the
 /// longest in equal steps of their logarithm.

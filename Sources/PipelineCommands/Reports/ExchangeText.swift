@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineKit
 
 /// One request with its response, for `-v` and `-vv`; whoever made the record has redacted it.
 struct ExchangeText {

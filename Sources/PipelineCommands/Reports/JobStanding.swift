@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineKit
 
 /// The state of a job in a few words, in its colour: with the reason where it waits, the cause where it is suspended, and
 /// what failed where it succeeded all the same.
@@ -40,18 +41,6 @@ struct JobStanding {
     }
 }
 
-extension WaitReason.Kind {
-    /// The end of the waiting, before a time.
-    var verb: String {
-        switch self {
-        case .poll: "asks again"
-        case .retry, .refused: "tries again"
-        case .settle: "looks again"
-        case .time, .closed, .full, .callback, .interrupted, .noAnswer, .renewal, .secret: "goes on"
-        }
-    }
-}
-
 extension JobPhase {
     var style: StyledText.Style? {
         switch self {
@@ -73,19 +62,5 @@ extension StepState.Name {
         case .failed: .red
         case .pending, .cancelled, .skipped: .dim
         }
-    }
-}
-
-extension JobSnapshot {
-    /// The steps that failed without failing the job (`continueOnFailure`), in order; an item rather than its stage.
-    var toleratedFailures: [(step: StepKey, failure: StepFailure)] {
-        guard failure == nil else { return [] }
-        let failed = steps.compactMap { key, step -> (step: StepKey, failure: StepFailure)? in
-            guard case .failed(let failure) = step.state else { return nil }
-            return (key, failure)
-        }
-        let repeated = Set(failed.lazy.filter { $0.step.item != nil }.map(\.step.stage))
-        return failed.filter { $0.step.item != nil || !repeated.contains($0.step.stage) }
-            .sorted { $0.step < $1.step }
     }
 }

@@ -1,5 +1,6 @@
 import JSONPath
 import PipelineCore
+import PipelineKit
 
 /// A job in plain words, for `show`.
 struct JobText {

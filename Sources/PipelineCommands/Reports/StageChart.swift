@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineKit
 
 /// When the steps of a job were at work, as bars over one line of time.
 struct StageChart {

@@ -4,7 +4,7 @@ import PipelineKit
 import Synchronization
 
 /// The jobs of a worker: claimed from a journal that many machines share as there is room for them.
-final class ClaimedJobs: BackgroundJobs {
+final class ClaimedJobs: JobSource {
     private let jobs: DaemonJobs
     private let journal: any SharedJournal
     private let atOnce: Int
@@ -77,12 +77,8 @@ final class ClaimedJobs: BackgroundJobs {
 
     func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle { try await jobs.unpark(job) }
 
-    func admit(_ job: JobID, _ occasion: ResumeOccasion, at time: Timestamp) async -> ResumeAdmission {
-        await jobs.admit(job, occasion, at: time)
-    }
-
-    func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>) async {
-        await jobs.ended(job, result)
+    func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {
+        await jobs.ended(job, result, as: snapshot)
         room.yield()
     }
 }

@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import PipelineCore
+import PipelineKit
 
 /// The receiver's HTTP server: one thread, which only takes bytes; what they mean is the desk's affair.
 struct ReceiverServer: Sendable {

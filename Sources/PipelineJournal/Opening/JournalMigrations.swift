@@ -12,6 +12,7 @@ enum JournalMigrations {
             .init("batches", batches), .init("later-causes", laterCauses),
             .init("sample-subjects", sampleSubjects),
             .init("services", services), .init("costs", costs),
+            .init("overview", overview),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -368,5 +369,36 @@ enum JournalMigrations {
             number INTEGER NOT NULL,
             PRIMARY KEY (batch, path)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// For people who look over many jobs: how each ended, found by an index, and the number of its last change, which one
+    /// sequence over the whole journal gives. Kept by the rows of events, so that no writer can forget it.
+    private static let overview = """
+        ALTER TABLE jobs ADD COLUMN outcome TEXT
+            CHECK (outcome = 'succeeded' OR outcome = 'failed' OR outcome = 'cancelled');
+        ALTER TABLE jobs ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+        UPDATE jobs SET outcome = (SELECT CASE kind WHEN 'job.succeeded' THEN 'succeeded' WHEN 'job.failed' THEN 'failed'
+                ELSE 'cancelled' END
+            FROM events WHERE job = jobs.number
+                AND (kind = 'job.succeeded' OR kind = 'job.failed' OR kind = 'job.cancelled')
+            ORDER BY sequence DESC LIMIT 1)
+        WHERE ended IS NOT NULL;
+        CREATE INDEX jobs_by_outcome ON jobs (outcome, id);
+        CREATE INDEX jobs_listed ON jobs (batch, id);
+        DROP INDEX jobs_by_batch;
+        CREATE INDEX jobs_by_change ON jobs (changed);
+        CREATE TABLE journal_changes (last INTEGER NOT NULL) STRICT;
+        INSERT INTO journal_changes (last) VALUES (0);
+        CREATE TRIGGER events_change_job AFTER INSERT ON events BEGIN
+            UPDATE journal_changes SET last = last + 1;
+            UPDATE jobs SET changed = (SELECT last FROM journal_changes) WHERE number = new.job;
+        END;
+        CREATE TRIGGER events_end_job AFTER INSERT ON events
+        WHEN new.kind = 'job.succeeded' OR new.kind = 'job.failed' OR new.kind = 'job.cancelled' BEGIN
+            UPDATE jobs SET outcome = substr(new.kind, 5) WHERE number = new.job;
+        END;
+        CREATE TRIGGER jobs_reopen AFTER UPDATE OF ended ON jobs WHEN new.ended IS NULL AND old.outcome IS NOT NULL BEGIN
+            UPDATE jobs SET outcome = NULL WHERE number = new.number;
+        END;
         """
 }

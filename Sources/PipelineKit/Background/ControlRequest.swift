@@ -7,6 +7,8 @@ public enum ControlRequest: Sendable {
     case take(JobID, HandedValues, retriesFailed: Bool)
     /// Say how you are.
     case status
+    /// Make a link that opens the dashboard: `{"link": null}` from one that serves none.
+    case dashboard
 
     /// The form on the wire.
     public var json: JSON {
@@ -17,6 +19,7 @@ public enum ControlRequest: Sendable {
                 "inputs": .object(values.inputs), "retriesFailed": .bool(retriesFailed),
             ]
         case .status: ["type": "status"]
+        case .dashboard: ["type": "dashboard"]
         }
     }
 
@@ -29,6 +32,7 @@ public enum ControlRequest: Sendable {
                 secrets: json["secrets"]?.object ?? [:], inputs: json["inputs"]?.object ?? [:])
             self = .take(JobID(job), values, retriesFailed: json["retriesFailed"]?.bool ?? false)
         case "status": self = .status
+        case "dashboard": self = .dashboard
         default: return nil
         }
     }

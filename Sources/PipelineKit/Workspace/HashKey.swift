@@ -49,3 +49,11 @@ struct HashKey: Sendable {
         HMAC<SHA256>.authenticationCode(for: bytes, using: key).hex
     }
 }
+
+extension Workspace {
+    /// The first label of the dashboard's address, which nobody without the state folder can know.
+    package func dashboardName() throws(JournalFailure) -> String {
+        let key = try HashKey(folder: settings.stateFolder)
+        return "pipeline-" + key.hash(Array("dashboard".utf8)).prefix(16)
+    }
+}

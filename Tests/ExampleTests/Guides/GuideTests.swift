@@ -46,6 +46,15 @@ import Testing
         try await bench.follow(GuidePage(named: "OperatingTheDaemon"))
     }
 
+    @Test(
+        "'Watching jobs in a browser' serves a page to a program with a token, and draws a job",
+        .enabled(if: GuideBench.hasTools, "curl or jq is not installed"))
+    func browser() async throws {
+        let bench = try GuideBench()
+        defer { bench.remove() }
+        try await bench.follow(GuidePage(named: "WatchingJobsInABrowser"))
+    }
+
     @Test("the units that 'Operating the daemon' names are those that are installed")
     func units() throws {
         let page = try GuidePage(named: "OperatingTheDaemon").lines.joined(separator: "\n")

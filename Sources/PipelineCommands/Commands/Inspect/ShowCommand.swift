@@ -2,6 +2,7 @@ import ArgumentParser
 import JSONPath
 import PipelineCore
 import PipelineKit
+import PipelinePictures
 
 /// `pipeline show`: all that is known of a job.
 struct ShowCommand: WorkspaceCommand {
@@ -27,15 +28,51 @@ struct ShowCommand: WorkspaceCommand {
     @Flag(help: "Write JSON.")
     var json = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Write when each stage was at work as a picture, of a batch its rate ('-': standard output).",
+            valueName: "file"),
+        completion: .file())
+    var svg: String?
+
     func validate() throws {
         if failed, all { throw ValidationError("--failed and --all exclude each other") }
+        if svg != nil, json { throw ValidationError("--svg and --json exclude each other") }
     }
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
         return await named.forEach(in: journal, console) { found in
-            try await show(found, journal, workspace, console)
+            if let svg {
+                try await draw(found, to: svg, journal, workspace, console)
+            } else {
+                try await show(found, journal, workspace, console)
+            }
         }
+    }
+
+    /// The pictures of a job or a batch.
+    private func draw(
+        _ found: OwnedJob, to path: String, _ journal: Workspace.Journal, _ workspace: Workspace, _ console: Console
+    ) async throws {
+        let (snapshot, record, now) = (found.snapshot, found.snapshot.record, SystemClock().now)
+        var pictures: [Picture?]
+        if snapshot.batch != nil {
+            let length = max(1, ((snapshot.ended ?? now) - record.started).seconds)
+            let slot = Duration.seconds((length / Double(RateChart.columns)).rounded(.up))
+            let ends = try await journal.itemEnds(of: record.id, since: record.started, slot: slot)
+            pictures = [RateChart(ends, from: record.started, slot: slot).picture]
+        } else {
+            let plan = try? await workspace.plan(of: record)
+            let order = plan.map { ($0.stages + $0.finally).map(\.id) } ?? []
+            let medians = try await workspace.samples(of: record.pipeline)
+                .compactMapValues { StageStatistics(stage: "", samples: $0)?.p50 }
+            let timeline = Timeline(
+                JobReport(found).stages(order), from: record.started, now: snapshot.ended ?? now, medians: medians)
+            let bytes = BytesChart(workspace.exchanges.records(of: record.id), from: record.started)
+            pictures = [timeline.picture, bytes.picture]
+        }
+        try PictureFile(pictures.compactMap(\.self)).write(to: path, of: "job \(record.id)", console)
     }
 
     private func show(

@@ -2,6 +2,7 @@ import ArgumentParser
 import JSONPath
 import PipelineCore
 import PipelineKit
+import PipelinePictures
 
 /// `pipeline stats`: how long stages take, what they cost, and how well the estimates held.
 struct StatsCommand: WorkspaceCommand {
@@ -18,6 +19,17 @@ struct StatsCommand: WorkspaceCommand {
     @Flag(help: "Write a JSON array.")
     var json = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Write how durations are spread, against what was foretold, as a picture ('-': standard output).",
+            valueName: "file"),
+        completion: .file())
+    var svg: String?
+
+    func validate() throws {
+        if svg != nil, json { throw ValidationError("--svg and --json exclude each other") }
+    }
+
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.existingJournal()
         let names: [String] = if let pipeline { [pipeline] } else { try await journal?.pipelines() ?? [] }
@@ -28,6 +40,15 @@ struct StatsCommand: WorkspaceCommand {
             let byStage = Dictionary(grouping: samples, by: \.stage)
             let stages = order.compactMap { StageStatistics(stage: $0, samples: byStage[$0] ?? []) }
             if !stages.isEmpty { reports.append((name, stages, byStage)) }
+        }
+        if let svg {
+            let pictures = reports.flatMap { report in
+                report.stages.compactMap { stage in
+                    Histogram(report.name, stage.stage, report.samples[stage.stage] ?? []).picture
+                }
+            }
+            try PictureFile(pictures).write(to: svg, of: pipeline ?? "any pipeline", console)
+            return .succeeded
         }
         if json {
             console.data(JSON.array(reports.map { Self.json($0.name, $0.stages) }).prettyText())

@@ -171,20 +171,3 @@ extension JobSnapshot {
     /// Whether something of it failed or was cancelled, also where the job succeeded all the same.
     var hasFailures: Bool { steps.values.contains { [.failed, .cancelled].contains($0.state.name) } }
 }
-
-extension SuspensionCause {
-    /// The cause in words.
-    var explanation: String {
-        switch self {
-        case .interrupted: "interrupted"
-        case .paused: "paused"
-        case .noNetwork: "no answer from the network"
-        case .crashed: "its process ended without a word"
-        case .secret: "a secret is missing"
-        case .extension: "the background owner does not know all that its document names"
-        case .tooManyFailures: "more items failed than are tolerated"
-        case .spent: "more would cost more than it may spend"
-        case .sameFailure: "the last items all failed alike"
-        }
-    }
-}

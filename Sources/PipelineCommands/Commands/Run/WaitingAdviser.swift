@@ -1,4 +1,5 @@
 import PipelineCore
+import PipelineKit
 import Synchronization
 
 /// Says, once each, what a person may not know of a job that waits: that it goes on trying, for how long, and that it is

@@ -12,12 +12,18 @@ struct DaemonCommand: WorkspaceCommand {
             and tells systemd when it is ready.
 
             Example: pipeline daemon --listen 127.0.0.1:8765
+            Example: pipeline daemon --dashboard 127.0.0.1:8700
             """)
 
     @OptionGroup var common: CommonOptions
 
     @Option(help: ArgumentHelp("Where pushes are taken; loopback and any port by default.", valueName: "addr"))
     var listen: String?
+
+    @Option(help: ArgumentHelp("Serve the pages of the jobs there, HOST:PORT.", valueName: "addr"))
+    var dashboard: String?
+
+    @OptionGroup var pages: PageOptions
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let program = try BackgroundOwner.program(path: workspace.settings.environment["PATH"])
@@ -27,6 +33,7 @@ struct DaemonCommand: WorkspaceCommand {
             arguments += ["--plugins", AbsolutePath.of(folder, in: AbsolutePath.workingDirectory)]
         }
         if let listen { arguments += ["--listen", listen] }
+        if let dashboard { arguments += ["--dashboard", dashboard] + pages.arguments }
         var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
         execv(program, &pointers)
         throw CommandError(.failed, "cannot run \(program): \(FileContent.reason)")

@@ -1,12 +1,12 @@
-import PipelineCore
+package import PipelineCore
 
 /// That the rules of the background put off what follows something, as the event of it says.
-struct Deferral {
-    let until: Timestamp
-    let reason: String
+package struct Deferral {
+    package let until: Timestamp
+    package let reason: String
 
     /// Nil for an event that puts nothing off any more.
-    init?(_ event: JobEvent, at now: Timestamp) {
+    package init?(_ event: JobEvent, at now: Timestamp) {
         guard event.kind == .resumeDeferred, let text = event.data["until"]?.string,
             let until = try? Timestamp.parse(text), until > now
         else { return nil }
@@ -17,12 +17,12 @@ struct Deferral {
 
 extension [JobEvent] {
     /// What puts off the step's own going on; nil when it has gone on since, as it does once a person attends.
-    func deferral(of step: StepKey, at now: Timestamp) -> Deferral? {
+    package func deferral(of step: StepKey, at now: Timestamp) -> Deferral? {
         last { $0.step == step }.flatMap { Deferral($0, at: now) }
     }
 
     /// What puts off the step's going on, or its beginning after one that has ended.
-    func deferral(of step: StepKey, in job: JobSnapshot, _ plan: Plan, at now: Timestamp) -> Deferral? {
+    package func deferral(of step: StepKey, in job: JobSnapshot, _ plan: Plan, at now: Timestamp) -> Deferral? {
         deferral(of: step, at: now)
             ?? last { $0.putsOffBeginning(of: step, in: job, plan) }.flatMap { Deferral($0, at: now) }
     }

@@ -1,23 +1,25 @@
 import Glibc
-import JSONPath
-import PipelineCore
+package import JSONPath
+package import PipelineCore
 
 /// Times as people say them, seen from a moment: `in 60 s`, `3 min ago`, `14:05`. Hours and days are those of the machine's
 /// time zone.
-struct TimeText {
-    let now: Timestamp
+package struct TimeText {
+    package let now: Timestamp
+
+    package init(now: Timestamp) { self.now = now }
 
     /// How long it is until then, from an hour on with the time of the day, from a day on with the date.
-    func until(_ time: Timestamp) -> String {
+    package func until(_ time: Timestamp) -> String {
         let left = max(0, (time - now).seconds)
         return left < 3600 ? "in \(Self.span(left))" : "in \(Self.span(left)) (\(clock(time)))"
     }
 
     /// How long ago it was.
-    func ago(_ time: Timestamp) -> String { "\(Self.span(max(0, (now - time).seconds))) ago" }
+    package func ago(_ time: Timestamp) -> String { "\(Self.span(max(0, (now - time).seconds))) ago" }
 
     /// The time of the day, `14:05`; with the date when it is another day's.
-    func clock(_ time: Timestamp) -> String {
+    package func clock(_ time: Timestamp) -> String {
         let (then, today) = (Self.local(time), Self.local(now))
         let clock = "\(Self.twoDigits(then.tm_hour)):\(Self.twoDigits(then.tm_min))"
         guard then.tm_year != today.tm_year || then.tm_yday != today.tm_yday else { return clock }
@@ -26,7 +28,7 @@ struct TimeText {
     }
 
     /// The date and the time of the day to the millisecond, `2026-11-22 14:05:01.250`.
-    static func exact(_ time: Timestamp) -> String {
+    package static func exact(_ time: Timestamp) -> String {
         let then = local(time)
         let date = "\(then.tm_year + 1900)-\(twoDigits(then.tm_mon + 1))-\(twoDigits(then.tm_mday))"
         let clock = [then.tm_hour, then.tm_min, then.tm_sec].map(twoDigits).joined(separator: ":")
@@ -35,7 +37,7 @@ struct TimeText {
     }
 
     /// A length of time in the one unit that suits it.
-    static func span(_ seconds: Double) -> String {
+    package static func span(_ seconds: Double) -> String {
         switch seconds {
         case ..<10: "\((seconds * 10).rounded() / 10) s"
         case ..<120: "\(Int(seconds.rounded())) s"
@@ -57,5 +59,5 @@ struct TimeText {
 
 extension JSON {
     /// The moment that an event's datum says in RFC 3339; nil for anything else.
-    var moment: Timestamp? { string.flatMap { try? Timestamp.parse($0) } }
+    package var moment: Timestamp? { string.flatMap { try? Timestamp.parse($0) } }
 }

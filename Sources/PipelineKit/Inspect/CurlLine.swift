@@ -1,10 +1,12 @@
-import PipelineCore
+package import PipelineCore
 
 /// An exchange as a command that sends the same request, under a line that says what came of it.
-struct CurlLine {
-    let record: ExchangeRecord
+package struct CurlLine {
+    package let record: ExchangeRecord
 
-    var text: String {
+    package init(record: ExchangeRecord) { self.record = record }
+
+    package var text: String {
         var words = ["curl", "-X", record.method, Self.quoted(record.url)]
         for field in record.headers { words += ["-H", Self.quoted("\(field.name): \(field.value)")] }
         var notes: [String] = []
@@ -28,7 +30,7 @@ struct CurlLine {
     }
 
     /// A word that a POSIX shell takes as it is; one with control characters in the form of bash and zsh.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         if text.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
             let escaped = text.unicodeScalars.map { scalar -> String in
                 switch scalar {

@@ -1,11 +1,11 @@
-import PipelineCore
+package import PipelineCore
 
-/// Where pushes are taken: `HOST:PORT`, `[V6]:PORT`, `:PORT` or `PORT`; loopback when no host is named.
-struct ListenAddress: Sendable, Hashable {
-    let host: String
-    let port: Int
+/// An address to listen on: `HOST:PORT`, `[V6]:PORT`, `:PORT` or `PORT`; loopback when no host is named.
+package struct ListenAddress: Sendable, Hashable {
+    package let host: String
+    package let port: Int
 
-    init(parsing text: String) throws(StepFailure) {
+    package init(parsing text: String) throws(StepFailure) {
         let failure = StepFailure(
             "'\(text)' is no address to listen on", hint: "write it as in 127.0.0.1:8765 or [::1]:8765")
         guard let colon = text.lastIndex(of: ":") else {

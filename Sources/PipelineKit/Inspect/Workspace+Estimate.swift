@@ -1,10 +1,9 @@
-import PipelineCore
-import PipelineKit
+package import PipelineCore
 
 extension Workspace {
     /// How long a job still takes, from earlier jobs of its pipeline and the author's guesses; nil for one that has ended,
     /// or of which nothing is known.
-    func estimate(of found: OwnedJob, _ plan: Plan?, in journal: Journal) async throws -> JobEstimate? {
+    package func estimate(of found: OwnedJob, _ plan: Plan?, in journal: Journal) async throws -> JobEstimate? {
         guard let plan, found.snapshot.ended == nil else { return nil }
         let (job, now) = (found.snapshot, SystemClock().now)
         let samples = try await samples(of: job.record.pipeline)
@@ -17,7 +16,7 @@ extension Workspace {
     }
 
     /// What the rules of the background put off of a job that waits; nil for any other.
-    func deferral(of found: OwnedJob, _ plan: Plan?, in journal: Journal) async throws -> Deferral? {
+    package func deferral(of found: OwnedJob, _ plan: Plan?, in journal: Journal) async throws -> Deferral? {
         let job = found.snapshot
         guard found.owner != nil, job.phase(isOwned: true) == .waiting, let plan else { return nil }
         let events = try await journal.events(of: job.record.id, after: max(0, job.sequence - 64))

@@ -1,0 +1,208 @@
+import CAssets
+import JSONPath
+package import PipelineCore
+package import PipelineKit
+import PipelinePictures
+
+/// The pages over a journal: a listener of its own, and what it answers. It holds no job and no secret.
+package final class Dashboard: Sendable {
+    private let options: DashboardOptions
+    private let guardian: RequestGuard
+    private let sessions = Sessions()
+    private let streams: ChangeStreams
+    private let view: JobView
+    private let actions: (any JobActions)?
+    private let metrics: (@Sendable (DashboardRequest) async -> DashboardResponse)?
+    private let clock = SystemClock()
+
+    /// - Parameters:
+    ///   - port: the one that it is listened on.
+    ///   - metrics: what `/metrics` answers to those who were let in.
+    init(
+        _ workspace: Workspace, journal: Workspace.Journal, options: DashboardOptions, host: String, port: Int,
+        actions: (any JobActions)?, metrics: (@Sendable (DashboardRequest) async -> DashboardResponse)? = nil
+    ) throws(JournalFailure) {
+        self.options = options
+        self.actions = options.allowsActions ? actions : nil
+        self.metrics = metrics
+        let isLoopback = ["127.0.0.1", "::1", "localhost", "0.0.0.0", "::"].contains(host)
+        guardian = RequestGuard(
+            name: try workspace.dashboardName(), port: port, boundHost: isLoopback ? nil : host,
+            allowedHosts: options.allowedHosts, token: options.token)
+        streams = ChangeStreams(journal: journal)
+        view = JobView(workspace, journal)
+    }
+
+    /// A link that signs in who opens it first.
+    func link() -> String {
+        let host = options.allowedHosts.first.map { "https://\($0)" } ?? "http://\(guardian.ownHost)"
+        return "\(host)\(options.basePath)/sign-in?key=\(sessions.makeLink(at: clock.now))"
+    }
+
+    /// The address without a sign-in.
+    var address: String { "http://\(guardian.ownHost)\(options.basePath)/" }
+
+    /// Answers a request, and says whether the one who sent it was let in.
+    func answer(_ request: DashboardRequest) async -> (response: DashboardResponse, isKnown: Bool) {
+        var (response, isKnown) = await checked(request)
+        response.headers += Self.safety
+        return (response, isKnown)
+    }
+
+    /// What each answer says to the browser: nothing from elsewhere, nothing inline, no frame, no copy.
+    private static let safety: [(name: String, value: String)] = [
+        (
+            "Content-Security-Policy",
+            "default-src 'self'; base-uri 'none'; form-action 'self'; object-src 'none'; frame-ancestors 'none'"
+        ),
+        ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"), ("Referrer-Policy", "same-origin"),
+        ("X-Frame-Options", "DENY"), ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+    ]
+
+    private func checked(_ request: DashboardRequest) async -> (response: DashboardResponse, isKnown: Bool) {
+        let isProgram: Bool
+        switch guardian.verdict(on: request) {
+        case .refuse(let status, let reason):
+            let fields = status == 401 ? [(name: "WWW-Authenticate", value: "Bearer")] : []
+            return (.text(reason, status: status, headers: fields), false)
+        case .sendOn(let origin): return (.redirect(to: origin + request.target, status: 307), false)
+        case .program: isProgram = true
+        case .person: isProgram = false
+        }
+        guard request.path == options.basePath || request.path.hasPrefix(options.basePath + "/") else {
+            return (.text("there is nothing here; the pages are below \(options.basePath)/", status: 404), false)
+        }
+        let path = String(request.path.dropFirst(options.basePath.count))
+        guard request.isSafe || request.method == "POST" else {
+            return (
+                .text("nothing here knows \(request.method)", status: 405, headers: [("Allow", "GET, HEAD, POST")]),
+                false
+            )
+        }
+        if request.isSafe, let asset = Self.asset(path) { return (asset, false) }
+        if path == "/sign-in" { return (signIn(request), false) }
+        guard isProgram || sessions.isKnown(request.cookies(Sessions.cookieName)) else {
+            return (.html(page(nil).signedOut(), status: 401), false)
+        }
+        return (await routed(path, request), true)
+    }
+
+    /// What holds nothing of any job.
+    private static func asset(_ path: String) -> DashboardResponse? {
+        func response(_ type: String, _ texts: UnsafePointer<CChar>...) -> DashboardResponse {
+            DashboardResponse(type: type, body: .bytes(texts.flatMap { Array(String(cString: $0).utf8) }))
+        }
+        return switch path {
+        case "/style.css":
+            response("text/css; charset=utf-8", pipeline_asset_picture_css(), pipeline_asset_style_css())
+        case "/script.js": response("text/javascript; charset=utf-8", pipeline_asset_script_js())
+        case "/icon.svg", "/favicon.ico": response("image/svg+xml", pipeline_asset_icon_svg())
+        default: nil
+        }
+    }
+
+    private func signIn(_ request: DashboardRequest) -> DashboardResponse {
+        guard request.isSafe, let key = request.query["key"], let cookie = sessions.open(key, at: clock.now) else {
+            return .html(page(nil).signedOut(wasLink: true), status: 401)
+        }
+        // A page and not a redirect: after one that began elsewhere the browser would not send the cookie.
+        return .html(
+            page(nil).signedIn(),
+            headers: [
+                (
+                    "Set-Cookie",
+                    "\(Sessions.cookieName)=\(cookie); Path=\(options.basePath)/; HttpOnly; SameSite=Strict"
+                )
+            ])
+    }
+
+    private func page(_ section: Page.Section?, change: Int64 = 0, job: JobID? = nil) -> Page {
+        Page(
+            base: options.basePath, section: section, now: clock.now, hasActions: actions != nil, change: change,
+            job: job, folder: view.workspace.settings.stateFolder)
+    }
+
+    private func routed(_ path: String, _ request: DashboardRequest) async -> DashboardResponse {
+        do throws(JournalFailure) {
+            return try await route(path, request)
+        } catch {
+            return .html(page(nil).failed("The journal can't be read", "\(error)"), status: 500)
+        }
+    }
+
+    private func route(
+        _ path: String, _ request: DashboardRequest
+    ) async throws(JournalFailure) -> DashboardResponse {
+        let parts = path.split(separator: "/").map(String.init)
+        if request.method == "POST" { return try await post(parts, request) }
+        // Before the page is read: what changes meanwhile is told again.
+        let change = try await view.journal.lastChange()
+        switch (parts.first, parts.count) {
+        case (nil, 0):
+            let query = JobsPage.Filter(request.query, now: clock.now)
+            return .html(try await JobsPage(view, page(.jobs, change: change), query).markup())
+        case ("changes", 1): return stream(request, change)
+        case ("jobs", 2):
+            let job = JobID(parts[1])
+            guard let found = try await view.journal.jobs(JobQuery(prefix: job.text, limit: 1)).first else { break }
+            let own = found.snapshot.record.id
+            if own != job { return .redirect(to: "\(options.basePath)/jobs/\(own)") }
+            if found.snapshot.batch != nil { return .redirect(to: "\(options.basePath)/batches/\(own)") }
+            return .html(try await JobPage(view, page(.jobs, change: change, job: own), found).markup())
+        case ("batches", 2), ("batches", 3):
+            let found = try await view.journal.jobs(JobQuery(prefix: parts[1], limit: 1)).first
+            guard let found, found.snapshot.batch != nil else { break }
+            let shown = BatchPage(view, page(.jobs, change: change), found)
+            if parts.count == 2 { return .html(try await shown.markup()) }
+            if parts[2] == "results.json" { return shown.results(isCSV: false) }
+            if parts[2] == "results.csv" { return shown.results(isCSV: true) }
+        case ("services", 1): return .html(try await ServicesPage(view, page(.services, change: change)).markup())
+        case ("pipelines", 1): return .html(try await PipelinesPage(view, page(.pipelines, change: change)).markup())
+        case ("workers", 1): return .html(try await WorkersPage(view, page(.workers, change: change)).markup())
+        case ("metrics", 1): if let metrics { return await metrics(request) }
+        default: break
+        }
+        return .html(page(nil).failed("There is nothing here", "The job may have been removed."), status: 404)
+    }
+
+    private func stream(_ request: DashboardRequest, _ change: Int64) -> DashboardResponse {
+        let given = request.value("Last-Event-ID") ?? request.query["after"]
+        // A number from another journal would wait for changes that have been.
+        let after = min(given.flatMap { Int64($0) } ?? change, change)
+        guard let stream = streams.stream(after: max(0, after), of: request.query["job"].map { JobID($0) }) else {
+            return .text("too many pages are open", status: 503, headers: [("Retry-After", "30")])
+        }
+        return DashboardResponse(type: "text/event-stream", body: .stream(stream))
+    }
+
+    private func post(_ parts: [String], _ request: DashboardRequest) async throws(JournalFailure) -> DashboardResponse
+    {
+        guard let actions, parts == ["actions"] else {
+            return .html(
+                page(nil).failed("Nothing is done from here", "Start it with --actions to allow that."), status: 403)
+        }
+        let form = request.form
+        guard let action = form["action"].flatMap({ JobAction(rawValue: $0) }) else {
+            return .html(page(nil).failed("No such action", "Name one of the buttons."), status: 400)
+        }
+        var jobs = form.all("job").map { JobID($0) }
+        if form["all"] != nil {
+            var query = JobsPage.Filter(form, now: clock.now).query
+            query.limit = JobActionLimit.jobs
+            query.before = nil
+            jobs = try await view.journal.page(query).map(\.snapshot.record.id)
+        }
+        let known = jobs.prefix(JobActionLimit.jobs).filter { $0.text.utf8.allSatisfy(JobActionLimit.isLetter) }
+        guard !known.isEmpty else {
+            return .html(page(nil).failed("No job was chosen", "Tick the boxes before their rows."), status: 400)
+        }
+        do throws(StepFailure) {
+            try await actions.perform(action, on: Array(known))
+        } catch {
+            return .html(page(nil).failed(error.title, error.hint ?? ""), status: 500)
+        }
+        let back = form["back"].flatMap { $0.hasPrefix("/") && !$0.hasPrefix("//") ? $0 : nil } ?? "/"
+        return .redirect(to: options.basePath + back)
+    }
+}

@@ -1,0 +1,11 @@
+import Synchronization
+
+/// What answers, once the port is known that it needs.
+final class DashboardBox: Sendable {
+    private let value = Mutex<Dashboard?>(nil)
+
+    var dashboard: Dashboard? {
+        get { value.withLock { $0 } }
+        set { value.withLock { $0 = newValue } }
+    }
+}

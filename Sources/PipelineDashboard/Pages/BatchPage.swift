@@ -1,0 +1,176 @@
+import JSONPath
+import PipelineCore
+import PipelineKit
+import PipelinePictures
+
+/// One document over many inputs: how far it is, what failed, and how fast it goes.
+struct BatchPage {
+    private let view: JobView
+    private let page: Page
+    private let job: OwnedJob
+    private let batch: BatchRecord
+
+    init(_ view: JobView, _ page: Page, _ job: OwnedJob) {
+        self.view = view
+        self.page = page
+        self.job = job
+        batch = job.snapshot.batch ?? BatchRecord(sources: [], folder: "", settings: BatchSettings())
+    }
+
+    private var record: JobRecord { job.snapshot.record }
+
+    func markup() async throws(JournalFailure) -> Markup {
+        let length = max(1, ((job.snapshot.ended ?? page.now) - record.started).seconds)
+        let slot = Self.slot(for: length)
+        let ends = try await view.journal.itemEnds(of: record.id, since: record.started, slot: .seconds(slot))
+        let failures = try await view.journal.failures(of: record.id, limit: 20)
+        let slowest = try await view.journal.slowestItems(of: record.id, limit: 8)
+        let base = "\(page.base)/batches/\(record.id.text)"
+        return page.frame(
+            record.key,
+            """
+            <div class="head"><div><p class="crumb"><a href="\(page.base)/">Jobs</a></p><h1>\(record.key)</h1></div>\
+            <p class="actions"><a class="button" href="\(page.base)/?batch=\(record.id.text)">Its jobs</a> \
+            <a class="button" href="\(base)/results.csv" download>Results as CSV</a> \
+            <a class="button" href="\(base)/results.json" download>as JSON Lines</a></p></div>\
+            \(facts(length))\
+            \(page.section("Progress", progress, id: "progress"))\
+            \(page.section("Rate", page.figure(RateChart(ends, from: record.started, slot: .seconds(slot)).picture), id: "rate"))\
+            \(page.section("Failures", self.failures(failures), id: "failures"))\
+            \(page.section("Slowest", self.slowest(slowest), id: "slowest"))
+            """)
+    }
+
+    /// Round, and so long that the whole fits into the columns of the picture.
+    private static func slot(for seconds: Double) -> Double {
+        let lengths: [Double] = [
+            1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172_800, 604_800,
+        ]
+        return lengths.first { seconds / $0 < Double(RateChart.columns) } ?? seconds / Double(RateChart.columns)
+    }
+
+    private func facts(_ length: Double) -> Markup {
+        let (ended, all) = (batch.endedCount, batch.itemCount)
+        var facts: [(String, Markup)] = [
+            (
+                "State",
+                "\(page.state(job.phase.rawValue))\(job.reason(at: page.now).map { "<small>\($0)</small>" as Markup })"
+            ),
+            (
+                "Ended",
+                "\(JobsPage.number(ended)) of \(JobsPage.number(all))\(batch.isRead ? "" : ", and more to be read")"
+            ),
+            ("Started", page.time(record.started)),
+        ]
+        if ended > 0 {
+            let rate = Double(ended) / length
+            let hourly = rate * 3600
+            facts.append(
+                (
+                    "Rate",
+                    "\(hourly >= 10 ? "\(JobsPage.number(Int(hourly)))" : "\((hourly * 10).rounded() / 10)") an hour"
+                ))
+            if job.snapshot.ended == nil, all > ended, job.owner != nil {
+                facts.append(("Left", "about \(TimeText.span(Double(all - ended) / rate))"))
+            }
+        }
+        if let end = job.snapshot.ended { facts.append(("Took", page.span((end - record.started).seconds))) }
+        let list = facts.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" as Markup }
+        return "<div id=\"facts\" data-live><dl class=\"facts\">\(list)</dl></div>"
+    }
+
+    private static let order: [ItemRecord.State] = [
+        .succeeded, .failed, .cancelled, .unknown, .suspended, .running, .pending, .duplicate,
+    ]
+
+    private var progress: Markup {
+        let all = max(1, batch.itemCount)
+        var x = 0.0
+        var bars = Markup.empty
+        for state in Self.order where state != .duplicate && batch.count(state) > 0 {
+            let width = Double(batch.count(state)) / Double(all) * 720
+            bars += """
+                <rect class="bar \(state.rawValue)" x="\(x)" y="0" width="\(max(1.5, width - 1))" height="18">\
+                <title>\(batch.count(state)) \(state.rawValue)</title></rect>
+                """
+            x += width
+        }
+        let counts = Self.order.filter { batch.count($0) > 0 }.map { state -> Markup in
+            let words: Markup = "\(page.state(state.rawValue)) <b>\(JobsPage.number(batch.count(state)))</b>"
+            return "<li>\(words)</li>"
+        }
+        return """
+            <svg class="picture stack" viewBox="0 0 720 18" preserveAspectRatio="none" role="img" \
+            aria-label="\(batch.endedCount) of \(batch.itemCount) items have ended">\(bars)</svg>\
+            <ul class="legend">\(counts)</ul>
+            """
+    }
+
+    private func failures(_ groups: [FailureGroup]) -> Markup {
+        page.table(
+            "Failures in groups", ["How many", "Stage", "What", "For example"],
+            groups.map { group in
+                let code: Markup = group.code == group.message ? "" : "<b>\(group.code)</b> "
+                return [
+                    "\(JobsPage.number(group.count))", "\(group.stage ?? "before its job began")",
+                    "\(code)\(group.message)",
+                    "\(group.example)<small>pipeline show \(CurlLine.quoted("\(record.key)/\(group.example)"))</small>",
+                ]
+            }, numeric: [0])
+    }
+
+    private func slowest(_ items: [ItemRecord]) -> Markup {
+        page.table(
+            "The slowest items", ["Item", "State", "Took"],
+            items.map { item in
+                let name: Markup =
+                    item.job.map { "<a href=\"\(page.base)/jobs/\($0.text)\">\(item.key)</a>" } ?? "\(item.key)"
+                return [name, page.state(item.state.rawValue), page.span(item.seconds)]
+            }, numeric: [2])
+    }
+
+    /// One row an item, as they are read: memory does not grow with their number.
+    func results(isCSV: Bool) -> DashboardResponse {
+        let rows = ResultParts(view.journal, record.id, isCSV: isCSV)
+        let name = "results.\(isCSV ? "csv" : "jsonl")"
+        return DashboardResponse(
+            type: isCSV ? "text/csv; charset=utf-8" : "application/jsonl",
+            body: .stream(AsyncStream { await rows.next() }),
+            headers: [("Content-Disposition", "attachment; filename=\"\(name)\"")])
+    }
+}
+
+/// The results of a batch, some hundred rows at a time.
+private actor ResultParts {
+    private let journal: Workspace.Journal
+    private let batch: JobID
+    private let isCSV: Bool
+    private var last: Int?
+    private var isAtEnd = false
+
+    init(_ journal: Workspace.Journal, _ batch: JobID, isCSV: Bool) {
+        self.journal = journal
+        self.batch = batch
+        self.isCSV = isCSV
+    }
+
+    func next() async -> [UInt8]? {
+        if isAtEnd { return nil }
+        guard let after = last else {
+            last = 0
+            if isCSV { return Array((ResultRow.line(ResultRow.columns) + "\r\n").utf8) }
+            return await next()
+        }
+        // A journal that can't be read ends the answer early, and a browser tells that the download is cut.
+        guard let items = try? await journal.items(of: batch, in: nil, after: after, limit: 500), let end = items.last
+        else {
+            isAtEnd = true
+            return nil
+        }
+        last = end.number
+        return items.flatMap { item in
+            let row = ResultRow(item)
+            return Array((isCSV ? row.csv(results: []) + "\r\n" : row.json.text + "\n").utf8)
+        }
+    }
+}

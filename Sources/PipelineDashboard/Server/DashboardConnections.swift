@@ -1,0 +1,47 @@
+import NIOCore
+import Synchronization
+
+/// The listener's connections, of which there may be only so many. When there is one more, the oldest goes that has not
+/// signed in: who holds connections open keeps nobody else out.
+final class DashboardConnections: Sendable {
+    private struct State {
+        /// In the order of arrival.
+        var strangers: [any Channel] = []
+        var known: [ObjectIdentifier] = []
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Counts a connection until it is closed; false when there is no room for it.
+    func admit(_ channel: any Channel) -> Bool {
+        let (isAdmitted, oldest) = state.withLock { state -> (Bool, (any Channel)?) in
+            let isFull = state.strangers.count + state.known.count >= limit
+            guard !isFull || !state.strangers.isEmpty else { return (false, nil) }
+            let oldest = isFull ? state.strangers.removeFirst() : nil
+            state.strangers.append(channel)
+            return (true, oldest)
+        }
+        oldest?.close(promise: nil)
+        if isAdmitted { channel.closeFuture.whenComplete { _ in self.forget(channel) } }
+        return isAdmitted
+    }
+
+    /// The connection has brought a request that was let in: it stays.
+    func keep(_ channel: any Channel) {
+        state.withLock { state in
+            guard let place = state.strangers.firstIndex(where: { $0 === channel }) else { return }
+            state.strangers.remove(at: place)
+            state.known.append(ObjectIdentifier(channel))
+        }
+    }
+
+    private func forget(_ channel: any Channel) {
+        state.withLock { state in
+            state.strangers.removeAll { $0 === channel }
+            state.known.removeAll { $0 == ObjectIdentifier(channel) }
+        }
+    }
+}

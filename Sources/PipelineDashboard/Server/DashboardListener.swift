@@ -1,0 +1,182 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import PipelineCore
+
+/// A listener for people and their programs: one thread, which only takes bytes; what they mean is the caller's affair.
+package struct DashboardListener: Sendable {
+    /// Answers a whole request, and says whether the one who sent it was let in.
+    package typealias Answer = @Sendable (DashboardRequest) async -> (response: DashboardResponse, isKnown: Bool)
+
+    private let group: MultiThreadedEventLoopGroup
+    private let channel: any Channel
+
+    /// The most connections at a time: each costs a descriptor, which transfers need too.
+    package static let connectionLimit = 192
+
+    /// Listens; throws when the address can't be had.
+    package static func start(host: String, port: Int, answer: @escaping Answer) async throws -> DashboardListener {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let connections = DashboardConnections(limit: connectionLimit)
+        do {
+            let channel = try await ServerBootstrap(group: group)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .serverChannelOption(.backlog, value: 256)
+                .childChannelOption(.maxMessagesPerRead, value: 1)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        guard connections.admit(channel) else {
+                            channel.close(promise: nil)
+                            return
+                        }
+                        let pipeline = channel.pipeline.syncOperations
+                        try pipeline.configureHTTPServerPipeline(
+                            withPipeliningAssistance: true, withErrorHandling: true)
+                        try pipeline.addHandler(ConnectionHandler(connections: connections, answer: answer))
+                    }
+                }
+                .bind(host: host, port: port).get()
+            return DashboardListener(group: group, channel: channel)
+        } catch {
+            try? await group.shutdownGracefully()
+            throw StepFailure("cannot listen on \(host):\(port): \(error)", hint: "choose another address")
+        }
+    }
+
+    /// The port it listens on, also when any was asked for.
+    package var port: Int { channel.localAddress?.port ?? 0 }
+
+    package func stop() async {
+        try? await channel.close().get()
+        try? await group.shutdownGracefully()
+    }
+}
+
+/// Gathers a request up to the limit, has it answered, and writes the answer.
+private final class ConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let connections: DashboardConnections
+    private let answer: DashboardListener.Answer
+    private var head: HTTPRequestHead?
+    private var body: [UInt8] = []
+    private var isRefused = false
+    private var deadline: Scheduled<Void>?
+    /// What is being answered; it ends with the connection.
+    private var work: Task<Void, Never>?
+    /// How long a request may take to come, from the answer before it: trickling holds no connection.
+    private static let patience = TimeAmount.seconds(15)
+    /// A form that names a thousand jobs has some 30 KB.
+    private static let bodyLimit = 256 << 10
+
+    init(connections: DashboardConnections, answer: @escaping DashboardListener.Answer) {
+        self.connections = connections
+        self.answer = answer
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        awaitRequest(context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        work?.cancel()
+        context.fireChannelInactive()
+    }
+
+    private func awaitRequest(_ context: ChannelHandlerContext) {
+        deadline?.cancel()
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { context.close(promise: nil) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            self.head = head
+            body = []
+            isRefused = false
+            let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+            if length > Self.bodyLimit { refuse(context) }
+        case .body(var buffer):
+            guard !isRefused, let bytes = buffer.readBytes(length: buffer.readableBytes) else { return }
+            body += bytes
+            if body.count > Self.bodyLimit { refuse(context) }
+        case .end: if !isRefused, let head { take(head, context) }
+        }
+    }
+
+    /// The rest of a body that is too long is not waited for.
+    private func refuse(_ context: ChannelHandlerContext) {
+        isRefused = true
+        body = []
+        let writer = ResponseWriter(channel: context.channel, isHead: false, closes: true)
+        work = writer.start { (.text("the request is too long", status: 413), false) } then: { _ in }
+    }
+
+    private func take(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let request = DashboardRequest(
+            method: head.method.rawValue, target: head.uri, headers: head.headers.map { ($0.name, $0.value) },
+            body: body)
+        body = []
+        deadline?.cancel()
+        let channel = context.channel
+        let writer = ResponseWriter(channel: channel, isHead: head.method == .HEAD, closes: !head.isKeepAlive)
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        work = writer.start { [answer] in
+            await answer(request)
+        } then: { [connections] isKnown in
+            if isKnown { connections.keep(channel) }
+            channel.eventLoop.execute { bound.value.0.awaitRequest(bound.value.1) }
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
+
+/// Writes one answer, part by part as the other end takes them.
+private struct ResponseWriter: Sendable {
+    let channel: any Channel
+    let isHead: Bool
+    let closes: Bool
+
+    /// Makes the answer and writes it. The task is not structured: it lives for as long as the connection, and is cancelled
+    /// with it.
+    func start(
+        _ make: @escaping @Sendable () async -> (response: DashboardResponse, isKnown: Bool),
+        then: @escaping @Sendable (Bool) -> Void
+    ) -> Task<Void, Never> {
+        Task {
+            let made = await make()
+            do {
+                try await write(made.response)
+                then(made.isKnown)
+            } catch {
+                channel.close(promise: nil)
+            }
+        }
+    }
+
+    private func write(_ response: DashboardResponse) async throws {
+        var head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: response.status))
+        for (name, value) in response.headers { head.headers.add(name: name, value: value) }
+        switch response.body {
+        case .bytes(let bytes):
+            head.headers.add(name: "Content-Length", value: "\(bytes.count)")
+            if closes { head.headers.add(name: "Connection", value: "close") }
+            channel.write(HTTPServerResponsePart.head(head), promise: nil)
+            if !isHead, !bytes.isEmpty { channel.write(part(bytes), promise: nil) }
+            try await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
+            if closes { try await channel.close().get() }
+        case .stream(let parts):
+            head.headers.add(name: "Connection", value: "close")
+            try await channel.writeAndFlush(HTTPServerResponsePart.head(head)).get()
+            if !isHead { for await bytes in parts { try await channel.writeAndFlush(part(bytes)).get() } }
+            try await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
+            try await channel.close().get()
+        }
+    }
+
+    private func part(_ bytes: [UInt8]) -> HTTPServerResponsePart { .body(.byteBuffer(ByteBuffer(bytes: bytes))) }
+}

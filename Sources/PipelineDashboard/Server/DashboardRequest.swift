@@ -1,0 +1,98 @@
+import PipelineCore
+
+/// A whole request as it came.
+package struct DashboardRequest: Sendable {
+    package let method: String
+    /// The path with the query.
+    package let target: String
+    /// In the order of their coming.
+    package let headers: [(name: String, value: String)]
+    package let body: [UInt8]
+
+    package init(
+        method: String, target: String, headers: [(name: String, value: String)], body: [UInt8] = []
+    ) {
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The values of a field.
+    package func values(_ name: String) -> [String] {
+        let wanted = name.lowercased()
+        return headers.filter { $0.name.lowercased() == wanted }.map(\.value)
+    }
+
+    /// The value of a field that stands once; nil for none, and for several, which nobody honest sends.
+    package func value(_ name: String) -> String? {
+        let found = values(name)
+        return found.count == 1 ? found[0] : nil
+    }
+
+    /// Whether it changes nothing (RFC 9110, section 9.2.1).
+    var isSafe: Bool { method == "GET" || method == "HEAD" }
+
+    var path: String { String(target.prefix { $0 != "?" }) }
+
+    /// The names and values of the query, decoded.
+    var query: FormValues { FormValues(String(target.drop { $0 != "?" }.dropFirst())) }
+
+    /// Those of a form.
+    var form: FormValues { FormValues(String(decoding: body, as: UTF8.self)) }
+
+    /// The values of a cookie (RFC 6265, section 5.4).
+    func cookies(_ name: String) -> [String] {
+        values("Cookie").flatMap { $0.split(separator: ";") }.compactMap { part in
+            let pair = part.drop { $0 == " " }
+            return pair.hasPrefix("\(name)=") ? String(pair.dropFirst(name.count + 1)) : nil
+        }
+    }
+}
+
+/// Names and values in the form of a query (URL Standard, section 5.1).
+struct FormValues: Sendable {
+    private let pairs: [(String, String)]
+
+    init(_ text: String) {
+        pairs = text.split(separator: "&").prefix(2000).map { part in
+            let name = part.prefix { $0 != "=" }
+            return (Self.decoded(name), Self.decoded(part.dropFirst(name.count + 1)))
+        }
+    }
+
+    /// The last value of the name that is not empty.
+    subscript(_ name: String) -> String? { pairs.last { $0.0 == name && !$0.1.isEmpty }?.1 }
+
+    func all(_ name: String) -> [String] { pairs.filter { $0.0 == name }.map(\.1) }
+
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.first != 0x2B
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A value as it may stand in a query or a path.
+    static func encoded(_ text: String) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), 0x2D, 0x2E, 0x5F, 0x7E:
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default: encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return encoded
+    }
+}

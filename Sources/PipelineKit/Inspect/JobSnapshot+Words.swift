@@ -1,0 +1,44 @@
+package import PipelineCore
+
+extension SuspensionCause {
+    /// The cause in words.
+    package var explanation: String {
+        switch self {
+        case .interrupted: "interrupted"
+        case .paused: "paused"
+        case .noNetwork: "no answer from the network"
+        case .crashed: "its process ended without a word"
+        case .secret: "a secret is missing"
+        case .extension: "the background owner does not know all that its document names"
+        case .tooManyFailures: "more items failed than are tolerated"
+        case .spent: "more would cost more than it may spend"
+        case .sameFailure: "the last items all failed alike"
+        }
+    }
+}
+
+extension WaitReason.Kind {
+    /// The end of the waiting, before a time.
+    package var verb: String {
+        switch self {
+        case .poll: "asks again"
+        case .retry, .refused: "tries again"
+        case .settle: "looks again"
+        case .time, .closed, .full, .callback, .interrupted, .noAnswer, .renewal, .secret: "goes on"
+        }
+    }
+}
+
+extension JobSnapshot {
+    /// The steps that failed without failing the job (`continueOnFailure`), in order; an item rather than its stage.
+    package var toleratedFailures: [(step: StepKey, failure: StepFailure)] {
+        guard failure == nil else { return [] }
+        let failed = steps.compactMap { key, step -> (step: StepKey, failure: StepFailure)? in
+            guard case .failed(let failure) = step.state else { return nil }
+            return (key, failure)
+        }
+        let repeated = Set(failed.lazy.filter { $0.step.item != nil }.map(\.step.stage))
+        return failed.filter { $0.step.item != nil || !repeated.contains($0.step.stage) }
+            .sorted { $0.step < $1.step }
+    }
+}

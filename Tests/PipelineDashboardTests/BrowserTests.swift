@@ -1,0 +1,122 @@
+import Foundation
+import JSONPath
+import PipelineCore
+import PipelineKit
+import Synchronization
+import Testing
+
+@testable import PipelineDashboard
+
+/// The pages as Chromium shows them, by a driver that others wrote. `.scripts/browser` gets both.
+@Suite(
+    "Pages in a browser", .serialized, .enabled(if: Chromium.python != nil, Chromium.howTo),
+    .timeLimit(.minutes(10)))
+struct BrowserTests {
+    @Test(
+        "each page fits, passes axe-core, changes by itself, works by keyboard and without script; attackers get nothing"
+    )
+    func whole() async throws {
+        let recorder = SafetyTests.Recorder()
+        let world = try await DashboardWorld(actions: recorder)
+        let sample = try await SampleJobs(world).make()
+        let hostile = "<script>window.pwned = 1; alert(1)</script>"
+        try await world.make(
+            900, key: "hostile", model: .failed(StepFailure(hostile)), kind: .jobFailed,
+            captures: ["id": .string(hostile)])
+        let targets =
+            ["/", "/?state=failed", "/?q=nothing", "/pipelines", "/services", "/workers", "/batches/\(sample.batch)"]
+            + [sample.waiting, sample.failed, sample.succeeded].map { "/jobs/\($0)" }
+        let process = Process()
+        let (input, output) = (Pipe(), Pipe())
+        process.executableURL = URL(filePath: try #require(Chromium.python))
+        process.arguments = [Chromium.script, "check", world.service.link()] + targets
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        var count = 0
+        for await line in Self.lines(of: output.fileHandleForReading) {
+            if line == "commit" {
+                count += 1
+                try await world.make(-count, key: "fresh-\(count)")
+                let now = Double(SystemClock().now.milliseconds)
+                input.fileHandleForWriting.write(Data("\(now)\n".utf8))
+            } else {
+                print(line)
+                #expect(line.hasPrefix("ok "), "\(line)")
+                if line.hasPrefix("ok ") || line.hasPrefix("not ok ") { Chromium.checks += 1 }
+            }
+        }
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(Chromium.checks > targets.count * 9, "it went through to its end")
+        #expect(recorder.asked.isEmpty, "no page of another site did anything")
+        await world.close()
+    }
+
+    /// Its lines as they come, until it is closed.
+    private static func lines(of handle: FileHandle) -> AsyncStream<String> {
+        AsyncStream { continuation in
+            let rest = Mutex("")
+            handle.readabilityHandler = { handle in
+                let data = handle.availableData
+                guard !data.isEmpty else {
+                    handle.readabilityHandler = nil
+                    return continuation.finish()
+                }
+                let lines = rest.withLock { rest -> [Substring] in
+                    rest += String(decoding: data, as: UTF8.self)
+                    var lines = rest.split(separator: "\n", omittingEmptySubsequences: false)
+                    rest = String(lines.removeLast())
+                    return lines
+                }
+                for line in lines { continuation.yield(String(line)) }
+            }
+        }
+    }
+
+    @Test(
+        "screenshots of each page",
+        .enabled(if: ProcessInfo.processInfo.environment["SCREENSHOTS"] != nil, "make screenshots"))
+    func screenshots() async throws {
+        let folder = try #require(ProcessInfo.processInfo.environment["SCREENSHOTS"])
+        let world = try await DashboardWorld(actions: SafetyTests.Recorder())
+        let empty = try await DashboardWorld()
+        let sample = try await SampleJobs(world).make()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let shots: [(DashboardWorld, [String])] = [
+            (
+                world,
+                [
+                    "/=jobs", "/jobs/\(sample.waiting)=job-waiting", "/jobs/\(sample.failed)=job-failed",
+                    "/jobs/\(sample.succeeded)=job", "/batches/\(sample.batch)=batch", "/pipelines=pipelines",
+                    "/services=services", "/workers=workers",
+                ]
+            ), (empty, ["/=empty"]),
+        ]
+        for (world, targets) in shots {
+            let process = Process()
+            process.executableURL = URL(filePath: try #require(Chromium.python))
+            process.arguments = [Chromium.script, "screenshots", folder, world.service.link()] + targets
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            await world.close()
+        }
+    }
+}
+
+/// The browser, and how it is driven.
+enum Chromium {
+    static let howTo: Testing.Comment = "needs Debian's chromium-driver and axe-core: '.scripts/browser' gets them"
+    static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "browser.py").path
+    nonisolated(unsafe) static var checks = 0
+
+    /// The Python that has axe-core beside it; nil where there is none, or no driver.
+    static let python: String? = {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: ".build/browser")
+        let python = folder.appending(path: "bin/python").path
+        let isThere = FileManager.default.isExecutableFile(atPath: "/usr/bin/chromedriver")
+        return isThere && FileManager.default.fileExists(atPath: folder.appending(path: "complete").path) ? python : nil
+    }()
+}

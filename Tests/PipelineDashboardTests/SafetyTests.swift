@@ -1,0 +1,198 @@
+import Foundation
+import PipelineCore
+import Testing
+
+@testable import PipelineDashboard
+
+/// Whoever should not see or change anything, with the bytes that they would send.
+@Suite("Safety of the pages", .serialized, .timeLimit(.minutes(3)))
+struct SafetyTests {
+    private func withWorld(
+        actions: (any JobActions)? = nil, tokenFile: String? = nil, basePath: String = "", allowedHosts: [String] = [],
+        _ body: (DashboardWorld) async throws -> Void
+    ) async throws {
+        let world = try await DashboardWorld(
+            actions: actions, tokenFile: tokenFile, basePath: basePath, allowedHosts: allowedHosts)
+        do { try await body(world) } catch {
+            await world.close()
+            throw error
+        }
+        await world.close()
+    }
+
+    @Test("a page of another name that leads here (DNS rebinding) is told 421, with a cookie too")
+    func rebinding() async throws {
+        try await withWorld { world in
+            let cookie = try world.signIn()
+            for host in [
+                "evil.example:\(world.service.port)", "evil.localhost:\(world.service.port)", "localhost.evil.example",
+                "127.0.0.1:1", "\(world.host.prefix { $0 != ":" })", "\(world.host).", "127.0.0.1",
+            ] {
+                let answer = try world.send(
+                    "GET / HTTP/1.1\r\nHost: \(host)\r\nOrigin: http://\(host)\r\nSec-Fetch-Site: same-origin\r\n"
+                        + "Cookie: \(cookie)\r\nConnection: close\r\n\r\n")
+                #expect(answer.status == 421, "\(host): \(answer.text.prefix(200))")
+            }
+            let none = try world.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+            let two = try world.send(
+                "GET / HTTP/1.1\r\nHost: \(world.host)\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+            #expect(none.status == 400 && two.status == 400)
+            let absolute = try world.send(
+                "GET http://\(world.host)/ HTTP/1.1\r\nHost: \(world.host)\r\nConnection: close\r\n\r\n")
+            #expect(absolute.status == 400)
+        }
+    }
+
+    @Test("another user of the machine, who has no link, sees nothing and starts no stream")
+    func stranger() async throws {
+        try await withWorld { world in
+            try await world.make(1, key: "my-key")
+            for target in ["/", "/changes", "/pipelines", "/services", "/workers", "/metrics", "/jobs/x"] {
+                let answer = try world.get(target)
+                #expect(answer.status == 401 && !answer.shows("my-key"), "\(target)")
+            }
+            let guessed = try world.get("/", cookie: "pipeline_session=\(String(repeating: "0", count: 64))")
+            #expect(guessed.status == 401)
+            #expect(try world.get("/sign-in?key=\(String(repeating: "0", count: 64))").status == 401)
+        }
+    }
+
+    @Test("a link works once; its cookie is for this host alone, and no script reads it")
+    func link() async throws {
+        try await withWorld { world in
+            let link = world.service.link()
+            let target = String(link.dropFirst("http://".count).drop { $0 != "/" })
+            let first = try world.get(target)
+            let cookie = try #require(first.value("Set-Cookie"))
+            #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && !cookie.contains("Domain"))
+            #expect(try world.get(target).status == 401, "a second time")
+            #expect(try world.get("/", cookie: String(cookie.prefix { $0 != ";" })).status == 200)
+            #expect(first.shows("http-equiv=\"refresh\""))
+        }
+    }
+
+    @Test("addresses that every site's cookies are shared with serve programs alone, and send a browser on")
+    func programs() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)")
+        try Data("0123456789abcdef0123456789abcdef\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try await withWorld(tokenFile: file.path) { world in
+            let cookie = try world.signIn()
+            for host in ["127.0.0.1", "localhost", "[::1]"].map({ "\($0):\(world.service.port)" }) {
+                let own = "Host: \(host)\r\nConnection: close\r\n"
+                #expect(try world.send("GET / HTTP/1.1\r\n\(own)Cookie: \(cookie)\r\n\r\n").status == 401)
+                let browser = try world.send(
+                    "GET /jobs/a HTTP/1.1\r\n\(own)Accept: text/html\r\nCookie: \(cookie)\r\n\r\n")
+                #expect(browser.status == 307 && browser.value("Location") == "http://\(world.host)/jobs/a")
+                let right = "Authorization: Bearer 0123456789abcdef0123456789abcdef\r\n"
+                #expect(try world.send("GET / HTTP/1.1\r\n\(own)\(right)\r\n").status == 200)
+                #expect(try world.send("GET / HTTP/1.1\r\n\(own)Authorization: Bearer no\r\n\r\n").status == 401)
+            }
+        }
+    }
+
+    /// What was asked for, in place of doing it.
+    final class Recorder: JobActions, @unchecked Sendable {
+        private let lock = NSLock()
+        private var list: [String] = []
+        var asked: [String] { lock.withLock { list } }
+        func perform(_ action: JobAction, on jobs: [JobID]) async throws(StepFailure) {
+            lock.withLock { list.append("\(action.rawValue) \(jobs.count)") }
+        }
+    }
+
+    @Test("a form of another site changes nothing; our own does, and so does a program with the token")
+    func forms() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)")
+        try Data("0123456789abcdef0123456789abcdef".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let recorder = Recorder()
+        try await withWorld(actions: recorder, tokenFile: file.path) { world in
+            let job = try await world.make(1)
+            let cookie = try world.signIn()
+            let body = "action=cancel&job=\(job)"
+            func post(_ fields: String, host: String = world.host) throws -> RawResponse {
+                try world.send(
+                    "POST /actions HTTP/1.1\r\nHost: \(host)\r\nCookie: \(cookie)\r\n\(fields)Connection: close\r\n"
+                        + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                )
+            }
+            for fields in [
+                "", "Sec-Fetch-Site: cross-site\r\n", "Sec-Fetch-Site: same-site\r\n", "Sec-Fetch-Site: none\r\n",
+                "Origin: null\r\n", "Origin: http://evil.example\r\n", "Origin: http://\(world.host).evil.example\r\n",
+                "Origin: http://127.0.0.1:\(world.service.port)\r\n", "Origin: https://\(world.host)\r\n",
+                "Sec-Fetch-Site: cross-site\r\nOrigin: http://\(world.host)\r\n",
+                "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n",
+            ] {
+                #expect(try post(fields).status == 403, "\(fields)")
+            }
+            #expect(recorder.asked.isEmpty)
+            #expect(try post("Sec-Fetch-Site: same-origin\r\n").status == 303)
+            #expect(try post("Origin: http://\(world.host)\r\n").status == 303)
+            let bearer = "Authorization: Bearer 0123456789abcdef0123456789abcdef\r\n"
+            #expect(try post(bearer, host: "127.0.0.1:\(world.service.port)").status == 303)
+            #expect(recorder.asked == ["cancel 1", "cancel 1", "cancel 1"])
+            #expect(
+                try world.send(
+                    "DELETE / HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\nSec-Fetch-Site: same-origin\r\nConnection: close\r\n\r\n"
+                ).status == 405)
+        }
+    }
+
+    @Test("without --actions nothing is done, whoever asks, and no page has a button for it")
+    func readOnly() async throws {
+        try await withWorld { world in
+            let job = try await world.make(1)
+            let cookie = try world.signIn()
+            let body = "action=cancel&job=\(job)"
+            let answer = try world.send(
+                "POST /actions HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\nSec-Fetch-Site: same-origin\r\n"
+                    + "Connection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            #expect(answer.status == 403)
+            #expect(try !world.get("/", cookie: cookie).shows("name=\"action\""))
+            #expect(try !world.get("/jobs/\(job)", cookie: cookie).shows("name=\"action\""))
+        }
+    }
+
+    @Test("every answer forbids what comes from elsewhere, frames and copies; nothing is inline")
+    func fields() async throws {
+        try await withWorld { world in
+            let job = try await world.make(1, model: .failed(StepFailure("no credit")), kind: .jobFailed)
+            let cookie = try world.signIn()
+            for target in ["/", "/jobs/\(job)", "/nothing", "/style.css", "/pipelines", "/workers", "/services"] {
+                let answer = try world.get(target, cookie: cookie)
+                let policy = answer.value("Content-Security-Policy") ?? ""
+                #expect(policy.hasPrefix("default-src 'self'; ") && policy.contains("frame-ancestors 'none'"))
+                #expect(answer.value("X-Content-Type-Options") == "nosniff")
+                #expect(answer.value("Cache-Control") == "no-store")
+                #expect(!answer.shows(" style=") && !answer.shows(" onclick"), "\(target)")
+                #expect(!answer.shows("http://") || !answer.shows("src=\"http"), "\(target)")
+            }
+        }
+    }
+
+    @Test("behind a proxy: the path before all links, the name that it was allowed, and no other")
+    func proxy() async throws {
+        try await withWorld(basePath: "/tools/p", allowedHosts: ["jobs.example.com"]) { world in
+            let link = world.service.link()
+            #expect(link.hasPrefix("https://jobs.example.com/tools/p/sign-in?key="))
+            let target = String(link.dropFirst("https://jobs.example.com".count))
+            let own = "Host: jobs.example.com\r\nConnection: close\r\n"
+            let signed = try world.send("GET \(target) HTTP/1.1\r\n\(own)\r\n")
+            let cookie = try #require(signed.value("Set-Cookie"))
+            #expect(cookie.contains("Path=/tools/p/"))
+            let page = try world.send(
+                "GET /tools/p/ HTTP/1.1\r\n\(own)Cookie: \(cookie.prefix { $0 != ";" })\r\n\r\n")
+            #expect(page.status == 200 && page.shows("href=\"/tools/p/style.css\""))
+            #expect(!page.shows("href=\"/style.css\"") && !page.shows("href=\"/pipelines\""))
+            #expect(try world.send("GET / HTTP/1.1\r\n\(own)\r\n").status == 404)
+        }
+    }
+
+    @Test("a base path or a token that can't be right is refused with what to write")
+    func options() throws {
+        #expect(throws: StepFailure.self) { try DashboardOptions(basePath: "tools") }
+        #expect(throws: StepFailure.self) { try DashboardOptions(basePath: "/a\" onload=\"x") }
+        #expect(throws: StepFailure.self) { try DashboardOptions(tokenFile: "/dev/null") }
+    }
+}

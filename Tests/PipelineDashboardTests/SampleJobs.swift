@@ -1,0 +1,133 @@
+import JSONPath
+import PipelineCore
+import PipelineKit
+
+/// Jobs as a person might have them: two weeks of one pipeline, a batch in the middle, and one in each state.
+struct SampleJobs {
+    let world: DashboardWorld
+    private let now = SystemClock().now
+
+    init(_ world: DashboardWorld) { self.world = world }
+
+    struct Made {
+        let waiting: JobID
+        let failed: JobID
+        let succeeded: JobID
+        let batch: JobID
+    }
+
+    func make() async throws -> Made {
+        var random = Randomness(seed: 7)
+        for number in 0..<48 {
+            let took = 45_000 + Int64(random.next(30_000)) + Int64(random.next(12) == 0 ? 90_000 : 0)
+            let kind: JobEvent.Kind = random.next(14) == 0 ? .jobFailed : .jobSucceeded
+            try await world.make(
+                7200 * (48 - number), key: "standup-\(number + 1)", model: model(kind), kind: kind, took: took, now: now
+            )
+        }
+        for number in 0..<9 {
+            try await world.make(
+                40_000 * (10 - number), key: "avatar-\(number + 1)", pipeline: "selfie", model: .succeeded([:]),
+                kind: .jobSucceeded, took: 190_000 + Int64(random.next(60_000)), now: now)
+        }
+        let batch = try await makeBatch()
+        let failed = try await world.make(
+            2100, key: "town-hall",
+            model: .failed(
+                StepFailure(
+                    "the service refused: no credit is left",
+                    hint: "add credit at the service, then pipeline retry town-hall",
+                    service: "studio", request: "POST https://api.studio.example/v1/models", status: 402,
+                    body: "{\"error\":\"insufficient_credit\",\"balance\":0}")), kind: .jobFailed, took: 31_000,
+            now: now)
+        let succeeded = try await world.make(
+            840, key: "interview", model: .succeeded(["id": "m-8841"]), kind: .jobSucceeded, took: 74_000, now: now)
+        try await world.make(600, key: "podcast-12", model: .cancelled, kind: .jobCancelled, took: 20_000, now: now)
+        let lost = try await world.make(
+            400, key: "keynote",
+            model: .unknown(
+                AttemptState(),
+                UnknownSubmit(key: "keynote-model", since: now - .seconds(380), reason: "the connection broke")),
+            took: 0, now: now)
+        try await world.journal.commit(
+            [.released(nil)], under: Lease(job: lost, owner: world.owner, epoch: 1))
+        let paused = try await world.make(300, key: "webinar", took: 0, now: now)
+        try await world.journal.commit(
+            [.released(.paused)], under: Lease(job: paused, owner: world.owner, epoch: 1))
+        let waiting = try await world.make(
+            42, key: "all-hands",
+            model: .waiting(
+                AttemptState(number: 2), .at(now + .seconds(18)), WaitReason(.poll, detail: "rendering, 61 %")),
+            took: 12_000, captures: ["id": "m-9017"], now: now)
+        try await world.make(9, key: "demo-day", took: 8_000, now: now)
+        for job in [waiting, succeeded, failed] { exchanges(of: job) }
+        return Made(waiting: waiting, failed: failed, succeeded: succeeded, batch: batch)
+    }
+
+    private func model(_ kind: JobEvent.Kind) -> StepState {
+        kind == .jobSucceeded
+            ? .succeeded(["id": "m-1"]) : .failed(StepFailure("the remote job failed: no speech found"))
+    }
+
+    /// Some requests of a job: an upload in parts, a submit, polls.
+    private func exchanges(of job: JobID) {
+        let start = now - .seconds(60)
+        func add(
+            _ second: Double, _ method: String, _ path: String, _ stage: String, sent: Int64, status: Int,
+            _ body: String
+        ) {
+            var record = ExchangeRecord(
+                step: StepKey(stage: stage), attempt: 1, started: start + .seconds(second), method: method,
+                url: "https://api.studio.example/v1\(path)",
+                headers: [NamedText("Authorization", "‹secret›"), NamedText("Content-Type", "application/json")],
+                body: sent == 0 ? nil : RecordedBody(size: sent, type: "application/octet-stream"))
+            record.answer = ExchangeRecord.ServiceResponse(
+                status: status, version: "HTTP/2", headers: [NamedText("content-type", "application/json")],
+                body: RecordedBody(size: Int64(body.utf8.count), type: "application/json", text: body),
+                timings: .init(
+                    nameLookup: 0.01, connect: 0.03, tls: 0.06, sent: 0.4, firstByte: 0.5, total: 0.4 + second / 60))
+            world.workspace.exchanges.append(record, of: job)
+        }
+        for part in 0..<6 {
+            add(Double(part) * 2, "PUT", "/uploads/u-1?part=\(part + 1)", "upload", sent: 8 << 20, status: 200, "")
+        }
+        add(14, "POST", "/models", "model", sent: 214, status: 202, "{\"id\":\"m-9017\",\"state\":\"queued\"}")
+        for poll in 0..<4 {
+            add(
+                16 + Double(poll) * 8, "GET", "/models/m-9017", "model", sent: 0, status: poll == 1 ? 503 : 200,
+                "{\"id\":\"m-9017\",\"state\":\"rendering\",\"progress\":\(0.2 + Double(poll) * 0.15)}")
+        }
+        world.workspace.exchanges.flush(job)
+    }
+
+    private func makeBatch() async throws -> JobID {
+        let started = now - .seconds(4_000)
+        let id = JobID(at: started, random: (9, 9))
+        let record = JobRecord(
+            id: id, pipeline: "caption", key: "june-recordings", started: started, source: DashboardWorld.document,
+            sourceName: "caption.json", digest: "digest-caption", inputs: [:], environment: [:],
+            folders: JobFolders(document: "/videos", output: "/out"), overwrites: false)
+        let batch = BatchRecord(sources: ["video=june/**/*.mov"], folder: "/videos", settings: BatchSettings())
+        let event = JobEvent(sequence: 1, time: started, kind: .jobStarted, job: id, pipeline: "caption")
+        let lease = try await world.journal.create(
+            batch, job: JobSnapshot(record: record, steps: [:], mode: .attached), events: [event], owner: world.owner)
+        let items = (1...640).map { NewItem(key: "day-\($0 / 24 + 1)/clip-\($0).mov", line: nil, inputs: [:]) }
+        _ = try await world.journal.add(
+            items, place: ReadingPlace(source: 0), isRead: true, replacesChanged: false, to: lease)
+        var random = Randomness(seed: 3)
+        for (index, claimed) in try await world.journal.claimItems(480, of: lease).enumerated() where index < 431 {
+            var item = claimed
+            item.state = random.next(30) == 0 ? .failed : .succeeded
+            item.ended = started + .milliseconds(Int64(index) * 9_200 + Int64(random.next(8000)))
+            item.seconds = 40 + Double(random.next(600)) / 10 + (random.next(40) == 0 ? 300 : 0)
+            if item.state == .failed {
+                item.failure =
+                    random.next(3) == 0
+                    ? ItemFailure(stage: "upload", failure: StepFailure("the file has no audio track"))
+                    : ItemFailure(stage: "model", failure: StepFailure("the service is overloaded", status: 503))
+            }
+            _ = try await world.journal.finish(item, of: lease)
+        }
+        return id
+    }
+}
