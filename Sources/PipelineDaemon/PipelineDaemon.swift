@@ -17,7 +17,11 @@ public enum PipelineDaemon {
             exit(1)
         }
         do {
-            try await DaemonCommand.parse().run(extend: extend)
+            switch try DaemonCommand.parseAsRoot() {
+            case let daemon as DaemonCommand: try await daemon.run(extend: extend)
+            case var pages as DashboardCommand: try await pages.run()
+            case var other: try other.run()
+            }
             exit(0)
         } catch {
             DaemonCommand.exit(withError: error)
