@@ -42,7 +42,9 @@ import Testing
     ]
 
     static let ours = Set(
-        allowed.map(\.target) + ["CArchive", "CAssets", "CCurl", "CFiles", "CSQLite", "CZlib", "COpenSSL", "PipelineTestKit"])
+        allowed.map(\.target) + [
+            "CArchive", "CAssets", "CCurl", "CFiles", "CSQLite", "CZlib", "COpenSSL", "PipelineTestKit",
+        ])
 
     @Test("a target imports only what stands behind it", arguments: allowed)
     func imports(target: String, modules: Set<String>) throws {
