@@ -49,7 +49,8 @@ browser: ## Get Debian's Chromium and axe-core, for the tests of the pages (make
 screenshots: dependencies browser ## Show each page as a browser does, in .build/screenshots
 	swift build --build-tests $(CHECK)
 	SCREENSHOTS=$(CURDIR)/.build/screenshots swift test --skip-build --no-parallel --filter BrowserTests.screenshots
-	@echo "see .build/screenshots"
+	cp .build/screenshots/dashboard-*.webp Fixtures/Pictures/
+	@echo "see .build/screenshots; the README shows two of them"
 
 .PHONY: test-fast
 test-fast: dependencies ## Run the tests that need no processes and no sockets

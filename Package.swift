@@ -262,7 +262,7 @@ let package = Package(
         .testTarget(
             name: "PipelineDashboardTests",
             dependencies: [
-                "PipelineDashboard", "PipelinePictures", "PipelineKit", "PipelineJournal", "PipelineCore",
+                "PipelineDashboard", "PipelinePictures", "PipelineKit", "PipelineSQLite", "PipelineCore",
                 "PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon",
             ],
             exclude: ["browser.py"], swiftSettings: settings),

@@ -10,17 +10,22 @@ package struct BytesChart: Sendable {
     ///   - exchanges: those that are known, in their order.
     ///   - start: the moment that time is counted from.
     package init(_ exchanges: [ExchangeRecord], from start: Timestamp) {
-        var (sent, received): (Int64, Int64) = (0, 0)
-        var points: [(seconds: Double, sent: Int64, received: Int64)] = []
+        var moves: [(seconds: Double, sent: Int64, received: Int64)] = []
         for record in exchanges {
             let begun = max(0, (record.started - start).seconds)
-            if points.isEmpty { points.append((begun, 0, 0)) }
-            points.append((begun, sent, received))
-            sent += record.body?.size ?? 0
-            received += record.answer?.body.size ?? 0
-            points.append((begun + (record.answer?.timings.total ?? 0), sent, received))
+            moves.append((begun, 0, 0))
+            moves.append(
+                (
+                    begun + (record.answer?.timings.total ?? 0), record.body?.size ?? 0,
+                    record.answer?.body.size ?? 0
+                ))
         }
-        self.points = points.sorted { $0.seconds < $1.seconds }
+        var (sent, received): (Int64, Int64) = (0, 0)
+        points = moves.sorted { $0.seconds < $1.seconds }.map { move in
+            sent += move.sent
+            received += move.received
+            return (move.seconds, sent, received)
+        }
     }
 
     /// Nil where nothing moved.

@@ -89,7 +89,7 @@ final class DashboardWorld: Sendable {
         source: String = DashboardWorld.document, now: Timestamp = SystemClock().now
     ) async throws -> JobID {
         let started = now - .milliseconds(took + Int64(number) * 1000)
-        let id = JobID(at: started, random: (7, UInt64(number)))
+        let id = JobID(at: started, random: (7, UInt64(bitPattern: Int64(number))))
         let record = JobRecord(
             id: id, pipeline: pipeline, key: key ?? id.text, started: started, source: source,
             sourceName: "\(pipeline).json", digest: "digest-\(pipeline)", inputs: ["video": "/videos/a.mov"],
@@ -125,12 +125,13 @@ final class DashboardWorld: Sendable {
         let lease = try await journal.create(snapshot, events: [event(1, .jobStarted, started)], owner: owner)
         guard let kind else { return id }
         let end = started + .milliseconds(took)
+        let usual = pipeline == "selfie" ? 215.0 : 61.0
         func sample(_ stage: String, _ share: Double) -> JournalChange {
             let seconds = Double(took) / 1000 * share
             return .sample(
                 StageSample(
                     pipeline: pipeline, stage: stage, ended: end, seconds: seconds, polls: stage == "model" ? 6 : 0,
-                    bytes: stage == "upload" ? 48 << 20 : 0, p50: 30, p90: 48))
+                    bytes: stage == "upload" ? 48 << 20 : 0, p50: usual * share, p90: usual * share * 1.2))
         }
         var changes: [JournalChange] = [.event(event(2, kind, end)), .ended(end)]
         if kind == .jobSucceeded {

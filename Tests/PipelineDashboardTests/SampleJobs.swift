@@ -60,7 +60,9 @@ struct SampleJobs {
                 AttemptState(number: 2), .at(now + .seconds(18)), WaitReason(.poll, detail: "rendering, 61 %")),
             took: 12_000, captures: ["id": "m-9017"], now: now)
         try await world.make(9, key: "demo-day", took: 8_000, now: now)
-        for job in [waiting, succeeded, failed] { exchanges(of: job) }
+        for (job, age) in [(waiting, 54), (succeeded, 914), (failed, 2131)] {
+            exchanges(of: job, from: now - .seconds(age))
+        }
         return Made(waiting: waiting, failed: failed, succeeded: succeeded, batch: batch)
     }
 
@@ -70,8 +72,7 @@ struct SampleJobs {
     }
 
     /// Some requests of a job: an upload in parts, a submit, polls.
-    private func exchanges(of job: JobID) {
-        let start = now - .seconds(60)
+    private func exchanges(of job: JobID, from start: Timestamp) {
         func add(
             _ second: Double, _ method: String, _ path: String, _ stage: String, sent: Int64, status: Int,
             _ body: String
@@ -95,7 +96,7 @@ struct SampleJobs {
         for poll in 0..<4 {
             add(
                 16 + Double(poll) * 8, "GET", "/models/m-9017", "model", sent: 0, status: poll == 1 ? 503 : 200,
-                "{\"id\":\"m-9017\",\"state\":\"rendering\",\"progress\":\(0.2 + Double(poll) * 0.15)}")
+                "{\"id\":\"m-9017\",\"state\":\"rendering\",\"percent\":\(16 + poll * 15)}")
         }
         world.workspace.exchanges.flush(job)
     }

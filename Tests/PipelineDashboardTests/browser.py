@@ -14,7 +14,7 @@ class Browser:
             ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         port = None
         for line in self.driver.stdout:
-            found = re.search(r"on port (\d+)", line)
+            found = re.search(r"successfully on port (\d+)", line)
             if found:
                 port = found.group(1)
                 break
@@ -233,6 +233,11 @@ def screenshots(folder, link, targets):
                                      clip={"x": 0, "y": 0, "width": width, "height": size, "scale": 1})
                 with open(f"{folder}/{name}-{width}-{scheme}.png", "wb") as file:
                     file.write(base64.b64decode(shot["data"]))
+                if width == 1280 and name in ("jobs", "job-waiting"):
+                    small = browser.tools("Page.captureScreenshot", format="webp", quality=82, captureBeyondViewport=True,
+                                          clip={"x": 0, "y": 0, "width": width, "height": 820, "scale": 0.75})
+                    with open(f"{folder}/dashboard-{name}-{scheme}.webp", "wb") as file:
+                        file.write(base64.b64decode(small["data"]))
                 print("ok", name, width, scheme, flush=True)
     finally:
         browser.close()

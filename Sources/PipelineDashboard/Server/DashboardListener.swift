@@ -112,7 +112,10 @@ private final class ConnectionHandler: ChannelInboundHandler {
         isRefused = true
         body = []
         let writer = ResponseWriter(channel: context.channel, isHead: false, closes: true)
-        work = writer.start { (.text("the request is too long", status: 413), false) } then: { _ in }
+        work = writer.start {
+            (.text("the request is too long", status: 413), false)
+        } then: { _ in
+        }
     }
 
     private func take(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
