@@ -43,10 +43,11 @@ final class Daemon: Sendable {
         let plans = PlanCache(workspace)
         jobs = DaemonJobs(journal: journal, engine: engine, secrets: secrets, plans: plans, log: log)
         scheduler = JobScheduler(jobs, clock: clock)
+        let seal = try workspace.captureSeal()
         desk = try workspace.callbackAddresses().map { [journal, jobs, clock] addresses in
             CallbackHandler(
                 journal: journal, addresses: addresses, plans: plans, jobs: jobs, clock: clock,
-                randomness: SystemRandomness(), log: log)
+                randomness: SystemRandomness(), seal: seal, log: log)
         }
     }
 

@@ -85,7 +85,9 @@ final class StepHost: StageHost {
 
     func warn(_ message: String) async throws(StageFailure) { try await save(.warning(message)) }
 
-    func pushes() async -> Int { await channel.callbacks() }
+    func pushes() async -> Int { await channel.callbacks().all }
+
+    func callbackCaptures() async -> JSONObject? { await channel.callbacks().captures }
 
     func commit(file: WrittenFile) async throws(StageFailure) {
         // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
@@ -133,6 +135,8 @@ final class StepHost: StageHost {
     func count(_ moved: BytesMoved) { notes.count(moved, of: facts.step) }
 
     func mustAct(before time: Timestamp?) { notes.expire(at: time, facts.step) }
+
+    func ended(at time: Timestamp) { notes.end(at: time, facts.step) }
 
     var isOwner: Bool { ports.journal.holds(lease) }
 

@@ -9,7 +9,7 @@ enum JournalMigrations {
             .init("v1", version1), .init("background", background), .init("pushes", pushes),
             .init("notifications", notifications), .init("expiries", expiries), .init("file-steps", fileSteps),
             .init("found-secrets", foundSecrets), .init("comparisons", comparisons), .init("user-version", userVersion),
-            .init("batches", batches),
+            .init("batches", batches), .init("callback-values", callbackValues),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -164,6 +164,9 @@ enum JournalMigrations {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX pushes_new ON pushes (job) WHERE state = 'new';
         """
+
+    /// What the document takes out of a push.
+    private static let callbackValues = "ALTER TABLE pushes ADD COLUMN captures TEXT"
 
     /// Who is to be told of what, and when. What was sent stays, so that it is not sent again.
     private static let notifications = """
