@@ -43,6 +43,14 @@ static const char databricks[] = {
 #embed "../../Pipelines/databricks.json" suffix(, 0)
 };
 
+static const char deepgram[] = {
+#embed "../../Pipelines/deepgram.json" suffix(, 0)
+};
+
+static const char dropbox[] = {
+#embed "../../Pipelines/dropbox.json" suffix(, 0)
+};
+
 static const char fal[] = {
 #embed "../../Pipelines/fal.json" suffix(, 0)
 };
@@ -65,6 +73,10 @@ static const char google_document_ai[] = {
 
 static const char google_operation[] = {
 #embed "../../Pipelines/google-operation.json" suffix(, 0)
+};
+
+static const char gradio_space[] = {
+#embed "../../Pipelines/gradio-space.json" suffix(, 0)
 };
 
 static const char http_async[] = {
@@ -146,12 +158,15 @@ static const struct pipeline_text examples[] = {
     { "cloudconvert", cloudconvert },
     { "cloudflare-stream", cloudflare_stream },
     { "databricks", databricks },
+    { "deepgram", deepgram },
+    { "dropbox", dropbox },
     { "fal", fal },
     { "ga4gh-wes", ga4gh_wes },
     { "github-actions", github_actions },
     { "github-release", github_release },
     { "google-document-ai", google_document_ai },
     { "google-operation", google_operation },
+    { "gradio-space", gradio_space },
     { "http-async", http_async },
     { "jenkins", jenkins },
     { "kubernetes-job", kubernetes_job },

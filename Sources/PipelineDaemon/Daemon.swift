@@ -64,10 +64,11 @@ final class Daemon: Sendable {
             scheduler = JobScheduler(jobs, clock: clock, limits: limits)
             claims = nil
         }
+        let seal = try workspace.captureSeal()
         desk = try workspace.callbackAddresses().map { [journal, jobs, clock] addresses in
             CallbackHandler(
                 journal: journal, addresses: addresses, plans: plans, jobs: jobs, clock: clock,
-                randomness: SystemRandomness(), log: log)
+                randomness: SystemRandomness(), seal: seal, log: log)
         }
     }
 

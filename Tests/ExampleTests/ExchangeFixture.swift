@@ -20,6 +20,8 @@ struct ExchangeFixture: Sendable {
     /// The files that the example writes, with their content.
     let output: [String: String]
     let warnings: [String]
+    /// What the service calls back with, by stage.
+    let callbacks: JSONObject
 
     init(name: String, server: String, in folder: URL) throws {
         let bytes = try Data(contentsOf: folder.appendingPathComponent(name + ".json"))
@@ -37,6 +39,7 @@ struct ExchangeFixture: Sendable {
             uniqueKeysWithValues: (json["exchanges"]?.object ?? [:]).map { ($0.name, $0.value.array ?? []) })
         sent = json["sent"]?.object ?? [:]
         output = texts("output")
+        callbacks = json["callbacks"]?.object ?? [:]
         warnings = (json["warnings"]?.array ?? []).compactMap(\.string)
     }
 }

@@ -81,7 +81,10 @@ struct ExchangeBench {
 
     /// What stands in the folder of results.
     func output() -> [String: String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
+        let names = (FileManager.default.enumerator(atPath: results)?.allObjects as? [String] ?? []).filter {
+            (try? FileManager.default.attributesOfItem(atPath: "\(results)/\($0)")[.type] as? FileAttributeType)
+                == .typeRegular
+        }
         return Dictionary(
             uniqueKeysWithValues: names.map {
                 ($0, (try? String(contentsOfFile: "\(results)/\($0)", encoding: .utf8)) ?? "")
@@ -100,23 +103,63 @@ struct ExchangeBench {
             environment: fixture.environment, standardInput: { nil })
         let warnings = Mutex<[String]>([])
         let memory = MemoryJournal()
-        let engine = Engine(
-            ports: EnginePorts(
-                journal: memory, clock: HastyClock(), randomness: SystemRandomness(),
-                secrets: SimulatedSecrets(fixture.secrets), files: DiskFiles(), crashProbe: NoCrashProbe(),
-                owner: OwnerID("test"), keyedHash: { "\($0.count)" },
-                observe: { event in
-                    guard event.kind == .stageWarned, let message = event.data["message"]?.string else { return }
-                    warnings.withLock { $0.append(message) }
-                }))
+        let caller = Caller(fixture.callbacks, plan: draft.plan, journal: memory)
+        var ports = EnginePorts(
+            journal: memory, clock: HastyClock(), randomness: SystemRandomness(),
+            secrets: SimulatedSecrets(fixture.secrets), files: DiskFiles(), crashProbe: NoCrashProbe(),
+            owner: OwnerID("test"), keyedHash: { "\($0.count)" },
+            observe: { event in
+                caller.hear(event)
+                guard event.kind == .stageWarned, let message = event.data["message"]?.string else { return }
+                warnings.withLock { $0.append(message) }
+            })
+        ports.callbackURL = { _, step, _ in "https://callback.test/\(step.stage)" }
+        let engine = Engine(ports: ports)
         let record = draft.record(
             id: JobID("01example"), key: "example", started: HastyClock().now, outputFolder: results,
             overwrites: false)
-        let end = try await engine.start(record, plan: draft.plan, mode: .attached).run()
+        let drive = try await engine.start(record, plan: draft.plan, mode: .attached)
+        caller.drive.withLock { $0 = drive }
+        let end = try await drive.run()
         let failure = try await memory.snapshot(of: record.id)?.failure?.failure
         return Outcome(
             end: end, warnings: warnings.withLock { $0 },
             failure: failure.map { "\($0.title) \($0.body ?? "") \($0.hint ?? "")" })
+    }
+}
+
+/// A service that calls back, once for each stage that waits for it, as the receiver of callbacks would take it.
+private final class Caller: Sendable {
+    let drive = Mutex<Engine.JobHandle?>(nil)
+    private let left: Mutex<JSONObject>
+    private let plan: Plan
+    private let journal: MemoryJournal
+
+    init(_ callbacks: JSONObject, plan: Plan, journal: MemoryJournal) {
+        left = Mutex(callbacks)
+        self.plan = plan
+        self.journal = journal
+    }
+
+    private func take(_ stage: String) -> JSON? {
+        left.withLock { left in
+            defer { left[stage] = nil }
+            return left[stage]
+        }
+    }
+
+    func hear(_ event: JobEvent) {
+        guard event.kind == .stageWaiting, let step = event.step,
+            let body = take(step.stage),
+            let definition = plan.stage(step.stage)?.stage.callback
+        else { return }
+        let answer = ServiceResponse(status: 200, url: "https://callback.test/", body: Array(body.text.utf8))
+        let captures = try? definition.capture.values(in: answer)
+        Task { [self] in
+            let callback = Callback(id: step.stage, time: event.time, captures: captures)
+            _ = try? await journal.post(callback, to: step, of: event.job)
+            drive.withLock { $0 }?.checkInbox()
+        }
     }
 }
 

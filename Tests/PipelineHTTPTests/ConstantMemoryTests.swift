@@ -42,6 +42,38 @@ struct ConstantMemoryTests {
         }
     }
 
+    @Test("a stream of 10,000 events of 4 KiB is read in constant memory")
+    func events() async {
+        await #expect(processExitsWith: .success) {
+            let event = Array("event: progress\ndata: \(String(repeating: "x", count: 4 << 10))\n\n".utf8)
+            let steps = [ScriptedAnswer.Step.readBody, .head(200, [("Content-Type", "text/event-stream")])]
+            let server = try LoopbackServer { _ in
+                ScriptedAnswer(steps + Array(repeating: .bytes(event), count: 10_000) + [.close])
+            }
+            let memory = MemoryWatch()
+            let reader = Mutex((ServerSentEvents { $0 == "progress" }, 0))
+            let sink = StreamSink {
+                $0.status == .ok
+            } onBytes: { bytes in
+                reader.withLock { state in
+                    var count = state.1
+                    let goesOn = state.0.read(bytes) { _ in
+                        count += 1
+                        return true
+                    }
+                    state.1 = count
+                    return goesOn ? .more : .tooLarge
+                }
+            }
+            let answer = try await Network(transport: CurlTransport()).exchange(
+                RequestDescription(url: server.url),
+                options: ExchangeOptions(receive: .stream(sink), onProgress: { _ in memory.sample() }))
+            #expect(answer.body.isEmpty)
+            #expect(reader.withLock(\.1) == 10_000)
+            #expect(memory.growth < 20 << 20, "\(memory.growth)")
+        }
+    }
+
     @Test("a million lines are sent as one JSON array in constant memory")
     func lines() async {
         await #expect(processExitsWith: .success) {

@@ -54,6 +54,26 @@ struct JournalConformanceTests {
         #expect(try await journal.events(of: job.record.id, after: 2).isEmpty)
     }
 
+    @Test("keeps the values that a push brought, of the last that brought any", arguments: JournalKind.allCases)
+    func keepsPushedValues(kind: JournalKind) async throws {
+        let world = try kind.makeWorld()
+        defer { world.remove() }
+        let journal = try world.open()
+        let id = JobSnapshot.example(3).record.id
+        let lease = try await journal.create(JobSnapshot.example(3), events: [], owner: owner)
+        let values: JSONObject = ["text": "hello", "parts": [1, ["n": nil]]]
+        _ = try await journal.post(Callback(id: "1", time: .at(5), captures: ["text": "early"]), to: .upload, of: id)
+        _ = try await journal.post(Callback(id: "2", time: .at(6), captures: values), to: .upload, of: id)
+        _ = try await journal.post(Callback(id: "3", time: .at(7)), to: .upload, of: id)
+        let count = CallbackCount(waiting: 3, captures: values)
+        #expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
+        #expect(try await journal.inbox(of: id)?.pushes == [.upload: count])
+        try await journal.commit([.pushesTaken(.upload)], under: lease)
+        #expect(try await journal.snapshot(of: id)?.pushes == [.upload: CallbackCount(taken: 3, captures: values)])
+        try await journal.commit([.pushesVoided(.upload)], under: lease)
+        #expect(try await journal.snapshot(of: id)?.pushes[.upload] == nil)
+    }
+
     @Test("keeps a push once, and knows which ones a step was woken for", arguments: JournalKind.allCases)
     func keepsPushes(kind: JournalKind) async throws {
         let world = try await kind.makeWorld()

@@ -3,8 +3,9 @@ import PipelineTestKit
 /// Pipelines of the built-in `compute` stage.
 extension Scenario {
     static let computes = [
-        computeWithKey, computeByName, computeByMatch, computeWithoutOnce, computePushed, computeChain, computeFan,
-        computeItems,
+        computeWithKey, computeByName, computeByMatch, computeWithoutOnce, computePushed, computeStream,
+        computeCalledBack, computeChain,
+        computeFan, computeItems,
     ]
 
     static let computeWithKey = Scenario(
@@ -30,6 +31,22 @@ extension Scenario {
             compute("second", input: "${{ stages.model.value }} again", once: key, more: #""callback": {}"#),
         ]),
         outputs: ["model": model(input), "second": model("\(model(input)) again")])
+
+    static let computeStream = Scenario(
+        name: "computes that are streams of events",
+        document: document([
+            compute("model", input: input, once: key, poll: events),
+            compute("second", input: "${{ stages.model.value }} again", once: byName, poll: events),
+        ]),
+        outputs: ["model": model(input), "second": model("\(model(input)) again")], mayFreeze: false)
+
+    static let computeCalledBack = Scenario(
+        name: "computes whose results come by callback alone",
+        document: document([
+            compute("model", input: input, once: key, poll: nil, more: callback),
+            compute("second", input: "${{ stages.model.value }} again", once: key, poll: nil, more: callback),
+        ]),
+        outputs: ["model": model(input), "second": model("\(model(input)) again")], isCalledBack: true)
 
     static let computeChain = Scenario(
         name: "three computes in a row",
@@ -84,16 +101,34 @@ extension Scenario {
         """
     }
 
-    private static func compute(_ id: String, input: String, once: String?, more: String? = nil) -> String {
+    private static let asked = """
+        "GET": "/jobs/${{ self.id }}", "status": "$.state", "running": ["queued", "running"],
+                        "succeeded": ["done"], "failed": ["error"], "cancelled": ["cancelled"],
+        """
+
+    private static let events = """
+        "GET": "/events/${{ self.id }}",
+                        "events": { "succeeded": ["done"], "failed": ["error", "cancelled"], "progress": ["progress"] },
+        """
+
+    private static let callback = """
+        "callback": { "verify": { "token": "${{ secrets.TOKEN }}" }, "capture": { "value": "$.result.value" } }
+        """
+
+    private static func compute(
+        _ id: String, input: String, once: String?, poll: String? = asked, more: String? = nil
+    ) -> String {
         let name = once == byName ? #", "name": "${{ self.key }}""# : ""
         return """
             { "id": "\(id)", "kind": "compute", "service": "models"\(more.map { ", \($0)" } ?? ""),
               "submit": { "POST": "/jobs", "json": { "input": "\(input)", "tag": "${{ self.key }}"\(name) },
                           "capture": { "id": "$.id" }\(once.map { ", \"once\": \($0)" } ?? "") },
-              "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "running": ["queued", "running"],
-                        "succeeded": ["done"], "failed": ["error"], "cancelled": ["cancelled"],
-                        "progress": "$.percent", "capture": { "value": "$.result.value" } },
+              \(poll.map { pollMember($0) } ?? "")
               "cancel": { "DELETE": "/jobs/${{ self.id }}" }, "estimate": "60s" }
             """
+    }
+
+    private static func pollMember(_ poll: String) -> String {
+        #""poll": { \#(poll) "progress": "$.percent", "capture": { "value": "$.result.value" } },"#
     }
 }

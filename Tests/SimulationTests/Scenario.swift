@@ -19,6 +19,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     var isResolvable = false
     /// Whether answers that failed may use up the tries.
     var mayFail = false
+    /// Whether the service sends each result when a job has ended.
+    var isCalledBack = false
     /// Whether another owner may take over while the first is stopped.
     var mayFreeze = true
 

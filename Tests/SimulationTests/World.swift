@@ -67,6 +67,25 @@ final class World: Sendable {
             id: id, pipeline: "simulated", key: id.text, started: simulation.now, source: document,
             sourceName: "simulated.json", digest: "", inputs: [:], environment: [:],
             folders: JobFolders(document: path, output: path), overwrites: false)
+        if scenario.isCalledBack { server.onBegin { [self] in callBack(at: $0) } }
+    }
+
+    /// What a service does that sends its result when a job has ended, now and then twice.
+    private func callBack(at job: ModelServer.RemoteJob) {
+        let random = simulation.randomness
+        for _ in 0...random.number(in: 0...2) {
+            simulation.schedule(after: job.ends - job.begun + random.milliseconds(0...5000)) { [self] in
+                SimulatedLane(simulation).start { [self] in
+                    let submits = recorder.job(record.id)?.submits ?? [:]
+                    guard let step = submits.first(where: { $0.value.key == job.tag })?.key else { return }
+                    let callback = Callback(
+                        id: job.id, time: simulation.now,
+                        captures: ["value": .string(ModelServer.output(of: job.input))])
+                    _ = try? await memory.post(callback, to: step, of: record.id)
+                    drive.withLock { $0 }?.checkInbox()
+                }
+            }
+        }
     }
 
     /// Starts a life of the program: it begins the job when the journal does not know it, else takes it up.
@@ -155,6 +174,7 @@ final class World: Sendable {
 
     /// Lets go of everything that would keep this world alive.
     func end() {
+        server.onBegin(nil)
         living.withLock { $0 = nil }
         drive.withLock { $0 = nil }
         simulation.end()
@@ -228,6 +248,7 @@ final class World: Sendable {
             files: NoFiles(), crashProbe: process, owner: process.owner, keyedHash: { "\($0.count)" },
             observe: observe)
         ports.sinks = sinks.of(process)
+        ports.callbackURL = { job, step, _ in "http://us/callbacks/\(job)/\(step)" }
         return Engine(ports: ports)
     }
 

@@ -82,6 +82,8 @@ package struct StepNotes: Sendable {
     package var words: JobEstimate.Words?
     /// What the service said first of its end.
     package var report: FirstReport?
+    /// When the service says that it ended.
+    package var ended: Timestamp?
 
     package init() {}
 

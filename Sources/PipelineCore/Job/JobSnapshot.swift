@@ -129,7 +129,7 @@ extension JobSnapshot {
         case .ended(let time): ended = time
         case .pushesTaken(let key):
             guard let count = pushes[key] else { break }
-            pushes[key] = CallbackCount(taken: count.all)
+            pushes[key] = CallbackCount(taken: count.all, captures: count.captures)
         case .pushesVoided(let key): pushes[key] = nil
         case .notification(let record): notifications[record.id] = record
         case .resume, .sample: break

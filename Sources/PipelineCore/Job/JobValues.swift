@@ -53,7 +53,8 @@ package struct JobValues: Sendable {
     mutating func sealed(_ value: JSON) -> JSON {
         guard let sealing else { return value }
         let sealed = sealing.sealed(value)
-        holdsSealed = holdsSealed || sealed != value
+        // What a callback brought is sealed already.
+        holdsSealed = holdsSealed || sealed != value || sealed.holdsSealed
         return sealed
     }
 

@@ -78,6 +78,14 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Whether a push came for the step since it was begun.
     public var isPushed: Bool { get async { await host.pushes() > 0 } }
 
+    /// The values that the document takes out of a callback, of the last that brought any; nil for none since the step was
+    /// begun.
+    public var callbackCaptures: JSONObject? { get async { await host.callbackCaptures() } }
+
+    /// Says when the service ended what the step waited for, in its own words: the true duration, for estimates and for how
+    /// late the end was noticed.
+    public func ended(at time: Timestamp) { host.ended(at: time) }
+
     /// Keeps that files have their final names.
     public func commit(files: [WrittenFile]) async throws(StageFailure) { try await host.commit(files: files) }
 

@@ -29,6 +29,10 @@ public protocol StageHost: Sendable {
     func warn(_ message: String) async throws(StageFailure)
     /// How many pushes came for the step since it was begun.
     func pushes() async -> Int
+    /// The values that the last callback for the step brought; nil for none.
+    func callbackCaptures() async -> JSONObject?
+    /// When the service says that the step's work there ended; kept with the step's end. Quick, from any thread.
+    func ended(at time: Timestamp)
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
     func report(_ progress: StageProgress)
     /// Counts body bytes of a request that is no transfer; kept with the step's next change. Quick, from any thread.
@@ -63,6 +67,9 @@ extension StageHost {
     /// All are open.
     public var services: any ServiceGate { OpenServices() }
     public func pushes() async -> Int { 0 }
+    public func callbackCaptures() async -> JSONObject? { nil }
+    /// Keeps nothing.
+    public func ended(at time: Timestamp) {}
     /// Warns nobody.
     public func warn(_ message: String) async throws(StageFailure) {}
     /// Keeps nothing.

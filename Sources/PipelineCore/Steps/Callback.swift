@@ -1,12 +1,17 @@
-/// A push that came for a step: that it came is all that counts, what it says is not believed.
+public import JSONPath
+
+/// A push that came for a step: what it says is not believed, but for values that the document takes out of it.
 public struct Callback: Sendable, Hashable {
     /// Tells it from its repetitions; the service's own id where it gives one.
     public let id: String
     public let time: Timestamp
+    /// The values that the document takes out of it, secrets in them sealed; nil when it takes none, or this one has none.
+    public let captures: JSONObject?
 
-    public init(id: String, time: Timestamp) {
+    public init(id: String, time: Timestamp, captures: JSONObject? = nil) {
         self.id = id
         self.time = time
+        self.captures = captures
     }
 }
 
@@ -16,10 +21,13 @@ public struct CallbackCount: Sendable, Hashable {
     public var waiting: Int
     /// Those that the step was woken for.
     public var taken: Int
+    /// The values of the last one that brought any.
+    public var captures: JSONObject?
 
-    public init(waiting: Int = 0, taken: Int = 0) {
+    public init(waiting: Int = 0, taken: Int = 0, captures: JSONObject? = nil) {
         self.waiting = waiting
         self.taken = taken
+        self.captures = captures
     }
 
     public var all: Int { waiting + taken }

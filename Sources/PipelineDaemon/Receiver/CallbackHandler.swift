@@ -4,7 +4,8 @@ import PipelineKit
 
 /// Takes pushes: tells whose one is, verifies it, keeps it in the journal, and only then says so.
 ///
-/// What a push says is believed by nobody: the step is woken and asks its service. It knows no sockets.
+/// What a push says is believed by nobody, but for the values that the document takes out of it: the step is woken and asks
+/// its service. It knows no sockets.
 struct CallbackHandler: Sendable {
     let journal: Workspace.Journal
     let addresses: CallbackAddresses
@@ -12,6 +13,7 @@ struct CallbackHandler: Sendable {
     let jobs: DaemonJobs
     let clock: any WallClock
     let randomness: any Randomness
+    let seal: any SecretSeal
     let rate = CallbackRate()
     let log: DaemonLog
 
@@ -68,9 +70,27 @@ struct CallbackHandler: Sendable {
             scope.response = push.answer.responseValue
             guard (try? condition.evaluateCondition(in: scope)) == true else { return .taken }
         }
-        let receipt = try await journal.post(Callback(id: name(of: push, callback), time: now), to: step, of: id)
+        let captures = captures(of: push, by: callback, for: step, of: id, secrets: scope.secrets)
+        let receipt = try await journal.post(
+            Callback(id: name(of: push, callback), time: now, captures: captures), to: step, of: id)
         log.note("a push for \(step) of job \(id)" + (receipt.isNew ? "" : ", which had come before"))
         return .taken
+    }
+
+    /// The values that the document takes out of a push, secrets in them sealed; nil when there are none, or not all.
+    private func captures(
+        of push: CallbackRequest, by callback: CallbackDefinition, for step: StepKey, of id: JobID,
+        secrets: [String: String]
+    ) -> JSONObject? {
+        guard !callback.capture.isEmpty else { return nil }
+        do throws(CaptureFailure) {
+            let values = try callback.capture.values(in: push.answer)
+            let sealing = CaptureSealing(secrets.map { ($0.key, $0.value) }, seal: seal)
+            return JSONObject(values.map { ($0.name, sealing.sealed($0.value)) })
+        } catch {
+            log.note("a push for \(step) of job \(id) lacks what is captured: \(error.capture ?? "a value")")
+            return nil
+        }
     }
 
     private func scope(for step: StepKey, of job: JobSnapshot, in plan: Plan) async -> Scope {

@@ -6,8 +6,8 @@ struct StepChannel: Sendable {
     let scope: @Sendable () async -> Scope
     /// Its entry in the submit ledger.
     let submit: @Sendable () async -> SubmitRecord?
-    /// How many callbacks came for it since it was begun.
-    let callbacks: @Sendable () async -> Int
+    /// The callbacks that came for it since it was begun.
+    let callbacks: @Sendable () async -> CallbackCount
     /// The state in which the job has read a file.
     let fingerprint: @Sendable (String) async -> String?
     /// Keeps what it says; durable when this returns, unless it may wait.
@@ -24,7 +24,7 @@ extension JobExecutor {
         StepChannel(
             scope: { await self.scope(for: key) },
             submit: { await self.state.snapshot.submits[key] },
-            callbacks: { await self.state.snapshot.pushes[key]?.all ?? 0 },
+            callbacks: { await self.state.snapshot.pushes[key] ?? CallbackCount() },
             fingerprint: { await self.state.table.fingerprint(ofFileAt: $0) },
             save: { (report) async throws(JournalFailure) in try await self.save(report, of: key) },
             renewSecrets: { await self.renewSecrets(since: $0) },

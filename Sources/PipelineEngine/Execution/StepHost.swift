@@ -88,7 +88,9 @@ final class StepHost: StageHost {
 
     func warn(_ message: String) async throws(StageFailure) { try await save(.warning(message)) }
 
-    func pushes() async -> Int { await channel.callbacks() }
+    func pushes() async -> Int { await channel.callbacks().all }
+
+    func callbackCaptures() async -> JSONObject? { await channel.callbacks().captures }
 
     func commit(file: WrittenFile) async throws(StageFailure) {
         // Nothing is done on the strength of it: the end of the step, which follows, takes it along.
@@ -140,6 +142,8 @@ final class StepHost: StageHost {
     func mustAct(before time: Timestamp?) { notes.expire(at: time, facts.step) }
 
     var services: any ServiceGate { ports.services }
+
+    func ended(at time: Timestamp) { notes.end(at: time, facts.step) }
 
     var isOwner: Bool { ports.journal.holds(lease) }
 

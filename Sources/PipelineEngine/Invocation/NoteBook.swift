@@ -35,6 +35,11 @@ final class NoteBook: Sendable {
         state.withLock { $0.notes[step, default: StepNotes()].expires = .some(time) }
     }
 
+    /// Notes when the service says that what the step waited for ended.
+    func end(at time: Timestamp, _ step: StepKey) {
+        state.withLock { $0.notes[step, default: StepNotes()].ended = time }
+    }
+
     /// Notes what was said of a step's end, in place of what was said before; true when it is news.
     func hear(_ progress: StageProgress, _ words: Estimate.Words?, of step: StepKey, at time: Timestamp) -> Bool {
         state.withLock { state in

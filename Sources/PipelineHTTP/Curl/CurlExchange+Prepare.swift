@@ -114,7 +114,7 @@ extension CurlExchange {
         }
         // libcurl would call the body of a POST a form, also one that is not there.
         if request.headers[.contentType] == nil { lines.append("Content-Type:") }
-        if case .file = options.receive {
+        if options.receive.leavesDecodingToReceiver {
             // Its receiver decodes, for what it writes has a place in the file.
             if request.headers[.acceptEncoding] == nil { lines.append("Accept-Encoding: identity") }
         } else {

@@ -33,6 +33,7 @@ package final class ResponseReceiver {
     private enum Target {
         case memory
         case file(BodyWriter)
+        case stream(StreamSink)
         case discard
     }
 
@@ -48,9 +49,10 @@ package final class ResponseReceiver {
 
     /// Takes the head of the final answer; false when the exchange has to end.
     package func begin(status: Int, headers: HTTPFields) -> Bool {
-        guard case .file(let file) = sink else { return true }
         let head = HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: headers)
-        decoder = ContentDecoder(ContentCoding(headers))
+        if sink.leavesDecodingToReceiver { decoder = ContentDecoder(ContentCoding(headers)) }
+        if case .stream(let stream) = sink, stream.decide(head) { target = .stream(stream) }
+        guard case .file(let file) = sink else { return true }
         let length = decoder == nil ? Self.length(headers) : nil
         switch file.decide(head) {
         case .memory: break
@@ -97,9 +99,21 @@ package final class ResponseReceiver {
             body.append(contentsOf: bytes)
             return true
         case .file(let writer):
-            if sample.count < sampleBytes { sample.append(contentsOf: bytes.prefix(sampleBytes - sample.count)) }
+            sample(bytes)
             return note(writer, writer.take(bytes))
+        case .stream(let stream):
+            sample(bytes)
+            switch stream.onBytes(bytes) {
+            case .more: return true
+            case .stop: isStopped = true
+            case .tooLarge: failure = .bodyTooLarge
+            }
+            return false
         }
+    }
+
+    private func sample(_ bytes: UnsafeRawBufferPointer) {
+        if sample.count < sampleBytes { sample.append(contentsOf: bytes.prefix(sampleBytes - sample.count)) }
     }
 
     /// Whether something that was received waits to be written, see ``flush()``.

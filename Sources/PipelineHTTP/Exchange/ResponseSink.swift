@@ -5,6 +5,8 @@ public enum ResponseSink: Sendable {
     /// Into ``HTTPExchangeResponse/body``, up to the options' `maximumBodyBytes`.
     case memory
     case file(FileSink)
+    /// To whoever reads it as it comes; nothing of it is kept.
+    case stream(StreamSink)
 }
 
 /// A body that goes to a file, if its head is the right one. It is asked for as it is (`identity`); what is coded with

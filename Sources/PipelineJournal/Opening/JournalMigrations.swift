@@ -13,6 +13,7 @@ enum JournalMigrations {
             .init("sample-subjects", sampleSubjects),
             .init("services", services), .init("costs", costs),
             .init("overview", overview),
+            .init("callback-values", callbackValues),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -167,6 +168,9 @@ enum JournalMigrations {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX pushes_new ON pushes (job) WHERE state = 'new';
         """
+
+    /// What the document takes out of a push.
+    private static let callbackValues = "ALTER TABLE pushes ADD COLUMN captures TEXT"
 
     /// Who is to be told of what, and when. What was sent stays, so that it is not sent again.
     private static let notifications = """

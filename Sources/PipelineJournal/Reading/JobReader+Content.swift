@@ -95,7 +95,16 @@ extension JobReader {
             FROM pushes WHERE job = :job AND state <> 'void' GROUP BY stage, item
             """, ["job": job]
         ) { row in (StepKey(row), CallbackCount(waiting: row.int("waiting"), taken: row.int("taken"))) }
-        return Dictionary(pushes, uniquingKeysWith: { $1 })
+        var counts = Dictionary(pushes, uniquingKeysWith: { $1 })
+        guard !counts.isEmpty else { return counts }
+        let values = try all(
+            """
+            SELECT stage, item, captures FROM pushes
+            WHERE job = :job AND state <> 'void' AND captures IS NOT NULL ORDER BY time
+            """, ["job": job]
+        ) { row in (StepKey(row), row.text("captures")) }
+        for (key, text) in values { counts[key]?.captures = (try? JSON.parse(Array(text.utf8)))?.object }
+        return counts
     }
 
     func notifications(_ job: Int64) throws(JournalFailure) -> [String: NotificationRecord] {

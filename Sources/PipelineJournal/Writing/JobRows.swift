@@ -53,11 +53,13 @@ struct JobRows<Connection: JournalConnection>: JournalAccess {
         guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
         let inserted = try change(
             """
-            INSERT INTO pushes (job, stage, item, id, time, state) VALUES (:job, :stage, :item, :id, :time, 'new')
+            INSERT INTO pushes (job, stage, item, id, time, state, captures)
+            VALUES (:job, :stage, :item, :id, :time, 'new', :captures)
             ON CONFLICT DO NOTHING
             """,
             [
                 "job": found.number, "stage": step.stage, "item": step.itemColumn, "id": push.id, "time": push.time,
+                "captures": push.captures.map { JSON.object($0).text },
             ])
         return (inserted == 1, found.livingOwner)
     }

@@ -6,12 +6,12 @@ public import PipelineStages
 /// other, and one of the same name replaces them.
 public struct Extensions: Sendable {
     /// The network that stages send through; whoever makes a kind captures it.
-    public let network: Network
+    public private(set) var network: Network
     private var stages: [StageKind] = []
     private var decorators = DecoratorCatalogue.standard
     private var sinks: [NotificationSinkKind] = []
 
-    private let digests: DigestCache
+    private var digests: DigestCache
 
     init(network: Network, digests: DigestCache) {
         self.network = network
@@ -24,6 +24,14 @@ public struct Extensions: Sendable {
     public mutating func register(_ decorator: DecoratorKind) { decorators.register(decorator) }
     /// Adds a sink of notifications.
     public mutating func register(_ sink: NotificationSinkKind) { sinks.append(sink) }
+
+    /// The same over another network, for what is built in.
+    func over(_ network: Network) -> Extensions {
+        var other = self
+        other.network = network
+        other.digests = DigestCache()
+        return other
+    }
 
     /// Names that no program may take.
     var decoratorNames: Set<String> { decorators.reservedNames }

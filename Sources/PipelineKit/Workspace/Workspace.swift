@@ -1,7 +1,7 @@
 public import JSONPath
 public import PipelineCore
 public import PipelineEngine
-import PipelineHTTP
+package import PipelineHTTP
 import PipelineJournal
 public import PipelineStages
 
@@ -45,6 +45,12 @@ public final class Workspace: Sendable {
     /// The catalogue with the plugins that a document may mean; only they are started.
     public func catalogue(for source: SourceText) async -> Catalogue {
         extensions.catalogue(with: await plugins.plugins(namedIn: source))
+    }
+
+    /// Makes catalogues like that over another network, such as one that replays what was recorded.
+    package func catalogues(for source: SourceText) async -> @Sendable (Network) -> Catalogue {
+        let plugins = await plugins.plugins(namedIn: source)
+        return { [extensions] in extensions.over($0).catalogue(with: plugins) }
     }
 
     /// The catalogue with all plugins.
@@ -107,6 +113,9 @@ public final class Workspace: Sendable {
         let key = try hashKey(of: settings.journalAddress == nil ? nil : try openJournal())
         return CallbackAddresses(base: base) { key.token(job: $0, step: $1, own: $2) }
     }
+
+    /// What keeps secrets that answers repeat out of the journal.
+    public func captureSeal() throws(JournalFailure) -> any SecretSeal { try HashKey(folder: settings.stateFolder) }
 
     /// The sources of secrets that hold for this program.
     public func secrets() throws(StepFailure) -> SecretSources {

@@ -12,6 +12,10 @@ struct ComputeCheckpoint: Codable, Sendable {
     var secondsToSubmit: Double?
     /// The doubts about answers that have been told.
     var told: [String]?
+    /// Where a stream of events goes on; nil before it was opened.
+    var stream: StreamPosition?
+    /// Whether what the document takes out of a callback is among the captures.
+    var isCallbackKept: Bool?
     /// Without `poll`: the URL that a 202 named.
     var monitor: String?
     /// Without `poll`: whether the answer to the submit was the result.

@@ -12,10 +12,11 @@ enum ComputeKind {
         ) { reading in
             var requests = StageRequests(reading: reading, network: network, decorators: decorators)
             requests.counted = .all
-            let work = BackgroundWork.remoteJob(
-                submits: reading.reader.has("submit"), isPushed: reading.reader.has("callback"))
-            return fields.stage(reading, requests).map {
-                AnyStage($0, coding: .json, work: work, callback: $0.callback)
+            return fields.stage(reading, requests).map { stage in
+                // The end of a stream wakes the stage as a push does.
+                let isPushed = stage.callback != nil || stage.polls.contains { $0.events != nil }
+                let work = BackgroundWork.remoteJob(submits: reading.reader.has("submit"), isPushed: isPushed)
+                return AnyStage(stage, coding: .json, work: work, callback: stage.callback)
             }
         }
     }
@@ -51,7 +52,7 @@ private struct ComputeFields: Sendable {
         for request in [submitted, cancelled].compactMap(\.self) + polls.map(\.request) {
             requests.check(request, reading.findings)
         }
-        check(reader, polls)
+        check(reader, polls, pushed)
         let isWhole = (submitted != nil || !reader.has("submit")) && (!polls.isEmpty || !reader.has("poll"))
         guard isWhole, submitted != nil || !polls.isEmpty else { return nil }
         return ComputeStage(
@@ -59,16 +60,23 @@ private struct ComputeFields: Sendable {
             callback: pushed)
     }
 
-    private func check(_ reader: ObjectReader, _ polls: [PollDefinition]) {
+    private func check(_ reader: ObjectReader, _ polls: [PollDefinition], _ pushed: CallbackDefinition?) {
         if !reader.has("submit"), !reader.has("poll") {
             reader.findings.report(
                 reader.place, "this stage has neither 'submit' nor 'poll'",
                 hint: "'submit' starts a job, 'poll' asks how it is")
         }
-        if !reader.has("poll"), let place = reader.place(of: "callback") {
-            reader.findings.report(
-                place, "a callback only wakes the stage, and without 'poll' there is nothing to ask for the job's end",
-                hint: "add \"poll\"; for a service that only calls back use a stage of the kind 'wait' with 'callback'")
+        if !reader.has("poll"), let pushed, let place = reader.place(of: "callback") {
+            if pushed.capture.isEmpty {
+                reader.findings.report(
+                    place,
+                    "a callback only wakes the stage, and without 'poll' there is nothing to ask for the job's end",
+                    hint: "add \"poll\"; for a service whose callback is the result, take it with \"capture\" here")
+            } else if let place = reader.place(of: "capture") {
+                reader.findings.report(
+                    place, "'capture' reads the last answer of a poll, and this stage has no 'poll'",
+                    hint: "move it into 'callback': { \"capture\": { … } }")
+            }
         }
         if !polls.isEmpty, !polls.contains(where: \.knowsSuccess), let place = reader.place(of: "poll") {
             reader.findings.report(

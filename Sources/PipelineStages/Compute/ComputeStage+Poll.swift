@@ -4,13 +4,26 @@ import PipelineHTTP
 
 extension ComputeStage {
     /// One round of polls: the first that finds the job decides.
-    func watch(_ checkpoint: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
+    func watch(_ saved: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
+        var checkpoint = saved
         for (position, definition) in polls.enumerated() {
             let poll = try await definition.settled(in: context)
             let rendered = try await requests.render(poll.request, in: context, role: "poll")
-            let finding = try await ask(rendered, in: context) { response async throws(StageFailure) in
-                try await judge(response, poll, rendered, in: context)
+            let finding: PollFinding
+            if let events = poll.events {
+                let isEarly = context.facts.deadline.map { context.now < $0 } ?? false
+                let stream = StreamPoll(stage: self, poll: poll, events: events, context: context)
+                finding = try await stream.follow(rendered, &checkpoint)
+                if isEarly, !finding.isEnd, let deadline = context.facts.deadline, context.now >= deadline {
+                    // The deadline ended the stream: it is looked at once more.
+                    return .waiting(checkpoint, until: .at(context.now), WaitReason(.poll))
+                }
+            } else {
+                finding = try await ask(rendered, in: context) { response async throws(StageFailure) in
+                    try await judge(response, poll, rendered, in: context)
+                }
             }
+            if case .succeeded(let answer) = finding, let time = poll.endTime(in: answer) { context.ended(at: time) }
             if case .missing(let failure) = finding {
                 if position + 1 < polls.count { continue }
                 if try await isSettling(poll, checkpoint, in: context) {
@@ -20,7 +33,9 @@ extension ComputeStage {
                         of: .running(report), taking: CaptureSet(), rendered, checkpoint, in: context)
                 }
             }
-            return try await outcome(of: finding, taking: captures(of: poll), rendered, checkpoint, in: context)
+            return try await outcome(
+                of: finding, taking: captures(of: poll), rendered, checkpoint,
+                reopensAfter: poll.events.map { _ in checkpoint.stream?.reconnection ?? .zero }, in: context)
         }
         throw .definite(StepFailure("there is no poll", place: context.facts.place))
     }
@@ -34,7 +49,7 @@ extension ComputeStage {
     }
 
     /// Tells each doubt once.
-    private func tell(
+    func tell(
         _ doubts: [PollDoubt], _ checkpoint: inout ComputeCheckpoint, in context: Context
     ) async throws(StageFailure) {
         for doubt in doubts {
@@ -46,9 +61,11 @@ extension ComputeStage {
     }
 
     /// What a poll's finding makes of the stage; `captures` are taken from an answer that ends it.
+    ///
+    /// - Parameter pause: of a stream that broke, how long until it is opened again.
     func outcome(
         of finding: PollFinding, taking captures: CaptureSet, _ rendered: RenderedRequest, _ saved: ComputeCheckpoint,
-        in context: Context
+        reopensAfter pause: Duration? = nil, in context: Context
     ) async throws(StageFailure) -> Outcome {
         var checkpoint = saved
         let isOverdue = context.facts.deadline.map { context.now >= $0 } ?? false
@@ -64,13 +81,14 @@ extension ComputeStage {
             checkpoint.monitor = report.monitor ?? checkpoint.monitor
             context.report(.remote(share: report.share, secondsLeft: report.secondsLeft))
             return try await waiting(
-                checkpoint, words: report.words, floor: report.floor,
+                checkpoint, words: report.words, floor: report.floor, reopensAfter: pause,
                 detail: report.message.map { ShownText.excerpt($0, in: context) },
                 in: context)
         case .failedPoll(let detail, let floor):
             if isOverdue { try await overdue(in: context) }
             checkpoint.failures += 1
-            return try await waiting(checkpoint, floor: floor, detail: "the last poll failed: \(detail)", in: context)
+            return try await waiting(
+                checkpoint, floor: floor, reopensAfter: pause, detail: "the last poll failed: \(detail)", in: context)
         }
     }
 
@@ -92,7 +110,7 @@ extension ComputeStage {
     }
 
     /// No answer says nothing about the job; only a request that can't be sent at all ends the stage.
-    private func unanswered(
+    func unanswered(
         _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: Context
     ) throws(StageFailure) -> LostPoll {
         guard case .failed(let failed) = requests.failure(failure, of: rendered, in: context) else { throw .stopped }
@@ -108,7 +126,7 @@ extension ComputeStage {
     func firstPoll(_ receipt: SubmitReceipt, in context: Context) async throws(StageFailure) -> JSONObject? {
         guard let submit else { return nil }
         let rendered = RenderedRequest(sent: submit, to: receipt.answer.url)
-        for definition in polls where definition.find == nil {
+        for definition in polls where definition.find == nil && definition.events == nil {
             let poll = try await definition.settled(in: context)
             if let until = poll.until, (try? await requests.holds(until, receipt.answer, in: context)) == true {
                 return try captures(of: poll, receipt.answer, rendered, in: context)

@@ -23,6 +23,8 @@ struct ComputeStage: Stage {
     func resume(from saved: ComputeCheckpoint?, in context: Context) async throws(StageFailure) -> Outcome {
         var checkpoint = saved ?? ComputeCheckpoint()
         if let submit, !checkpoint.isSubmitted { return try await begin(submit, &checkpoint, in: context) }
+        if endsByCallback { return try await awaitCallback(checkpoint, in: context) }
+        try await keepCallback(&checkpoint, in: context)
         if polls.isEmpty { return try await watchMonitor(checkpoint, in: context) }
         return try await watch(checkpoint, in: context)
     }
@@ -60,7 +62,7 @@ struct ComputeStage: Stage {
 
     private func guarded(_ submit: RequestDefinition) -> GuardedSubmit {
         var guarded = GuardedSubmit(requests: requests, definition: submit)
-        if polls.isEmpty { guarded.expected = StatusSet([200...299, 303...303]) }
+        if isMonitored { guarded.expected = StatusSet([200...299, 303...303]) }
         return guarded
     }
 
@@ -81,6 +83,7 @@ struct ComputeStage: Stage {
     private func begin(
         _ submit: RequestDefinition, _ checkpoint: inout ComputeCheckpoint, in context: Context
     ) async throws(StageFailure) -> Outcome {
+        if endsByCallback { try await checkCallback(in: context) }
         var receipt: SubmitReceipt?
         var state = checkpoint
         let rendered = try await requests.render(submit, in: context)
@@ -109,7 +112,7 @@ struct ComputeStage: Stage {
     ) async throws(StageFailure) -> Result<JSONObject, CaptureFailure> {
         var wanted = submit.capture.entries
         context.conclude(with: receipt.answer)
-        if polls.isEmpty {
+        if isMonitored {
             state.monitor = receipt.isDirect ? Self.monitor(of: receipt.answer) : nil
             let isLeftOpen = receipt.isDirect && receipt.answer.status == 202
             state.isEnded = state.monitor == nil && !isLeftOpen
@@ -122,6 +125,7 @@ struct ComputeStage: Stage {
     private func began(
         _ receipt: SubmitReceipt?, _ checkpoint: ComputeCheckpoint, in context: Context
     ) async throws(StageFailure) -> Outcome {
+        if endsByCallback { return try await awaitCallback(checkpoint, in: context) }
         if polls.isEmpty {
             if let receipt, receipt.isDirect, receipt.answer.status == 202, checkpoint.monitor == nil {
                 throw .definite(
@@ -138,8 +142,10 @@ struct ComputeStage: Stage {
             return .finished(ended)
         }
         let report = receipt.flatMap { receipt in polls.first.map { PollReport($0, receipt.answer) } }
+        // A stream is opened at once: there is nothing to wait for.
         return try await waiting(
-            checkpoint, words: report?.words ?? Estimate.Words(), floor: receipt?.retryAfter, detail: nil, in: context)
+            checkpoint, words: report?.words ?? Estimate.Words(), floor: receipt?.retryAfter,
+            reopensAfter: polls.first?.events.map { _ in .zero }, detail: nil, in: context)
     }
 
     /// Where a 202 or a 303 leads.
@@ -153,9 +159,11 @@ struct ComputeStage: Stage {
     // MARK: Waiting
 
     /// The wait for the next poll; one falls due at the deadline at the latest.
+    ///
+    /// - Parameter pause: of a stream, how long until it is opened again.
     func waiting(
-        _ checkpoint: ComputeCheckpoint, words: Estimate.Words = Estimate.Words(), floor: Duration?, detail: String?,
-        in context: Context
+        _ checkpoint: ComputeCheckpoint, words: Estimate.Words = Estimate.Words(), floor: Duration?,
+        reopensAfter pause: Duration? = nil, detail: String?, in context: Context
     ) async throws(StageFailure) -> Outcome {
         let pace = try await context.evaluate { scope throws(EvaluationFailure) in
             let given = polls.first { $0.pace.isGiven }?.pace ?? PollPaceDefinition()
@@ -163,10 +171,10 @@ struct ComputeStage: Stage {
         }
         let elapsed = (context.now - context.facts.started).seconds
         let isPushed = try await isPushExpected(in: context)
-        var wait = pace.wait(
-            in: PollPace.Situation(
-                polls: checkpoint.polls, elapsed: elapsed, outlook: context.facts.outlook, words: words, floor: floor,
-                isPushed: isPushed, isAttended: context.facts.isAttended))
+        let situation = PollPace.Situation(
+            polls: checkpoint.polls, elapsed: elapsed, outlook: context.facts.outlook, words: words, floor: floor,
+            isPushed: isPushed, isAttended: context.facts.isAttended)
+        var wait = pause.map { max($0, floor ?? .zero) } ?? pace.wait(in: situation)
         if checkpoint.failures > 0 {
             // Nobody waits for the spread of one poller's delays, so the whole delay is taken.
             let grown = context.facts.retry.delay(afterFailures: checkpoint.failures, floor: floor, random: 1)
@@ -178,7 +186,10 @@ struct ComputeStage: Stage {
         return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail))
     }
 
-    private func isPushExpected(in context: Context) async throws(StageFailure) -> Bool {
+    /// Whether the rules for 202 and `Location` apply.
+    var isMonitored: Bool { polls.isEmpty && !endsByCallback }
+
+    func isPushExpected(in context: Context) async throws(StageFailure) -> Bool {
         guard callback != nil else { return false }
         return try await context.evaluate { scope throws(EvaluationFailure) in scope.callbackURL != nil }
     }

@@ -48,6 +48,10 @@ private struct PollFields: Sendable {
         "The poll is a list, of which one entry is the answer; none is running.")
     let progress = Field("progress", FieldType<PollDefinition.Progress>.progress, "How far the job is.")
     let remaining = Field("remaining", FieldType<Selector>.selector, "Seconds that the job still takes.")
+    let ended = Field(
+        "ended", FieldType<Selector>.selector,
+        "When the job ended, as the service says: RFC 3339 or seconds since 1970; estimates then learn the true duration."
+    )
     let message = Field("message", FieldType<Selector>.selector, "What the service says about the job.")
     let pace = PollPaceFields()
 
@@ -57,7 +61,10 @@ private struct PollFields: Sendable {
 
     var all: [any AnyField] {
         let states: [any AnyField] = [status] + lists.map(\.field) + [ignoreCase, unknownStatus]
-        let rules: [any AnyField] = [until, failWhen, missing, settle, find, progress, remaining, message]
+        let rules: [any AnyField] = [
+            until, failWhen, missing, settle, find, PollEvents.field, progress, remaining, ended,
+            message,
+        ]
         return request.all + states + rules + pace.all
     }
 
@@ -76,8 +83,14 @@ private struct PollFields: Sendable {
         poll.missing = reader.optional(missing)
         poll.settle = reader.value(settle, default: .constant(.seconds(10)))
         poll.find = reader.optional(find)
+        poll.events = reader.optional(PollEvents.field)
+        PollEvents.check(
+            reader,
+            against: [status.name, unknownStatus.name, ignoreCase.name, until.name, failWhen.name, find.name]
+                + lists.map(\.field.name) + pace.all.map(\.name))
         poll.progress = reader.optional(progress)
         poll.remaining = reader.optional(remaining)
+        poll.ended = reader.optional(ended)
         poll.message = reader.optional(message)
         poll.pace = paceDefinition
         return definition == nil ? nil : poll

@@ -31,9 +31,13 @@ struct PollDefinition: Sendable {
     var settle = Setting.constant(Duration.seconds(10))
     /// Finds the job in a list; nil when the answer is about it alone.
     var find: PollFind?
+    /// How the events of a stream are read; nil when the answer is not one.
+    var events: PollEvents?
     var progress: Progress?
     /// Seconds left.
     var remaining: Selector?
+    /// When the service says that the job ended.
+    var ended: Selector?
     var message: Selector?
     var pace = PollPaceDefinition()
 
@@ -52,7 +56,26 @@ struct PollDefinition: Sendable {
     }
 
     /// Whether it can tell that the job has succeeded.
-    var knowsSuccess: Bool { until != nil || states[.succeeded]?.isEmpty == false }
+    var knowsSuccess: Bool { until != nil || states[.succeeded]?.isEmpty == false || events?.knowsSuccess == true }
+}
+
+extension PollDefinition {
+    /// When the job ended, as the service says: RFC 3339, or seconds since 1970; nil when it says nothing of the kind.
+    func endTime(in answer: ServiceResponse) -> Timestamp? {
+        switch ended?.lenientValue(in: answer) {
+        case .string(let text):
+            if let time = try? Timestamp.parse(text) { return time }
+            return Double(text).flatMap(Self.time)
+        case .number(let number): return Self.time(number.double)
+        default: return nil
+        }
+    }
+
+    private static func time(_ seconds: Double) -> Timestamp? {
+        // Until the year 9999.
+        guard seconds > 0, seconds < 253_402_300_800 else { return nil }
+        return Timestamp(milliseconds: Int64(seconds * 1000))
+    }
 }
 
 /// The values of `status`, by what they mean.

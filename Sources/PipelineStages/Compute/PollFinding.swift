@@ -11,6 +11,14 @@ enum PollFinding: Sendable {
     case succeeded(ServiceResponse)
     /// The job has failed, or will never be known to have succeeded.
     case failed(StepFailure)
+
+    /// Whether nothing more is to be asked.
+    var isEnd: Bool {
+        switch self {
+        case .missing, .succeeded, .failed: true
+        case .running, .failedPoll: false
+        }
+    }
 }
 
 /// A poll that got no answer.

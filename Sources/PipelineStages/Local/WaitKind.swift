@@ -20,7 +20,9 @@ enum WaitKind {
                     hint: "for example \"for\": \"5m\"; \"deadline\" limits how long a push is waited for")
                 return nil
             }
-            if let pushed { return AnyStage(CallbackStage(), coding: .json, work: .wait, callback: pushed) }
+            if let pushed {
+                return AnyStage(CallbackStage(callback: pushed), coding: .json, work: .wait, callback: pushed)
+            }
             guard length != nil || time != nil else { return nil }
             Self.check(time, reader)
             return AnyStage(WaitStage(length: length, until: time), coding: .json, work: .wait)
@@ -75,14 +77,20 @@ struct WaitStage: Stage {
     }
 }
 
-/// Waits for a push. That it came is its end: there is nobody to ask.
+/// Waits for a push. That it came is its end, or that it brought what is captured: there is nobody to ask.
 struct CallbackStage: Stage {
     struct Checkpoint: Codable, Sendable {}
+
+    let callback: CallbackDefinition
 
     func resume(
         from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> StageOutcome<Checkpoint> {
-        if await context.isPushed { return .finished([:]) }
+        if callback.capture.isEmpty {
+            if await context.isPushed { return .finished([:]) }
+        } else if let values = await callback.values(in: context) {
+            return .finished(values)
+        }
         return .waiting(Checkpoint(), until: .callback(orAt: nil), WaitReason(.callback))
     }
 }

@@ -10,7 +10,8 @@ extension ComputeStage {
             preview.once = requests.settlement(of: submit, in: scope)
         }
         for poll in polls { preview.requests.append(await requests.preview(poll.request, as: "poll", in: scope)) }
-        if polls.isEmpty {
+        if endsByCallback { preview.waits = "for a callback" }
+        if isMonitored {
             let monitor = RequestDefinition(.get, URLTemplate(captured: "‹Location of the answer›"))
             preview.requests.append(await requests.preview(monitor, as: "poll", in: scope))
         }

@@ -152,7 +152,12 @@ extension MemoryJournal {
             (state) throws(JournalFailure) -> (Bool, [AsyncStream<JobID>.Continuation]?) in
             guard let row = state.image.rows[job] else { throw .noSuchJob(job) }
             let isNew = state.image.rows[job]?.pushIDs[step, default: []].insert(push.id).inserted == true
-            if isNew { state.image.rows[job]?.snapshot.pushes[step, default: CallbackCount()].waiting += 1 }
+            if isNew {
+                var count = row.snapshot.pushes[step] ?? CallbackCount()
+                count.waiting += 1
+                count.captures = push.captures ?? count.captures
+                state.image.rows[job]?.snapshot.pushes[step] = count
+            }
             return (isNew, state.livingOwner(of: row).map { state.listeners[$0] ?? [] })
         }
         for listener in listeners ?? [] { listener.yield(job) }

@@ -42,6 +42,40 @@ struct CallbackTests {
         }
     }
 
+    @Test("a result that comes by a callback alone is taken out of it; what lacks it only wakes")
+    func captured() async throws {
+        let document = """
+            { "pipeline": 1, "name": "heard", "services": { "s": { "url": "SERVER" } },
+              "stages": [
+                { "id": "words", "kind": "compute", "service": "s",
+                  "submit": { "POST": "/listen", "json": { "callback": "${{ self.callbackURL }}" },
+                              "capture": { "id": "$.id" } },
+                  "callback": { "verify": { "standardWebhooks": "${{ secrets.HOOK }}" },
+                                "match": "response.body.id == self.id", "capture": { "text": "$.text" } } },
+                { "id": "result", "kind": "write", "to": "words.txt",
+                  "text": "${{ stages.words.text }}" } ] }
+            """
+        try await withPushedJob(document) { workplace, service, port, path in
+            // It lacks what is captured: it wakes the stage, which waits on.
+            let empty = Array(#"{"id":"7"}"#.utf8)
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(empty, id: "a"), body: empty) == 204)
+            _ = try await workplace.waitFor(["waiting"])
+            let words = Array(#"{"id":"7","text":"hello \#(Self.secret)"}"#.utf8)
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(words, id: "b"), body: words) == 204)
+            #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
+            #expect(service.polls == 0)
+            // A secret that the service repeats is sealed in the journal, and whole in the result.
+            let files = try #require(try await workplace.show()["files"]?.array)
+            let written = try #require(files.first?["path"]?.string)
+            #expect(workplace.bytes(written) == Array("hello \(Self.secret)".utf8))
+            for name in workplace.files(below: workplace.state) {
+                let kept = workplace.bytes("\(workplace.state)/\(name)") ?? []
+                let shows = String(decoding: kept, as: UTF8.self).contains(Self.secret)
+                #expect(!shows, "\(name)")
+            }
+        }
+    }
+
     @Test("'signal' does by hand what a push does")
     func signal() async throws {
         try await withPushedJob { workplace, service, _, _ in
@@ -74,7 +108,7 @@ struct CallbackTests {
 
     /// A job whose stage asks once an hour and waits for a push; the port of the receiver, and its path there.
     private func withPushedJob(
-        _ body: (Workplace, PushingService, UInt16, String) async throws -> Void
+        _ document: String? = nil, _ body: (Workplace, PushingService, UInt16, String) async throws -> Void
     ) async throws {
         try await withWorkplace { workplace in
             let service = try PushingService()
@@ -86,7 +120,9 @@ struct CallbackTests {
             #expect(await daemon.hasWritten("ready"))
             let said = try #require(daemon.text.range(of: "pushes are taken on 127.0.0.1:"))
             let port = try #require(UInt16(daemon.text[said.upperBound...].prefix { $0.isNumber }))
-            let file = try workplace.write("pushed.json", Self.document(service.server.url))
+            let file = try workplace.write(
+                "pushed.json",
+                document?.replacing("SERVER", with: service.server.url) ?? Self.document(service.server.url))
             let end = try await workplace.run(
                 "run", file, "--detach", environment: ["PIPELINE_SECRET_HOOK": Self.secret])
             #expect(end.cause == .exited(0), "\(end)")

@@ -49,7 +49,7 @@ struct ExampleIndex {
         "basic", "apiKey", "once", "match",
         "resend", "find", "unpack", "verify", "expires", "renew", "callback", "warn", "fail", "failWhen", "until",
         "progress",
-        "remaining", "limits",
+        "remaining", "events", "limits",
     ]
 
     private static let protocols = ["put", "multipart", "resumable", "tus", "gcs", "s3", "parts", "auto"]

@@ -19,6 +19,10 @@ final class MemoryStageHost: StageHost {
         var moved = BytesMoved()
         var deadline: Timestamp?
         var facts: [Fact: JSON] = [:]
+        /// The callbacks that came, and what the last brought.
+        var callbacks = CallbackCount()
+        /// When the service said that the work ended.
+        var ended: Timestamp?
         /// What was warned of.
         var warnings: [String] = []
         /// Commits fail with this from now on.
@@ -81,6 +85,12 @@ final class MemoryStageHost: StageHost {
             return scope
         }
     }
+
+    func pushes() async -> Int { state.withLock(\.callbacks.all) }
+
+    func callbackCaptures() async -> JSONObject? { state.withLock(\.callbacks.captures) }
+
+    func ended(at time: Timestamp) { state.withLock { $0.ended = time } }
 
     func warn(_ message: String) async throws(StageFailure) { state.withLock { $0.warnings.append(message) } }
 

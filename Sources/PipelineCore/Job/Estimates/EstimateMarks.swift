@@ -20,6 +20,8 @@ package struct EstimateMarks: Sendable {
         package var p90: Double?
         package var report: StepNotes.FirstReport?
         package var words: JobEstimate.Words?
+        /// When the service says that it ended.
+        package var ended: Timestamp?
 
         package init(since: Timestamp) { self.since = since }
 
@@ -36,7 +38,8 @@ package struct EstimateMarks: Sendable {
     package init() {}
 
     mutating func note(_ notes: StepNotes, of key: StepKey) {
-        guard notes.words != nil || notes.report != nil else { return }
+        guard notes.words != nil || notes.report != nil || notes.ended != nil else { return }
+        if let ended = notes.ended { steps[key]?.ended = ended }
         if let words = notes.words { steps[key]?.words = words }
         if let report = notes.report, steps[key]?.report == nil { steps[key]?.report = report }
     }
@@ -120,17 +123,20 @@ package struct EstimateMarks: Sendable {
     /// that was tried again, a whole of many items, or one that another process began.
     mutating func takeSample(of key: StepKey, in table: JobTable) -> StageSample? {
         defer { steps[key] = nil }
-        let now = table.moment.time
+        let noticed = table.moment.time
         guard let step = table.step(key), step.state.name == .succeeded, let began = step.started,
             let mark = steps[key], step.attempts <= 1, let stage = table.plan.stage(key.stage)
         else { return nil }
+        // A service's clock may be another one: its word counts within what was seen here.
+        let stated = mark.ended.flatMap { $0 > began && $0 <= noticed ? $0 : nil }
+        let now = stated ?? noticed
         let left = mark.report.map { max((now - $0.time).seconds, 0.01) }
         let passed = mark.report.map { ($0.time - began).seconds } ?? 0
         let isRemote = if case .remoteJob = stage.stage.work { true } else { false }
         var sample = StageSample(
             pipeline: table.snapshot.record.pipeline, stage: key.stage, ended: now,
             seconds: max(0, (now - began).seconds),
-            earliest: mark.lastRunning.map { max(0, ($0 - began).seconds) } ?? 0,
+            earliest: (stated ?? mark.lastRunning).map { max(0, ($0 - began).seconds) } ?? 0,
             size: Self.size(before: key, stage, table), polls: mark.polls, resumes: step.resumes,
             bytes: isRemote ? 0 : step.bytesSent + step.bytesReceived, p50: mark.p50, p90: mark.p90,
             remainingError: left.flatMap { left in

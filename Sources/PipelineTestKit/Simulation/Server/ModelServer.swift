@@ -7,7 +7,7 @@ import Synchronization
 /// A service that makes models of inputs: what a job's output must be compared with.
 ///
 /// `POST /jobs` begins a job, `GET /jobs/ID` tells how it stands, `GET /jobs` lists all, `GET /names/NAME` finds one by
-/// the name its client chose, `DELETE /jobs/ID` cancels. Uploads and results are in extensions of this type.
+/// the name its client chose, `GET /events/ID` streams how it goes, `DELETE /jobs/ID` cancels. Uploads and results are in extensions of this type.
 public final class ModelServer: SimulatedService {
     /// One job at the service.
     public struct RemoteJob: Sendable {
@@ -15,8 +15,8 @@ public final class ModelServer: SimulatedService {
         /// What its client wrote into it, to know it again.
         public let tag: String
         public let input: String
-        var begun: Timestamp
-        var ends: Timestamp
+        public internal(set) var begun: Timestamp
+        public internal(set) var ends: Timestamp
         var isCancelled = false
     }
 
@@ -44,6 +44,7 @@ public final class ModelServer: SimulatedService {
     /// How long a job takes, in milliseconds.
     private let durations: ClosedRange<Int>
     let state = Mutex(State())
+    private let hook = Mutex<(@Sendable (RemoteJob) -> Void)?>(nil)
 
     public init(
         _ simulation: Simulation, durations: ClosedRange<Int> = 200...90_000,
@@ -60,6 +61,9 @@ public final class ModelServer: SimulatedService {
     public var jobs: [RemoteJob] { state.withLock { $0.jobs } }
     /// What was wrong with requests as they were sent.
     public var violations: [String] { state.withLock { $0.violations } }
+
+    /// Has something happen when a job begins, such as a callback at its end; nil for nothing.
+    public func onBegin(_ hook: (@Sendable (RemoteJob) -> Void)?) { self.hook.withLock { $0 = hook } }
 
     /// Starts the service anew: what was running begins again, what is kept on its disk stays.
     public func restart() {
@@ -88,6 +92,7 @@ public final class ModelServer: SimulatedService {
         case (.post, "jobs", nil): return submit(request, at: time)
         case (.get, "jobs", nil): return list(at: time)
         case (.get, "jobs", let id?): return poll(id, at: time)
+        case (.get, "events", let id?): return stream(id, request, at: time)
         case (.get, "names", let name?):
             return state.withLock({ $0.names[name] }).map { poll($0, at: time) } ?? Self.problem(404, "no such name")
         case (.delete, "jobs", let id?): return cancel(id, at: time)
@@ -103,6 +108,8 @@ public final class ModelServer: SimulatedService {
         else { return Self.problem(400, "no whole submit") }
         let key = HTTPField.Name("Idempotency-Key").flatMap { request.description.headers[$0] }
         let ends = time + simulation.randomness.milliseconds(durations)
+        let count = jobs.count
+        defer { if let job = jobs.dropFirst(count).first { hook.withLock { $0 }?(job) } }
         return state.withLock { state in
             state.arrivals[tag, default: 0] += 1
             if let known = key.flatMap({ state.keys[$0] }) { return Self.accepted(known) }
@@ -143,7 +150,7 @@ public final class ModelServer: SimulatedService {
     }
 
     /// How a job looks from outside. Now and then an old view comes back, as from a replica that is behind.
-    private func view(of job: RemoteJob, at time: Timestamp) -> JSON {
+    func view(of job: RemoteJob, at time: Timestamp) -> JSON {
         var view: JSONObject = ["id": .string(job.id), "tag": .string(job.tag), "input": .string(job.input)]
         let isBehind = job.ends > time && simulation.randomness.chance(0.1)
         let share = isBehind ? 0 : min(1, (time - job.begun).seconds / max(0.001, (job.ends - job.begun).seconds))

@@ -1,9 +1,8 @@
-import JSONPath
-import PipelineCore
+package import JSONPath
 
 extension FieldType where Value == Selector {
     /// A selector in any of its forms.
-    static var selector: FieldType {
+    package static var selector: FieldType {
         FieldType(schema: ["type": ["string", "object", "array"]]) { place, findings in
             var errors: [SelectorError] = []
             let selector = Selector.parse(place.node, in: findings.source, errors: &errors)
@@ -19,7 +18,7 @@ extension FieldType where Value == CaptureSet {
     /// - Parameters:
     ///   - declares: whether later stages, and the stage itself, may read the values by these names.
     ///   - isSubmitted: whether they come from a submit, so that a person gives them when its answer is lost.
-    static func captures(declares: Bool = true, isSubmitted: Bool = false) -> FieldType {
+    package static func captures(declares: Bool = true, isSubmitted: Bool = false) -> FieldType {
         let selector = FieldType<Selector>.selector.schema
         return FieldType(schema: ["type": "object", "additionalProperties": selector]) { place, findings in
             var errors: [SelectorError] = []

@@ -1,0 +1,190 @@
+/// One event of a stream of server-sent events.
+public struct ServerSentEvent: Sendable, Equatable {
+    /// `message` when the stream gives none.
+    public var name: String
+    /// Its lines, joined by line feeds; UTF-8.
+    public var data: [UInt8]
+
+    public init(name: String, data: [UInt8]) {
+        self.name = name
+        self.data = data
+    }
+}
+
+/// Reads a stream of server-sent events piece by piece, as WHATWG HTML, section 9.2.6, has it.
+///
+/// It holds one event at a time, and of events that nobody wants nothing, as far as their name comes before their data.
+/// Lines and events have a bound, so that a stream of any length takes no more memory.
+public struct ServerSentEvents: Sendable {
+    /// The id that goes into `Last-Event-ID` when the stream is opened again; empty for none.
+    public private(set) var lastID: String
+    /// How long to wait before the stream is opened again, as it says itself.
+    public private(set) var retry: Duration?
+    /// True once a line or an event was longer than the bound; nothing is read from then on.
+    public private(set) var isTooLarge = false
+
+    private let maximumBytes: Int
+    private let isWanted: @Sendable (String) -> Bool
+
+    private enum Phase { case field, valueStart, value, comment }
+
+    private var phase = Phase.field
+    /// The name of the field on the current line; no more of it than tells the four that count.
+    private var field: [UInt8] = []
+    /// The value of `event`, `id` or `retry` on the current line.
+    private var value: [UInt8] = []
+    private var isLineEmpty = true
+    private var lineBytes = 0
+    private var eventBytes = 0
+    private var name: [UInt8] = []
+    private var id: [UInt8]?
+    private var data: [UInt8] = []
+    private var hasData = false
+    private var mayBeginWithLineFeed = false
+    /// How much of a byte order mark has come; nil once it no longer may.
+    private var mark: Int? = 0
+
+    /// Names and ids that are longer count as none: no header would carry them.
+    private static let longestValue = 4096
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// - Parameters:
+    ///   - lastID: the last id of the stream before it broke.
+    ///   - maximumBytes: the most that a line or an event may have.
+    ///   - isWanted: tells the events that are given out, by name.
+    public init(
+        lastID: String = "", maximumBytes: Int = 64 << 20,
+        isWanted: @escaping @Sendable (String) -> Bool = { _ in true }
+    ) {
+        self.lastID = lastID
+        self.maximumBytes = maximumBytes
+        self.isWanted = isWanted
+    }
+
+    /// How many bytes are held.
+    public var heldBytes: Int { data.count + value.count + field.count + name.count }
+
+    /// Takes the next piece of the stream and gives out each event that it ends.
+    ///
+    /// - Parameter onEvent: returns false to read no further.
+    /// - Returns: false after that, and once a bound was passed.
+    public mutating func read(
+        _ bytes: UnsafeRawBufferPointer, onEvent: (ServerSentEvent) -> Bool
+    ) -> Bool {
+        var position = 0
+        while position < bytes.count {
+            if isTooLarge { return false }
+            if mark != nil, passMark(bytes[position]) {
+                position += 1
+                continue
+            }
+            let byte = bytes[position]
+            if mayBeginWithLineFeed {
+                mayBeginWithLineFeed = false
+                if byte == 0x0A {
+                    position += 1
+                    continue
+                }
+            }
+            if byte == 0x0A || byte == 0x0D {
+                position += 1
+                mayBeginWithLineFeed = byte == 0x0D
+                if let event = endLine(), !onEvent(event) { return false }
+                continue
+            }
+            var end = position + 1
+            while end < bytes.count, bytes[end] != 0x0A, bytes[end] != 0x0D { end += 1 }
+            take(UnsafeRawBufferPointer(rebasing: bytes[position..<end]))
+            position = end
+        }
+        return !isTooLarge
+    }
+
+    /// Whether the byte belongs to the mark that a stream may begin with.
+    private mutating func passMark(_ byte: UInt8) -> Bool {
+        guard let count = mark, byte == Self.byteOrderMark[count] else {
+            mark = nil
+            return false
+        }
+        mark = count == 2 ? nil : count + 1
+        return true
+    }
+
+    /// Takes a part of a line, without its end.
+    private mutating func take(_ bytes: UnsafeRawBufferPointer) {
+        isLineEmpty = false
+        lineBytes += bytes.count
+        var rest = bytes[...]
+        while let byte = rest.first {
+            switch phase {
+            case .field:
+                if byte == UInt8(ascii: ":") {
+                    phase = field.isEmpty ? .comment : .valueStart
+                } else if field.count < 6 {
+                    field.append(byte)
+                }
+                rest = rest.dropFirst()
+            case .valueStart:
+                if byte == UInt8(ascii: " ") { rest = rest.dropFirst() }
+                phase = .value
+            case .comment: rest = rest[rest.endIndex...]
+            case .value:
+                append(UnsafeRawBufferPointer(rebasing: rest))
+                rest = rest[rest.endIndex...]
+            }
+        }
+        if phase != .comment { eventBytes += bytes.count }
+        isTooLarge = max(lineBytes, eventBytes) > maximumBytes
+    }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if field.elementsEqual("data".utf8) {
+            if keepsData { data.append(contentsOf: bytes) }
+        } else if value.count <= Self.longestValue {
+            value.append(contentsOf: bytes.prefix(Self.longestValue + 1 - value.count))
+        }
+    }
+
+    /// True unless the event is known to be of no interest.
+    private var keepsData: Bool { name.isEmpty || isWanted(String(decoding: name, as: UTF8.self)) }
+
+    /// Ends a line; an empty one ends the event.
+    private mutating func endLine() -> ServerSentEvent? {
+        defer {
+            phase = .field
+            field.removeAll(keepingCapacity: true)
+            value.removeAll(keepingCapacity: true)
+            (isLineEmpty, lineBytes) = (true, 0)
+        }
+        if isLineEmpty { return endEvent() }
+        guard phase != .comment else { return nil }
+        let isShort = value.count <= Self.longestValue
+        if field.elementsEqual("data".utf8) {
+            hasData = true
+            if keepsData { data.append(0x0A) }
+        } else if field.elementsEqual("event".utf8) {
+            name = isShort ? value : [0]
+        } else if field.elementsEqual("id".utf8) {
+            if isShort, !value.contains(0) { id = value }
+        } else if field.elementsEqual("retry".utf8) {
+            let digits = String(decoding: value, as: UTF8.self)
+            if !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }), let milliseconds = Int(digits) {
+                retry = .milliseconds(milliseconds)
+            }
+        }
+        return nil
+    }
+
+    private mutating func endEvent() -> ServerSentEvent? {
+        defer {
+            name = []
+            data = []
+            (hasData, eventBytes) = (false, 0)
+        }
+        if let id { lastID = String(decoding: id, as: UTF8.self) }
+        guard hasData else { return nil }
+        let name = name.isEmpty ? "message" : String(decoding: name, as: UTF8.self)
+        guard isWanted(name) else { return nil }
+        return ServerSentEvent(name: name, data: Array(data.dropLast()))
+    }
+}

@@ -1,0 +1,43 @@
+import JSONPath
+import PipelineCore
+
+extension ComputeStage {
+    /// Whether a callback is all that tells of the job's end: its result is taken out of it.
+    var endsByCallback: Bool { polls.isEmpty && callback?.capture.isEmpty == false }
+
+    /// Fails before anything is submitted whose result could never arrive.
+    func checkCallback(in context: Context) async throws(StageFailure) {
+        if try await isPushExpected(in: context) { return }
+        throw .definite(
+            StepFailure(
+                "the result comes by a callback alone, and there is no public address for it",
+                hint: "set PIPELINE_CALLBACK_URL to the address at which the service reaches 'pipeline daemon'",
+                place: context.facts.place))
+    }
+
+    /// Ends with the values of a callback, or waits for one, until the deadline.
+    func awaitCallback(_ checkpoint: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
+        if let values = await callback?.values(in: context) { return .finished(values) }
+        if let deadline = context.facts.deadline, context.now >= deadline { try await overdue(in: context) }
+        return .waiting(checkpoint, until: .callback(orAt: context.facts.deadline), WaitReason(.callback))
+    }
+
+    /// Makes the values of a callback captures of the stage, once, for polls that read them.
+    func keepCallback(_ checkpoint: inout ComputeCheckpoint, in context: Context) async throws(StageFailure) {
+        guard checkpoint.isCallbackKept != true, let values = await callback?.values(in: context) else { return }
+        checkpoint.isCallbackKept = true
+        try await context.commit(checkpoint, captures: values)
+    }
+}
+
+extension CallbackDefinition {
+    /// What the document takes out of the last callback that had it all; nil while none came. What is secret in it is
+    /// concealed from here on.
+    func values<Checkpoint>(in context: StageContext<Checkpoint>) async -> JSONObject? {
+        guard !capture.isEmpty, let values = await context.callbackCaptures else { return nil }
+        for entry in capture.secrets {
+            if let text = values[entry.name]?.string { context.conceal(text, as: entry.name) }
+        }
+        return values
+    }
+}

@@ -1,0 +1,142 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// A poll whose answer is a stream of server-sent events: reads it until an event ends the job, it breaks, or the deadline
+/// has come.
+struct StreamPoll {
+    typealias Context = ComputeStage.Context
+
+    let stage: ComputeStage
+    let poll: PollDefinition
+    let events: PollEvents
+    let context: Context
+    private var requests: StageRequests { stage.requests }
+
+    /// Opens the stream once and reads it.
+    ///
+    /// The position goes to the journal while the stream is open, at most once in 1.5 s: after a crash some events may come
+    /// again, and these tell no more than the progress.
+    func follow(
+        _ rendered: RenderedRequest, _ checkpoint: inout ComputeCheckpoint
+    ) async throws(StageFailure) -> PollFinding {
+        let start = checkpoint.stream ?? StreamPosition()
+        let ticker = ProgressTicker(from: 0, part: .max) { context.now }
+        let watch = EventWatch(
+            events, from: start, maximumBytes: rendered.options.maximumBodyBytes, ticker: ticker)
+        let request = Self.opening(rendered, at: start)
+        var state = checkpoint
+        var report = PollReport()
+        var committed = context.now
+        let result = try await ticker.during {
+            [requests, context] in
+            await requests.send(request, in: context) { Self.adjust(&$0, watch, in: context) }
+        } onWakeUp: { () async throws(StageFailure) in
+            guard let event = watch.takeProgress() else { return }
+            let answer = ServiceResponse(status: 200, url: request.description.url, body: event.data)
+            report = PollReport(poll, answer)
+            context.report(.remote(share: report.share, secondsLeft: report.secondsLeft))
+            let doubts = PollDoubt.doubts(about: poll, answer) { ShownText.excerpt($0, limit: 120, in: context) }
+            try await stage.tell(doubts, &state, in: context)
+            context.pass(.pollAnswered)
+            guard context.now - committed >= ProgressTicker.interval else { return }
+            committed = context.now
+            state.stream = watch.position
+            try await context.commit(state)
+        }
+        checkpoint = state
+        checkpoint.stream = watch.position
+        return try await finding(of: result, watch, report, request, &checkpoint)
+    }
+
+    /// The request as a stream is asked for (WHATWG HTML, section 9.2.3).
+    private static func opening(_ rendered: RenderedRequest, at position: StreamPosition) -> RenderedRequest {
+        var request = rendered
+        if request.description.headers[.accept] == nil { request.description.headers[.accept] = "text/event-stream" }
+        // An id that no header can carry is none.
+        if !position.lastID.isEmpty { try? request.description.addHeader("Last-Event-ID", position.lastID) }
+        return request
+    }
+
+    /// A stream lasts as long as the job: its limit is on silence, not on its length.
+    private static func adjust(_ options: inout ExchangeOptions, _ watch: EventWatch, in context: Context) {
+        options.receive = watch.sink
+        options.idleTimeout = options.totalTimeout ?? options.idleTimeout
+        options.stall = nil
+        options.totalTimeout = context.facts.deadline.map { deadline in
+            // One made past the deadline gets the time that an answer takes.
+            deadline > context.now ? deadline - context.now : .seconds(30)
+        }
+    }
+
+    private func finding(
+        of result: Result<HTTPExchangeResponse, ExchangeFailure>, _ watch: EventWatch, _ report: PollReport,
+        _ request: RenderedRequest, _ checkpoint: inout ComputeCheckpoint
+    ) async throws(StageFailure) -> PollFinding {
+        if let event = watch.end {
+            context.pass(.pollAnswered)
+            let head = (try? result.get()).map { requests.answer(of: $0) }
+            let answer = ServiceResponse(
+                status: 200, headers: head?.headers ?? [], url: head?.url ?? request.description.url, body: event.data)
+            return try await finding(of: event, answer, request)
+        }
+        switch result {
+        case .failure(let failure) where failure.reason == .bodyTooLarge && watch.isStream:
+            let bound = SizeText.exact(Int64(request.options.maximumBodyBytes))
+            return .failed(
+                StepFailure(
+                    "\(requests.name(of: request.description.url)) sent an event or a line of more than \(bound)",
+                    service: requests.service?.name, request: context.redact(request.line),
+                    place: context.facts.place))
+        case .failure(let failure):
+            let lost = try stage.unanswered(failure, request, in: context)
+            if lost.isDefinite { return .failed(lost.failure) }
+            return watch.count > 0 ? .running(report) : .failedPoll(detail: lost.failure.title, floor: nil)
+        case .success(let response) where watch.isStream:
+            let floor = response.retryAfter(now: context.now)
+            return watch.count > 0
+                ? .running(report) : .failedPoll(detail: "the stream ended before any event came", floor: floor)
+        case .success(let response):
+            context.pass(.pollAnswered)
+            let finding = try await stage.judge(response, poll, request, in: context)
+            guard case .running = finding else { return finding }
+            return try await noStream(response, request, &checkpoint)
+        }
+    }
+
+    /// What the event means that ends the job; `fail` is judged on it too.
+    private func finding(
+        of event: ServerSentEvent, _ answer: ServiceResponse, _ request: RenderedRequest
+    ) async throws(StageFailure) -> PollFinding {
+        if case .ruledOut(let failure, let allowsRetry) = try await requests.verdict(
+            on: answer, of: request, in: context)
+        {
+            return allowsRetry ? .failedPoll(detail: failure.title, floor: nil) : .failed(failure)
+        }
+        guard events.meanings[event.name] == .succeeded else {
+            return .failed(stage.jobFailure(poll, nil, answer, request, in: context))
+        }
+        return .succeeded(answer)
+    }
+
+    /// A good answer that is no stream: 204 says that there will be none (WHATWG HTML, section 9.2.3), anything else may be
+    /// a stranger's page.
+    private func noStream(
+        _ response: HTTPExchangeResponse, _ request: RenderedRequest, _ checkpoint: inout ComputeCheckpoint
+    ) async throws(StageFailure) -> PollFinding {
+        let answer = requests.answer(of: response)
+        if response.status == 204 {
+            return .failed(
+                requests.failure(
+                    "\(requests.name(of: request.description.url)) has no more events of the job (204), "
+                        + "and none has said how it ended", answer, of: request, in: context))
+        }
+        let type = answer.header("Content-Type").first.map { " but \(ShownText.excerpt($0, limit: 60, in: context))" }
+        let title = "the answer is no stream of server-sent events (text/event-stream)\(type ?? "")"
+        let start = ShownText.excerpt(answer.text, limit: 120, in: context)
+        try await stage.tell(
+            [PollDoubt(key: "no stream", message: "\(title); it begins: \(start)")], &checkpoint, in: context)
+        return .failedPoll(detail: title, floor: response.retryAfter(now: context.now))
+    }
+}

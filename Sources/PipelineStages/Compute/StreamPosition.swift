@@ -1,0 +1,12 @@
+import PipelineCore
+
+/// Where a stream of events is to go on after it broke.
+struct StreamPosition: Codable, Sendable, Equatable {
+    /// What goes into `Last-Event-ID`; empty for none.
+    var lastID = ""
+    /// Milliseconds to wait before it is opened again, if the stream has said so.
+    var retry: Int?
+
+    /// The wait before the stream is opened again: what it asks for, at most an hour, else a second.
+    var reconnection: Duration { .milliseconds(min(retry ?? 1000, 3_600_000)) }
+}
