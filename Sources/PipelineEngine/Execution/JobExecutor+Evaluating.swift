@@ -15,7 +15,8 @@ extension JobExecutor {
             deadline: state.table.deadline(of: key), folders: snapshot.record.folders,
             overwrites: options.overwrites || snapshot.record.overwrites, retry: state.table.policy(of: key, stage),
             outlook: state.marks.outlook(of: key, stage, in: state.table), place: stage.place)
-        facts.keepsResponse = stage.cost?.references.contains { if case .response = $0.root { true } else { false } } ?? false
+        facts.keepsResponse =
+            stage.cost?.references.contains { if case .response = $0.root { true } else { false } } ?? false
         return StepHost(
             facts: facts, channel: channel(for: key), lease: lease, ports: ports, redactor: redactor, notes: notes)
     }

@@ -8,6 +8,9 @@ extension ComputeStage {
         for (position, definition) in polls.enumerated() {
             let poll = try await definition.settled(in: context)
             let rendered = try await requests.render(poll.request, in: context, role: "poll")
+            if let finding = try await look(at: poll, rendered, checkpoint, in: context) {
+                return try await outcome(of: finding, taking: captures(of: poll), rendered, checkpoint, in: context)
+            }
             let finding = try await ask(rendered, in: context) { response async throws(StageFailure) in
                 try await judge(response, poll, rendered, in: context)
             }

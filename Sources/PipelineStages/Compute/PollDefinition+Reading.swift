@@ -46,6 +46,7 @@ private struct PollFields: Sendable {
     let find = Field(
         "find", PollFind.type, examples: [["items": "$.runs[*]", "where": "item.name == job.key"]],
         "The poll is a list, of which one entry is the answer; none is running.")
+    let list: Field<PollList>
     let progress = Field("progress", FieldType<PollDefinition.Progress>.progress, "How far the job is.")
     let remaining = Field("remaining", FieldType<Selector>.selector, "Seconds that the job still takes.")
     let message = Field("message", FieldType<Selector>.selector, "What the service says about the job.")
@@ -53,11 +54,21 @@ private struct PollFields: Sendable {
 
     init(_ decorators: DecoratorCatalogue) {
         request = RequestFields(.request, decorators: decorators, options: .init())
+        list = Field(
+            "list", PollList.type(decorators),
+            examples: [
+                [
+                    "GET": "/models", "query": ["ids": "${{ join(ids, ',') }}"], "items": "$.data[*]", "id": "$.id",
+                    "atMost": 100,
+                ]
+            ],
+            "One request for many jobs at a time, of all jobs of the process; each entry is read as this poll's answer."
+        )
     }
 
     var all: [any AnyField] {
         let states: [any AnyField] = [status] + lists.map(\.field) + [ignoreCase, unknownStatus]
-        let rules: [any AnyField] = [until, failWhen, missing, settle, find, progress, remaining, message]
+        let rules: [any AnyField] = [until, failWhen, missing, settle, find, list, progress, remaining, message]
         return request.all + states + rules + pace.all
     }
 
@@ -76,6 +87,7 @@ private struct PollFields: Sendable {
         poll.missing = reader.optional(missing)
         poll.settle = reader.value(settle, default: .constant(.seconds(10)))
         poll.find = reader.optional(find)
+        poll.list = reader.optional(list)
         poll.progress = reader.optional(progress)
         poll.remaining = reader.optional(remaining)
         poll.message = reader.optional(message)

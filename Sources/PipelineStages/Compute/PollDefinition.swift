@@ -31,6 +31,8 @@ struct PollDefinition: Sendable {
     var settle = Setting.constant(Duration.seconds(10))
     /// Finds the job in a list; nil when the answer is about it alone.
     var find: PollFind?
+    /// One request for many jobs; nil when each is asked for alone.
+    @Indirect var list: PollList?
     var progress: Progress?
     /// Seconds left.
     var remaining: Selector?
