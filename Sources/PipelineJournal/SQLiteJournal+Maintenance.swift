@@ -60,6 +60,7 @@ extension SQLiteJournal {
                 mistakes.append("\(job) can't be read: \(reason)")
             }
         }
+        mistakes += try await reader.read { (reader) throws(JournalFailure) in try reader.wrongCounts() }
         return mistakes
     }
 }

@@ -5,12 +5,15 @@ public import PipelineHTTP
 public enum StandardStages {
     /// All of them, sending over the network and knowing the decorators.
     ///
-    /// - Parameter digests: takes the digests of files that were sent whole.
+    /// - Parameters:
+    ///   - digests: takes the digests of files that were sent whole.
+    ///   - polls: where the polls of all jobs meet.
     public static func kinds(
-        network: Network, decorators: DecoratorCatalogue, digests: DigestCache = DigestCache()
+        network: Network, decorators: DecoratorCatalogue, digests: DigestCache = DigestCache(),
+        polls: SharedPolls = SharedPolls()
     ) -> [StageKind] {
         [
-            ComputeKind.make(network: network, decorators: decorators),
+            ComputeKind.make(network: network, decorators: decorators, polls: polls),
             RequestKind.make(network: network, decorators: decorators),
             UploadKind.make(network: network, decorators: decorators, digests: digests),
             DownloadKind.make(network: network, decorators: decorators), WaitKind.make(), WriteKind.make(),

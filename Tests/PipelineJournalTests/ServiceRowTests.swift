@@ -41,7 +41,7 @@ struct ServiceRowTests {
             let jobs = (1...3).map { JobSnapshot.example($0) }
             var leases: [Lease] = []
             for job in jobs { leases.append(try await first.create(job, events: [], owner: owner)) }
-            let step = StepKey(stage: try #require(jobs[0].steps.keys.first).stage)
+            let step = try #require(jobs[0].steps.keys.filter { $0.item == nil }.min())
             func claim(_ journal: SQLiteJournal, _ number: Int) async throws -> Bool {
                 try await journal.claimComputation(at: id, for: step, of: jobs[number].record.id, limit: 2)
             }

@@ -66,7 +66,7 @@ final class LiveView: EventView {
 
     /// Goes up over what was drawn, a line of the window at a time, and empties each: a window that has become narrower
     /// breaks rows, one that has become lower holds fewer of them.
-    private static func erasing(_ rows: [StyledText], _ size: (columns: Int, rows: Int)) -> String {
+    static func erasing(_ rows: [StyledText], _ size: (columns: Int, rows: Int)) -> String {
         let lines = rows.reduce(0) { $0 + max(1, ($1.columns + size.columns - 1) / size.columns) }
         return String(repeating: "\u{1B}[1A\u{1B}[2K", count: min(lines, size.rows - 1)) + "\r"
     }

@@ -57,7 +57,8 @@ struct BatchText {
             "cause": JSON(snapshot.suspension(isOwned: isOwned)?.rawValue),
             "started": .string(snapshot.record.started.description), "ended": JSON(snapshot.ended?.description),
             "counts": countsJSON, "rate": rate.map { .number(JSONNumber($0)) } ?? .null,
-            "left": rate.map { .number(JSONNumber(Double(remaining) / $0)) } ?? .null, "bytesSent": .number(JSONNumber(Int(batch.moved.sent))),
+            "left": rate.map { .number(JSONNumber(Double(remaining) / $0)) } ?? .null,
+            "bytesSent": .number(JSONNumber(Int(batch.moved.sent))),
             "bytesReceived": .number(JSONNumber(Int(batch.moved.received))),
             "cost": batch.cost.map { .number(JSONNumber($0)) } ?? .null, "closed": .array(closed.map(\.json)),
         ]

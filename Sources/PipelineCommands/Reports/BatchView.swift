@@ -10,6 +10,7 @@ final class BatchView: Sendable {
         var batch: BatchRecord?
         var changed: [String] = []
         var sink: ResultsFile?
+        var live: BatchLiveView?
     }
 
     private let console: Console
@@ -33,6 +34,12 @@ final class BatchView: Sendable {
         set { state.withLock { $0.sink = newValue } }
     }
 
+    /// Draws on a terminal what else is told in lines; nil without one.
+    var live: BatchLiveView? {
+        get { state.withLock { $0.live } }
+        set { state.withLock { $0.live = newValue } }
+    }
+
     func start(_ batch: BatchRecord) {
         state.withLock { $0.batch = batch }
         if isJSON {
@@ -44,11 +51,14 @@ final class BatchView: Sendable {
 
     /// An event of an item's job.
     func show(_ event: JobEvent) {
-        if isJSON { console.data(event.json.text) }
+        if isJSON { console.data(event.json.text) } else { live?.show(event) }
     }
 
     func take(_ news: BatchNews) {
+        let live = live
+        live?.take(news)
         switch news {
+        case .began: break
         case .read(let added, let batch):
             state.withLock { state in
                 state.batch = batch
@@ -61,18 +71,20 @@ final class BatchView: Sendable {
             }
             if item.state.isEnded { sink?.append(item) }
             if isJSON { return }
-            if item.state == .succeeded { for file in item.files { console.data(file) } }
-            if item.state == .failed, let failure = item.failure {
+            if item.state == .succeeded { for file in item.files { live?.data(file) ?? console.data(file) } }
+            if live == nil, item.state == .failed, let failure = item.failure {
                 let stage = failure.stage.map { "stage '\($0)': " } ?? ""
                 console.note("✗ \(item.key): \(stage)\(failure.failure.title)")
             }
-            if item.state == .unknown { console.note("? \(item.key): it is not known whether its submit arrived") }
+            if live == nil, item.state == .unknown {
+                console.note("? \(item.key): it is not known whether its submit arrived")
+            }
         }
     }
 
     /// One line of how far it is.
     func showProgress() {
-        guard let batch = state.withLock({ $0.batch }) else { return }
+        guard live == nil, let batch = state.withLock({ $0.batch }) else { return }
         let text = BatchText(key: key, batch: batch)
         if isJSON { console.data(text.event("batch.progress", job)) } else { console.note(text.counts) }
     }

@@ -107,9 +107,10 @@ extension BatchRecord {
     /// those before.
     public var affordableCount: Int {
         guard let spend = settings.spend else { return settings.atOnce }
-        if endedCount < Self.costSample { return min(settings.atOnce, Self.costSample) }
+        let sample = count(.succeeded)
+        if sample < Self.costSample { return min(settings.atOnce, Self.costSample) }
         guard let cost, cost > 0 else { return settings.atOnce }
-        let left = (spend - cost) / (cost / Double(endedCount))
+        let left = (spend - cost) / (cost / Double(sample))
         return left < 1 ? 0 : Int(min(left, Double(settings.atOnce)))
     }
 

@@ -150,7 +150,8 @@ public struct LimitsDefinition: Sendable {
         .object([connectionsField, requestsField, computationsField, sendField, receiveField, stallField]) { reader in
             LimitsDefinition(
                 connections: reader.optional(connectionsField), requestsPerSecond: reader.optional(requestsField),
-                computations: reader.optional(computationsField), send: reader.optional(sendField), receive: reader.optional(receiveField),
+                computations: reader.optional(computationsField), send: reader.optional(sendField),
+                receive: reader.optional(receiveField),
                 stall: reader.optional(stallField))
         }
     }

@@ -86,7 +86,7 @@ final class ReferenceCheck {
             if name.isEmpty || name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "=") }) {
                 report(use, "'\(name)' cannot be the name of an environment variable", hint: "write env.NAME")
             }
-        case .own, .ownKey, .callbackURL, .ownParts, .item, .index, .response, .part, .job: break
+        case .own, .ownKey, .callbackURL, .ownParts, .item, .index, .response, .part, .ids, .job: break
         }
     }
 

@@ -14,7 +14,7 @@ struct RepeatedTargetCheck {
         let differs = draft.uses.contains { use in
             guard range.start <= use.reference.range.start, use.reference.range.end <= range.end else { return false }
             switch use.reference.root {
-            case .item, .index, .own, .ownParts, .ownKey, .callbackURL, .capture, .response, .part: return true
+            case .item, .index, .own, .ownParts, .ownKey, .callbackURL, .capture, .response, .part, .ids: return true
             case .input, .environment, .secret, .job: return false
             }
         }

@@ -26,6 +26,7 @@ struct RootRule {
         case .response:
             self.init("response", .response, "it is known only where an answer is judged, as in 'fail' or 'until'")
         case .part: self.init("part", .part, "it is known only in the 'part' request of an upload")
+        case .ids: self.init("ids", .ids, "they are known only in the 'list' of a poll")
         case .job: self.init("job", .job, "it is known only once a job has started")
         }
     }

@@ -6,7 +6,8 @@ public protocol ServiceJournal: Sendable {
     func closeService(_ service: ClosedService) async throws(JournalFailure)
     /// Gives the right to send one trial to a service whose time has passed, until another time. Returns false when somebody
     /// has it, or the service is closed for longer by now.
-    func beginTrial(of service: ServiceID, at now: Timestamp, until limit: Timestamp) async throws(JournalFailure) -> Bool
+    func beginTrial(of service: ServiceID, at now: Timestamp, until limit: Timestamp) async throws(JournalFailure)
+        -> Bool
     /// Keeps that a service takes requests again.
     func openService(_ service: ServiceID) async throws(JournalFailure)
     /// Gives a step one of the places that a service has, unless it has one; it is free again once the step has ended.

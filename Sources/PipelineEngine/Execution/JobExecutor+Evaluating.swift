@@ -16,7 +16,8 @@ extension JobExecutor {
             overwrites: options.overwrites || snapshot.record.overwrites, retry: state.table.policy(of: key, stage),
             outlook: outlook(of: key, stage), isAttended: state.interactivity == .attended, place: stage.place,
             namesRead: stage.namesRead)
-        facts.keepsResponse = stage.cost?.references.contains { if case .response = $0.root { true } else { false } } ?? false
+        facts.keepsResponse =
+            stage.cost?.references.contains { if case .response = $0.root { true } else { false } } ?? false
         return StepHost(
             facts: facts, begin: state.table.moment, channel: channel(for: key), lease: lease, ports: ports,
             redactor: redactor, notes: notes)

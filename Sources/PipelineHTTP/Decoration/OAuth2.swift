@@ -11,7 +11,7 @@ public struct OAuth2: CredentialDecorator {
     }
 
     public var phase: DecorationPhase { .credentials }
-    public var account: String { 
+    public var account: String {
         [grant.tokenURL, grant.clientID, grant.scope, grant.audience, grant.refreshToken, grant.assertion?.account]
             .map { $0 ?? "" }.joined(separator: "\u{0}")
     }

@@ -33,6 +33,27 @@ extension JournalAccess {
         }
     }
 
+    /// The counters of batches that are not what their rows say, a sentence each.
+    func wrongCounts() throws(JournalFailure) -> [String] {
+        var mistakes: [String] = []
+        let batches = try all("SELECT job, key FROM batches JOIN jobs ON jobs.number = batches.job") { row in
+            (number: row.integer("job"), key: row.text("key"))
+        }
+        for (number, key) in batches {
+            guard let batch = try batch(number) else { continue }
+            let rows = try all(
+                "SELECT state, count(*) AS count FROM items WHERE batch = :batch GROUP BY state", ["batch": number]
+            ) { row in (state: row.text("state"), count: row.int("count")) }
+            let counted = Dictionary(rows.map { ($0.state, $0.count) }, uniquingKeysWith: { first, _ in first })
+            for state in ItemRecord.State.allCases where batch.count(state) != counted[state.rawValue] ?? 0 {
+                mistakes.append(
+                    "the batch '\(key)' says that \(batch.count(state)) items are \(state.rawValue), "
+                        + "and \(counted[state.rawValue] ?? 0) are")
+            }
+        }
+        return mistakes
+    }
+
     /// The number of a batch's row; nil for a job that is none.
     func batchNumber(_ job: JobID) throws(JournalFailure) -> Int64? {
         try first(

@@ -7,14 +7,15 @@ extension SQLiteJournal {
             try reader.all("SELECT * FROM services ORDER BY until, id") { row in
                 ClosedService(
                     id: ServiceID(row.text("id")), name: row.text("name"), since: row.time("since"),
-                    until: row.time("until"), closings: row.int("closings"), trialUntil: row.optionalTime("trial_until"))
+                    until: row.time("until"), closings: row.int("closings"), trialUntil: row.optionalTime("trial_until")
+                )
             }
         }
     }
 
     public func closeService(_ service: ClosedService) async throws(JournalFailure) {
         try await writer.write { (rows) throws(JournalFailure) in
-            try rows.run(
+            _ = try rows.run(
                 """
                 INSERT OR REPLACE INTO services (id, name, since, until, closings, trial_until)
                 VALUES (:id, :name, :since, :until, :closings, :trial_until)
@@ -42,7 +43,7 @@ extension SQLiteJournal {
 
     public func openService(_ service: ServiceID) async throws(JournalFailure) {
         try await writer.write { (rows) throws(JournalFailure) in
-            try rows.run("DELETE FROM services WHERE id = :id", ["id": service.text])
+            _ = try rows.run("DELETE FROM services WHERE id = :id", ["id": service.text])
         }
     }
 

@@ -99,7 +99,8 @@ extension JobRows {
             "checkpoint": step.checkpoint, "captures": JSON.object(step.captures), "started": step.started,
             "ended": step.ended, "attempts": step.attempts, "resumes": step.resumes, "bytes_sent": step.bytesSent,
             "bytes_received": step.bytesReceived, "tolerates_failure": step.toleratesFailure, "value": step.value,
-            "version": step.version, "expires": step.expires, "cost": step.cost, "job": job, "stage": key.stage, "item": key.itemColumn,
+            "version": step.version, "expires": step.expires, "cost": step.cost, "job": job, "stage": key.stage,
+            "item": key.itemColumn,
         ]
     }
 

@@ -185,7 +185,9 @@ public struct BatchRunner: Sendable {
         case .finished(let number, let item, let kept, let cause):
             state.running[number] = nil
             state.itemCause = state.itemCause ?? cause
-            state.batch = try kept.get()
+            // Those who finish together may be heard in another order than they were kept.
+            let fresh = try kept.get()
+            if fresh.endedCount >= state.batch.endedCount { state.batch = fresh }
             options.observe(.finished(item, state.batch))
             if state.stop == nil, let obstacle = state.batch.obstacle {
                 // What runs ends; nothing more begins.
@@ -243,6 +245,7 @@ public struct BatchRunner: Sendable {
         do throws(JournalFailure) {
             let handle = try await start(&item)
             if let handle {
+                options.observe(.began(item))
                 inbox.continuation.yield(.began(item.number, handle))
                 switch try await handle.run() {
                 case .ended, .parked: try await conclude(&item)
@@ -373,6 +376,8 @@ public struct BatchRunner: Sendable {
 public enum BatchNews: Sendable {
     /// Rows were read; the batch as it stands then.
     case read(AddedItems, BatchRecord)
+    /// An item's job was begun, or gone on with.
+    case began(ItemRecord)
     /// An item ended, or can't go on now.
     case finished(ItemRecord, BatchRecord)
 }

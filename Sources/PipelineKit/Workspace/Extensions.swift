@@ -12,6 +12,7 @@ public struct Extensions: Sendable {
     private var sinks: [NotificationSinkKind] = []
 
     private var digests: DigestCache
+    private let polls = SharedPolls()
 
     init(network: Network, digests: DigestCache) {
         self.network = network
@@ -47,7 +48,7 @@ public struct Extensions: Sendable {
     func catalogue(with plugins: PluginSet = PluginSet()) -> Catalogue {
         let all = decorators(with: plugins)
         var catalogue = Catalogue(
-            kinds: StandardStages.kinds(network: network, decorators: all, digests: digests),
+            kinds: StandardStages.kinds(network: network, decorators: all, digests: digests, polls: polls),
             decoratorSchema: all.entrySchema, checkDecorators: { all.check($0, findings: $1) })
         for kind in stages + plugins.stages { catalogue.register(kind) }
         for sink in sinks + plugins.sinks { catalogue.register(sink) }

@@ -4,7 +4,9 @@ import PipelineHTTP
 
 /// The kind `compute`: submits a remote job, once, and watches it until it ends.
 enum ComputeKind {
-    static func make(network: Network, decorators: DecoratorCatalogue) -> StageKind {
+    static func make(
+        network: Network, decorators: DecoratorCatalogue, polls: SharedPolls = SharedPolls()
+    ) -> StageKind {
         let fields = ComputeFields(decorators)
         return StageKind(
             name: "compute", summary: "Submits a job to a service and watches it until it ends.", fields: fields.all,
@@ -12,7 +14,7 @@ enum ComputeKind {
         ) { reading in
             var requests = StageRequests(reading: reading, network: network, decorators: decorators)
             requests.counted = .all
-            return fields.stage(reading, requests).map { stage in
+            return fields.stage(reading, requests, polls).map { stage in
                 // The end of a stream wakes the stage as a push does.
                 let isPushed = stage.callback != nil || stage.polls.contains { $0.events != nil }
                 let work = BackgroundWork.remoteJob(submits: reading.reader.has("submit"), isPushed: isPushed)
@@ -42,22 +44,35 @@ private struct ComputeFields: Sendable {
 
     var all: [any AnyField] { [submit, poll, cancel, capture, callback] }
 
-    func stage(_ reading: StageReading, _ requests: StageRequests) -> ComputeStage? {
+    func stage(_ reading: StageReading, _ requests: StageRequests, _ shared: SharedPolls) -> ComputeStage? {
         let reader = reading.reader
         let pushed = reader.optional(callback)
         let submitted = reader.optional(submit)
         let polls = reader.value(poll, default: [])
         let cancelled = reader.optional(cancel)
         let captures = reader.value(capture, default: CaptureSet())
-        for request in [submitted, cancelled].compactMap(\.self) + polls.map(\.request) {
+        for request in [submitted, cancelled].compactMap(\.self) + polls.map(\.request)
+            + polls.compactMap(\.list?.request)
+        {
             requests.check(request, reading.findings)
         }
         check(reader, polls, pushed)
+        check(polls, submitted, reading.findings)
         let isWhole = (submitted != nil || !reader.has("submit")) && (!polls.isEmpty || !reader.has("poll"))
         guard isWhole, submitted != nil || !polls.isEmpty else { return nil }
         return ComputeStage(
             requests: requests, submit: submitted, polls: polls, cancelRequest: cancelled, capture: captures,
-            callback: pushed)
+            callback: pushed, shared: shared)
+    }
+
+    /// A list tells jobs apart by what their submits gave.
+    private func check(_ polls: [PollDefinition], _ submit: RequestDefinition?, _ findings: DiagnosticCollector) {
+        guard let list = polls.compactMap(\.list).first, let place = list.request.place else { return }
+        let names = submit?.capture.names ?? []
+        if names.contains("id") || names.count == 1 { return }
+        findings.report(
+            place, "the entries of this list can't be told apart: the submit captures nothing called 'id'",
+            hint: "add \"capture\": { \"id\": \"$.id\" } to \"submit\"")
     }
 
     private func check(_ reader: ObjectReader, _ polls: [PollDefinition], _ pushed: CallbackDefinition?) {

@@ -9,6 +9,10 @@ extension ComputeStage {
         for (position, definition) in polls.enumerated() {
             let poll = try await definition.settled(in: context)
             let rendered = try await requests.render(poll.request, in: context, role: "poll")
+            if poll.events == nil, let finding = try await look(at: poll, rendered, checkpoint, in: context) {
+                noteEnd(finding, poll, in: context)
+                return try await outcome(of: finding, taking: captures(of: poll), rendered, checkpoint, in: context)
+            }
             let finding: PollFinding
             if let events = poll.events {
                 let isEarly = context.facts.deadline.map { context.now < $0 } ?? false
@@ -23,7 +27,7 @@ extension ComputeStage {
                     try await judge(response, poll, rendered, in: context)
                 }
             }
-            if case .succeeded(let answer) = finding, let time = poll.endTime(in: answer) { context.ended(at: time) }
+            noteEnd(finding, poll, in: context)
             if case .missing(let failure) = finding {
                 if position + 1 < polls.count { continue }
                 if try await isSettling(poll, checkpoint, in: context) {
@@ -38,6 +42,11 @@ extension ComputeStage {
                 reopensAfter: poll.events.map { _ in checkpoint.stream?.reconnection ?? .zero }, in: context)
         }
         throw .definite(StepFailure("there is no poll", place: context.facts.place))
+    }
+
+    /// Tells estimates when the job ended, where the service says so.
+    private func noteEnd(_ finding: PollFinding, _ poll: PollDefinition, in context: Context) {
+        if case .succeeded(let answer) = finding, let time = poll.endTime(in: answer) { context.ended(at: time) }
     }
 
     /// Whether a service that is eventually consistent may not know the job yet.

@@ -19,6 +19,8 @@ struct ComputeStage: Stage {
     let capture: CaptureSet
     /// How a push wakes it; nil when none does.
     var callback: CallbackDefinition?
+    /// Where polls of other jobs are met.
+    let shared: SharedPolls
 
     func resume(from saved: ComputeCheckpoint?, in context: Context) async throws(StageFailure) -> Outcome {
         var checkpoint = saved ?? ComputeCheckpoint()
@@ -182,6 +184,7 @@ struct ComputeStage: Stage {
         }
         var time = context.now + wait
         if let deadline = context.facts.deadline, deadline > context.now { time = min(time, deadline) }
+        time = try await aligned(time, floor: floor, checkpoint, in: context)
         let wake: WakeCondition = callback == nil ? .at(time) : .callback(orAt: time)
         return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail))
     }

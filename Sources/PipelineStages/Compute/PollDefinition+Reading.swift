@@ -46,6 +46,7 @@ private struct PollFields: Sendable {
     let find = Field(
         "find", PollFind.type, examples: [["items": "$.runs[*]", "where": "item.name == job.key"]],
         "The poll is a list, of which one entry is the answer; none is running.")
+    let list: Field<PollList>
     let progress = Field("progress", FieldType<PollDefinition.Progress>.progress, "How far the job is.")
     let remaining = Field("remaining", FieldType<Selector>.selector, "Seconds that the job still takes.")
     let ended = Field(
@@ -57,12 +58,22 @@ private struct PollFields: Sendable {
 
     init(_ decorators: DecoratorCatalogue) {
         request = RequestFields(.request, decorators: decorators, options: .init())
+        list = Field(
+            "list", PollList.type(decorators),
+            examples: [
+                [
+                    "GET": "/models", "query": ["ids": "${{ join(ids, ',') }}"], "items": "$.data[*]", "id": "$.id",
+                    "atMost": 100,
+                ]
+            ],
+            "One request for many jobs at a time, of all jobs of the process; each entry is read as this poll's answer."
+        )
     }
 
     var all: [any AnyField] {
         let states: [any AnyField] = [status] + lists.map(\.field) + [ignoreCase, unknownStatus]
         let rules: [any AnyField] = [
-            until, failWhen, missing, settle, find, PollEvents.field, progress, remaining, ended,
+            until, failWhen, missing, settle, find, list, PollEvents.field, progress, remaining, ended,
             message,
         ]
         return request.all + states + rules + pace.all
@@ -88,6 +99,7 @@ private struct PollFields: Sendable {
             reader,
             against: [status.name, unknownStatus.name, ignoreCase.name, until.name, failWhen.name, find.name]
                 + lists.map(\.field.name) + pace.all.map(\.name))
+        poll.list = reader.optional(list)
         poll.progress = reader.optional(progress)
         poll.remaining = reader.optional(remaining)
         poll.ended = reader.optional(ended)

@@ -33,6 +33,8 @@ struct PollDefinition: Sendable {
     var find: PollFind?
     /// How the events of a stream are read; nil when the answer is not one.
     var events: PollEvents?
+    /// One request for many jobs; nil when each is asked for alone.
+    @Indirect var list: PollList?
     var progress: Progress?
     /// Seconds left.
     var remaining: Selector?

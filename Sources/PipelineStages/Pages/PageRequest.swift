@@ -31,9 +31,9 @@ struct PageRequest: Sendable {
     /// - Parameter cursor: what led to the page, of its JSON type; after it what leads to the next one.
     func fetch<Checkpoint>(
         _ walk: inout PageWalk, cursor: inout JSON?, in context: StageContext<Checkpoint>, role: String? = nil,
-        limit: Int?
+        limit: Int?, adjust: (inout Scope) -> Void = { _ in }
     ) async throws(StageFailure) -> Page {
-        let first = try await requests.render(definition, in: context, role: role)
+        let first = try await requests.render(definition, in: context, role: role, adjust: adjust)
         var rendered = try await placed(first, at: walk, cursor, in: context)
         rendered.items = content.items
         let response: HTTPExchangeResponse

@@ -9,6 +9,7 @@ struct CostTests {
     private func document(_ stage: String, to: String = "") -> String {
         """
         { "pipeline": 1, "name": "model", "inputs": { "file": { "type": "string" } },
+          "batch": { "key": "${{ inputs.file }}" },
           "services": { "api": { "url": "${{ env.API_URL }}" } },
           "stages": [
             { "id": "model", "kind": "request", "service": "api", \(stage)

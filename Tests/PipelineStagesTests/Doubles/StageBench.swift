@@ -19,10 +19,12 @@ final class StageBench {
     init(
         _ stages: String, network: Network, inputs: JSONObject = [:], secrets: [String: String] = [:],
         captures: [String: JSON] = [:], header: String = "", url: String = "http://api.test/v1",
-        with decorators: String = "[]", folders: JobFolders = JobFolders(document: "/tmp", output: "/tmp")
+        with decorators: String = "[]", folders: JobFolders = JobFolders(document: "/tmp", output: "/tmp"),
+        polls: SharedPolls = SharedPolls()
     ) throws {
         let plan = try Self.plan(
-            stages, network: network, inputs: inputs.names, header: header, url: url, with: decorators)
+            stages, network: network, inputs: inputs.names, header: header, url: url, with: decorators,
+            polls: polls)
         let planned = try #require(plan.stages.last)
         stage = planned.stage
         host = MemoryStageHost(
@@ -32,7 +34,8 @@ final class StageBench {
 
     static func plan(
         _ stages: String, network: Network, inputs: [String] = [], header: String = "",
-        url: String = "http://api.test/v1", with decorators: String = "[]"
+        url: String = "http://api.test/v1", with decorators: String = "[]",
+        polls: SharedPolls = SharedPolls()
     ) throws -> Plan {
         let declared = inputs.map { "\"\($0)\": { \"type\": \"json\" }" }.joined(separator: ", ")
         let text = """
@@ -41,15 +44,15 @@ final class StageBench {
               "stages": [ \(stages) ] }
             """
         let catalogue = Catalogue(
-            kinds: kinds(network)
+            kinds: kinds(network, polls)
         ) { definitions, findings in
             DecoratorCatalogue.standard.check(definitions, findings: findings)
         }
         return try Planner(catalogue: catalogue).plan(SourceText(name: "test.json", text: text))
     }
 
-    static func kinds(_ network: Network) -> [StageKind] {
-        StandardStages.kinds(network: network, decorators: .standard)
+    static func kinds(_ network: Network, _ polls: SharedPolls = SharedPolls()) -> [StageKind] {
+        StandardStages.kinds(network: network, decorators: .standard, polls: polls)
     }
 
     /// The report of a document that is wrong; empty when it is right.

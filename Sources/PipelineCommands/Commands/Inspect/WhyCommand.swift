@@ -20,6 +20,9 @@ struct WhyCommand: WorkspaceCommand {
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
         return await named.forEach(in: journal, console) { found in
+            if let batch = found.snapshot.batch {
+                return try await BatchWhy(found, batch).show(on: console, isJSON: json, in: journal)
+            }
             try await explain(found, journal, workspace, console)
         }
     }

@@ -70,6 +70,11 @@ struct BatchSession {
     ) async throws -> ExitStatus {
         let view = BatchView(
             console, key: job.record.key, job: job.record, isJSON: options.isJSON, replacesChanged: replacesChanged)
+        if console.isTerminal, !options.isPlain, !options.isJSON, let batch = try await journal.batch(lease.job) {
+            view.live = BatchLiveView(
+                console: console, key: job.record.key, stages: draft.plan.stages.map(\.id), batch: batch)
+        }
+        defer { view.live?.finish() }
         let runner = try makeRunner(job, lease, draft, view, isStrict: isStrict, replacesChanged: replacesChanged)
         if let batch = try await journal.batch(lease.job) { view.start(batch) }
         let sink = try await resultsFile(of: lease.job, job.record)
@@ -86,6 +91,8 @@ struct BatchSession {
             return try await runner.run()
         }
         _ = signals
+        view.live?.finish()
+        view.live = nil
         view.noteChanges()
         if let problem = sink?.problem { console.note("warning: \(problem)") }
         return try await report(end, of: job)
@@ -126,15 +133,33 @@ struct BatchSession {
 
     // MARK: Looking on
 
+    /// Shows how far the batch is until the process that owns it lets it go, and says how it ended.
+    func watch(_ found: OwnedJob) async throws -> ExitStatus { try await follow(found) }
+
     /// Waits until the process that owns the batch lets it go, and says how it ended.
     func join(_ found: OwnedJob) async throws -> ExitStatus {
-        let id = found.snapshot.record.id
         console.note("batch \(found.snapshot.record.key) is running in another process; this one waits for it")
+        return try await follow(found)
+    }
+
+    private func follow(_ found: OwnedJob) async throws -> ExitStatus {
+        let id = found.snapshot.record.id
+        var (said, turn) = ("", 0)
         var latest = found
         while latest.owner != nil {
             try await JobFollower.pause(.milliseconds(500))
             guard let job = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first else { break }
             latest = job
+            // As often as the process that runs it says it.
+            turn += 1
+            guard let batch = job.snapshot.batch, turn % 20 == 1 else { continue }
+            let text = BatchText(key: job.snapshot.record.key, batch: batch)
+            if options.isJSON {
+                if text.counts != said { console.data(text.event("batch.progress", job.snapshot.record)) }
+            } else if text.counts != said {
+                console.note(text.counts)
+            }
+            said = text.counts
         }
         switch latest.snapshot.phase(isOwned: false) {
         case .suspended:

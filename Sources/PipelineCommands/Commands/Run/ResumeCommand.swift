@@ -27,7 +27,8 @@ struct ResumeCommand: WorkspaceCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Of a batch that has spent what it may: how much items may cost in all.", valueName: "amount"))
+        help: ArgumentHelp(
+            "Of a batch that has spent what it may: how much items may cost in all.", valueName: "amount"))
     var spend: Double?
 
     @OptionGroup var secrets: SecretInputOptions

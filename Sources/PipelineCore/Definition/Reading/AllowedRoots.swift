@@ -20,6 +20,9 @@ public struct AllowedRoots: OptionSet, Sendable, Hashable {
     /// `inputs.X` has no value yet: the place is the default of an input.
     public static let beforeInputs = AllowedRoots(rawValue: 128)
 
+    /// `ids`
+    public static let ids = AllowedRoots(rawValue: 256)
+
     /// What a template of a stage's request may read.
     public static let request: AllowedRoots = [.stages, .own, .secrets, .job]
     /// What an expression that judges an answer may read.

@@ -100,6 +100,7 @@ struct ExpressionDescriber {
         case .job: scope.job == nil
         case .response: scope.response == nil
         case .part: scope.part == nil
+        case .ids: scope.ids == nil
         }
     }
 }

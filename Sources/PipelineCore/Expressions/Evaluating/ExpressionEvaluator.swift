@@ -117,6 +117,7 @@ extension ExpressionEvaluator {
         case .job(let field): return try present(job(field), "job", "while a job runs", at: range)
         case .response(let field):
             return try present(scope.response, "response", "where an answer is judged", at: range)[field] ?? .null
+        case .ids: return try present(scope.ids, "ids", "in the 'list' of a poll", at: range)
         case .part(let field):
             return try present(scope.part, "part", "in the request for a part of an upload", at: range)[field] ?? .null
         }

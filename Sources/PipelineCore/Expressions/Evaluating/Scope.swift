@@ -45,6 +45,8 @@ public struct Scope: Sendable {
     public var response: JSON?
     /// `part`: an object of `number` from 1, `offset` and `size`
     public var part: JSON?
+    /// `ids`, an array; nil outside of a list that asks for many jobs.
+    public var ids: JSON?
     /// The digest of the part's bytes in lower-case hex, for `part.digest(…)`; nil outside of the request for a part.
     public var partDigest: (@Sendable (DigestAlgorithm) throws(StepFailure) -> String)?
     /// What was obtained so far.

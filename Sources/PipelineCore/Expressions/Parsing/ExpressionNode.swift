@@ -62,6 +62,7 @@ struct ExpressionNode: Sendable {
         case job(String)
         case response(String)
         case part(String)
+        case ids
     }
 
     /// Whether a function in it needs a file, the time or chance.

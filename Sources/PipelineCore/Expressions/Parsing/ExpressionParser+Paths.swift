@@ -2,7 +2,9 @@ import JSONPath
 
 /// Paths: a root, the names that must be written out after it, and members.
 extension ExpressionParser {
-    static let roots = ["inputs", "env", "secrets", "stages", "self", "item", "index", "job", "response", "part"]
+    static let roots = [
+        "inputs", "env", "secrets", "stages", "self", "item", "index", "job", "response", "part", "ids",
+    ]
     static let fields = [
         "job": ["id", "key", "item", "started"], "response": ["status", "headers", "body"],
         "part": ["number", "offset", "size", "digest"],
@@ -29,6 +31,7 @@ extension ExpressionParser {
             return try call(.partDigest, at: start)
         case "item": root = .item
         case "index": root = .index
+        case "ids": root = .ids
         case "stages":
             let id = try written(after: name, at: start, example: "stages.ID.CAPTURE")
             return try captures(.stage(id), text: "stages.\(id)", at: start)

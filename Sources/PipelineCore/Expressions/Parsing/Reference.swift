@@ -30,6 +30,8 @@ public struct Reference: Sendable, Hashable {
         case response(String)
         /// `part.number`, `part.offset`, `part.size` or `part.digest(…)`; its field
         case part(String)
+        /// `ids`, those that a list is asked for
+        case ids
     }
 
     public let root: Root

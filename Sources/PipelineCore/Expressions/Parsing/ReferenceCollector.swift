@@ -82,6 +82,7 @@ struct ReferenceCollector {
         case .job(let field): .job(field)
         case .response(let field): .response(field)
         case .part(let field): .part(field)
+        case .ids: .ids
         }
     }
 }

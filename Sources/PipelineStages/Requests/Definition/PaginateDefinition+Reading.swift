@@ -39,6 +39,36 @@ extension PaginateDefinition {
 }
 
 extension PaginateDefinition {
+    /// The keys by which a list that has its own `items` says how its pages are found.
+    struct ListFields: Sendable {
+        private let next: Field<NextPage>
+        private let maximum: Field<Setting<Int>>
+
+        init(_ roots: AllowedRoots) {
+            next = Field(
+                "next", NextFields(roots).type, examples: [["link": "next"]],
+                "How the next page is found, of a list that is not asked for ids.")
+            maximum = Field(
+                "maxPages", FieldType<Setting<Int>>.count(1...1_000_000_000, roots: roots),
+                "The most pages that are fetched.")
+        }
+
+        var all: [any AnyField] { [next, maximum] }
+
+        /// Nil where there is one page.
+        func read(_ reader: ObjectReader, items: PageItems) -> PaginateDefinition? {
+            let step = reader.optional(next)
+            let limit = reader.optional(maximum)
+            return step.map {
+                PaginateDefinition(
+                    content: .items(items), rule: $0.rule, source: $0.source, condition: $0.condition, size: $0.size,
+                    first: $0.first, maximumPages: limit, place: reader.place)
+            }
+        }
+    }
+}
+
+extension PaginateDefinition {
     /// The type of `text`: how many lines each page but the first begins with that are left out.
     private static func textType(_ roots: AllowedRoots) -> FieldType<Setting<Int>> {
         let skipLines = Field(
@@ -65,7 +95,7 @@ extension FieldType where Value == PaginateDefinition.Condition {
 }
 
 /// What `next` says.
-private struct NextPage: Sendable {
+fileprivate struct NextPage: Sendable {
     var rule: PageRule
     var source: PaginateDefinition.Source
     var condition: PaginateDefinition.Condition?

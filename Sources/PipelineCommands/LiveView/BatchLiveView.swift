@@ -1,0 +1,61 @@
+import Dispatch
+import PipelineCore
+import PipelineKit
+import Synchronization
+
+/// The live view of a batch on a terminal, redrawn in place: a bar for the batch and for each stage, the items at work as room
+/// allows, the last failures.
+final class BatchLiveView: Sendable {
+    private struct State {
+        var model: BatchLiveModel
+        var drawn: [StyledText] = []
+        var width = 0
+        var isFinished = false
+        /// Lines that are to stand above the picture.
+        var above: [String] = []
+    }
+
+    private let state: Mutex<State>
+    private let console: Console
+    /// Only made, started and cancelled, never changed.
+    nonisolated(unsafe) private let timer: any DispatchSourceTimer
+
+    init(console: Console, key: String, stages: [String], batch: BatchRecord) {
+        self.console = console
+        state = Mutex(State(model: BatchLiveModel(key: key, stages: stages, batch: batch, started: SystemClock().now)))
+        timer = DispatchSource.makeTimerSource(queue: .global())
+        timer.schedule(deadline: .now(), repeating: .milliseconds(200), leeway: .milliseconds(50))
+        timer.setEventHandler { [weak self] in self?.draw() }
+        timer.activate()
+    }
+
+    func show(_ event: JobEvent) { state.withLock { $0.model.apply(event) } }
+    func take(_ news: BatchNews) { state.withLock { $0.model.apply(news) } }
+    /// Writes a line of data above the picture.
+    func data(_ line: String) { state.withLock { $0.above.append(line) } }
+
+    func finish() {
+        timer.cancel()
+        draw()
+        state.withLock { state in
+            guard !state.isFinished else { return }
+            state.isFinished = true
+            console.raw(LiveView.erasing(state.drawn, console.size))
+        }
+    }
+
+    private func draw() {
+        state.withLock { state in
+            guard !state.isFinished else { return }
+            let size = console.size
+            let rows = state.model.rows(width: size.columns, height: size.rows - 1, now: SystemClock().now)
+            guard rows != state.drawn || size.columns != state.width || !state.above.isEmpty else { return }
+            console.raw(LiveView.erasing(state.drawn, size))
+            for line in state.above { console.data(line) }
+            state.above = []
+            console.raw(rows.map { console.rendered($0) + "\n" }.joined())
+            state.drawn = rows
+            state.width = size.columns
+        }
+    }
+}

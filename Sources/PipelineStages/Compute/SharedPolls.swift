@@ -1,0 +1,123 @@
+import PipelineCore
+import Synchronization
+
+/// Brings the polls of many jobs together, of all jobs of the process, so that one list request asks for all that are due.
+///
+/// Nothing of it is kept: a process that starts again asks anew.
+public final class SharedPolls: Sendable {
+    /// What a list said of the jobs that were asked for, by their ids; those that it does not name are missing.
+    typealias Entries = [String: ServiceResponse]
+
+    private struct Waiting {
+        let id: String
+        let answer: CheckedContinuation<ServiceResponse?, Never>
+    }
+
+    private struct Group {
+        /// Whether somebody will ask for all who come now.
+        var isGathering = false
+        var waiting: [Int: Waiting] = [:]
+        /// When jobs of the group will ask, in order.
+        var times: [Timestamp] = []
+    }
+
+    private struct State {
+        var groups: [String: Group] = [:]
+        var lastTicket = 0
+    }
+
+    private let state = Mutex(State())
+    private let gather: @Sendable () async -> Void
+
+    /// How often more are waited for while more come.
+    private static let gatherings = 6
+
+    /// - Parameter gather: waits for as long as those may take who are due at the same moment.
+    public init(gather: @escaping @Sendable () async -> Void = { try? await Task.sleep(for: .milliseconds(20)) }) {
+        self.gather = gather
+    }
+
+    /// What a list says of a job; nil when the job is to be asked for alone.
+    ///
+    /// The first who comes asks for all who come with it; one due job alone is asked for alone.
+    /// - Parameters:
+    ///   - group: who may share a list: the same service, request and account.
+    ///   - atMost: how many ids are asked for at a time.
+    ///   - ask: sends the list request for these ids.
+    func entry(
+        of id: String, in group: String, atMost: Int, ask: ([String]) async -> Entries
+    ) async -> ServiceResponse? {
+        let ticket = state.withLock { state -> Int? in
+            if !state.groups[group, default: Group()].isGathering {
+                state.groups[group, default: Group()].isGathering = true
+                return nil
+            }
+            state.lastTicket += 1
+            return state.lastTicket
+        }
+        if let ticket { return await answer(to: ticket, of: id, in: group) }
+        return await lead(id, group, atMost, ask)
+    }
+
+    /// Waits for the answer to a request that another call makes.
+    private func answer(to ticket: Int, of id: String, in group: String) async -> ServiceResponse? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isIn = state.withLock { state in
+                    // Who comes just after the others have gone asks alone.
+                    guard state.groups[group]?.isGathering == true, !Task.isCancelled else { return false }
+                    state.groups[group]?.waiting[ticket] = Waiting(id: id, answer: continuation)
+                    return true
+                }
+                if !isIn { continuation.resume(returning: nil) }
+            }
+        } onCancel: {
+            state.withLock { $0.groups[group]?.waiting.removeValue(forKey: ticket) }?.answer.resume(returning: nil)
+        }
+    }
+
+    private func lead(
+        _ id: String, _ group: String, _ atMost: Int, _ ask: ([String]) async -> Entries
+    ) async -> ServiceResponse? {
+        var known = -1
+        for _ in 0..<Self.gatherings {
+            let count = state.withLock { $0.groups[group]?.waiting.count ?? 0 }
+            if count == known { break }
+            known = count
+            await gather()
+        }
+        let others = state.withLock { state in
+            defer {
+                state.groups[group]?.isGathering = false
+                state.groups[group]?.waiting = [:]
+            }
+            return (state.groups[group]?.waiting ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+        }
+        guard !others.isEmpty else { return nil }
+        var ids = [id]
+        var asked: Set<String> = [id]
+        for other in others where asked.insert(other.id).inserted { ids.append(other.id) }
+        var mine: ServiceResponse?
+        for start in stride(from: 0, to: ids.count, by: max(1, atMost)) {
+            let chunk = Array(ids[start..<min(start + max(1, atMost), ids.count)])
+            let entries = await ask(chunk)
+            mine = mine ?? entries[id]
+            for other in others where chunk.contains(other.id) { other.answer.resume(returning: entries[other.id]) }
+        }
+        return mine
+    }
+
+    /// The time at which a job of the group asks: the latest at which another one will, from the earliest that its own plan
+    /// allows on, or else its own.
+    func align(_ due: Timestamp, notBefore earliest: Timestamp, in group: String, now: Timestamp) -> Timestamp {
+        state.withLock { state in
+            var times = state.groups[group, default: Group()].times
+            times.removeAll { $0 < now }
+            let after = times.firstIndex { $0 > due } ?? times.count
+            let isShared = after > 0 && times[after - 1] >= earliest
+            if !isShared { times.insert(due, at: after) }
+            state.groups[group, default: Group()].times = times
+            return isShared ? times[after - 1] : due
+        }
+    }
+}

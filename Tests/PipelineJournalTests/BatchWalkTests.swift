@@ -1,0 +1,99 @@
+import Foundation
+import JSONPath
+import PipelineCore
+import Testing
+
+@testable import PipelineJournal
+
+/// Random walks over the rows of a batch, the process dying between any two commits: `PIPELINE_WALKS=100,1000` says how many
+/// seeds and items.
+@Suite("A batch's rows over crashes")
+struct BatchWalkTests {
+    private struct Seeded: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state = state &+ 0x9E37_79B9_7F4A_7C15
+            var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    private static let size: (seeds: Int, items: Int) = {
+        let parts = (ProcessInfo.processInfo.environment["PIPELINE_WALKS"] ?? "").split(separator: ",").compactMap {
+            Int($0)
+        }
+        return parts.count == 2 ? (parts[0], parts[1]) : (4, 120)
+    }()
+
+    @Test("no item is lost, begun twice or counted wrong", arguments: 0..<BatchWalkTests.size.seeds)
+    func walk(seed: Int) async throws {
+        var random = Seeded(state: UInt64(seed))
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let count = Self.size.items
+        var job = JobSnapshot.example(1, key: "june")
+        job.steps = [:]
+        var journal = try world.openSQLite()
+        let batch = BatchRecord(sources: ["x"], folder: "/", settings: BatchSettings(atOnce: 16))
+        var lease = try await journal.create(batch, job: job, events: [], owner: OwnerID("owner-0"))
+        var read = 0
+        var begun: [String: Int] = [:]
+        var succeeded: Set<String> = []
+        var running: [ItemRecord] = []
+        var lives = 0
+        while true {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0...1 where read < count:
+                // Rows that were read before a crash come again: they change nothing.
+                let first = max(0, read - Int.random(in: 0...5, using: &random))
+                let last = min(count, read + Int.random(in: 1...40, using: &random))
+                let items = (first..<last).map { number in
+                    NewItem(key: "k\(number)", line: number, inputs: ["n": .number(JSONNumber(number))])
+                }
+                _ = try await journal.reread(
+                    lease, as: try #require(try await journal.batch(lease.job)), of: job.record)
+                _ = try await journal.add(
+                    items, place: ReadingPlace(source: 0, offset: Int64(last)), isRead: last == count,
+                    replacesChanged: false, to: lease)
+                read = last
+            case 2...4:
+                let claimed = try await journal.claimItems(Int.random(in: 1...16, using: &random), of: lease)
+                for item in claimed {
+                    #expect(!running.contains { $0.number == item.number }, "begun twice: \(item.key)")
+                    #expect(!succeeded.contains(item.key), "done again: \(item.key)")
+                    begun[item.key, default: 0] += 1
+                }
+                running += claimed
+            case 5...8 where !running.isEmpty:
+                var item = running.remove(at: Int.random(in: 0..<running.count, using: &random))
+                item.state = [.succeeded, .succeeded, .failed, .suspended, .unknown].randomElement(using: &random)!
+                item.ended = item.state.isEnded ? .at(9) : nil
+                item.cost = item.state == .succeeded ? 0.25 : nil
+                if item.state == .failed { item.failure = ItemFailure(stage: "a", failure: StepFailure("no")) }
+                if item.state == .succeeded { succeeded.insert(item.key) }
+                _ = try await journal.finish(item, of: lease)
+            case 9:
+                // The process dies: what was running is begun again by the next.
+                lives += 1
+                running = []
+                await journal.close()
+                journal = try world.openSQLite()
+                lease = try await journal.acquire(job.record.id, for: OwnerID("owner-\(lives)"))
+                _ = try await journal.retryItems(in: [.running, .suspended, .unknown], keys: nil, of: lease)
+                if Bool.random(using: &random) {
+                    _ = try await journal.retryItems(in: [.failed], keys: nil, of: lease)
+                }
+            default: break
+            }
+            let wrong = try await journal.reader.read { (reader) throws(JournalFailure) in try reader.wrongCounts() }
+            #expect(wrong.isEmpty)
+            if !wrong.isEmpty { return }
+            if read == count, succeeded.count == count { break }
+        }
+        let end = try #require(try await journal.batch(lease.job))
+        #expect(end.count(.succeeded) == count && end.itemCount == count && begun.count == count)
+        #expect(end.cost == Double(count) / 4)
+        await journal.close()
+    }
+}

@@ -1,0 +1,227 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+import PipelineStages
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// The parameters of a URL, as far as these tests write them.
+private enum PlainQuery {
+    static func pairs(_ query: String) -> [(name: String, value: String)] {
+        query.split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            let value = parts.count > 1 ? parts[1].split(separator: "%2C").joined(separator: ",") : ""
+            return (parts.first ?? "", value)
+        }
+    }
+}
+
+/// Polls that jobs share: a list saves requests, and decides nothing but what the poll of the one job would.
+@Suite("A list for many polls")
+struct SharedPollTests {
+    /// A service of jobs that end at rounds of their own, and whose list lies.
+    private final class Service: Sendable {
+        enum Lie: CaseIterable {
+            case none, missing, stale, shuffled, twice, cut, tooMany, early, refused, trouble, noJSON
+        }
+
+        struct State {
+            var round = 0
+            var ends: [String: Int] = [:]
+            var lists = 0
+            var singles = 0
+            var largest = 0
+            var random = SystemRandomNumberGenerator()
+            var lie = Lie.none
+        }
+
+        let state = Mutex(State())
+        let mostIDs: Int
+        init(mostIDs: Int = .max) { self.mostIDs = mostIDs }
+
+        var network: Network {
+            Network(
+                transport: ScriptedTransport { request, _ async throws(ExchangeFailure) in
+                    self.answer(request)
+                })
+        }
+
+        private func answer(_ request: RequestDescription) -> HTTPExchangeResponse {
+            let (status, body) = state.withLock { state -> (Int, String) in
+                if request.method == .post {
+                    let id = "j\(state.ends.count + 1)"
+                    state.ends[id] = 1 + state.ends.count % 12
+                    return (200, #"{"id": "\#(id)"}"#)
+                }
+                let path = URLParts(request.url)?.path ?? ""
+                if path.hasPrefix("/v1/jobs/") {
+                    state.singles += 1
+                    return (200, Self.entry(String(path.dropFirst(9)), state))
+                }
+                state.lists += 1
+                let pairs = request.query + PlainQuery.pairs(URLParts(request.url)?.query ?? "")
+                let asked = pairs.first { $0.name == "ids" }?.value.split(separator: ",").map(String.init)
+                return list(asked ?? state.ends.keys.sorted(), &state)
+            }
+            return HTTPExchangeResponse(status: status, body: Array(body.utf8), url: request.url)
+        }
+
+        private static func entry(_ id: String, _ state: State, at round: Int? = nil) -> String {
+            let isDone = (round ?? state.round) >= state.ends[id] ?? .max
+            return #"{"id": "\#(id)", "state": "\#(isDone ? "done" : "busy")"}"#
+        }
+
+        private func list(_ ids: [String], _ state: inout State) -> (Int, String) {
+            if ids.count > mostIDs { return (413, "too long") }
+            state.largest = max(state.largest, ids.count)
+            var entries = ids.map { Self.entry($0, state) }
+            switch state.lie {
+            case .none: break
+            case .missing: entries = entries.enumerated().filter { $0.offset % 3 != 0 }.map(\.element)
+            case .stale: entries = ids.map { Self.entry($0, state, at: 0) }
+            case .shuffled: entries.shuffle(using: &state.random)
+            case .twice: entries += ids.map { Self.entry($0, state, at: .max) }
+            case .cut: return (200, String("[\(entries.joined(separator: ","))]".dropLast(12)))
+            case .tooMany: entries += (1...500).map { #"{"id": "x\#($0)", "state": "done"}"# } + ["7", "null", "[]"]
+            case .early: entries = ids.map { Self.entry($0, state, at: .max) }
+            case .refused: return (400, #"{"error": "no"}"#)
+            case .trouble: return (500, "down")
+            case .noJSON: return (200, "<html>")
+            }
+            return (200, "[\(entries.joined(separator: ","))]")
+        }
+    }
+
+    private func benches(
+        _ count: Int, _ service: Service, list: String = #""query": { "ids": "${{ join(ids, ',') }}" }"#,
+        isCounted: Bool = true
+    ) throws -> [StageBench] {
+        // Long enough for all who are called at once, where they are counted.
+        let polls = SharedPolls {
+            if isCounted { try? await Task.sleep(for: .milliseconds(250)) }
+            for _ in 0..<300 { await Task.yield() }
+        }
+        return try (0..<count).map { _ in
+            try StageBench(
+                """
+                { "id": "model", "kind": "compute", "service": "api",
+                  "submit": { "POST": "/jobs", "once": { "resend": true }, "capture": { "id": "$.id" } },
+                  "poll": { "GET": "/jobs/${{ self.id }}", "every": "10s", "status": "$.state", "succeeded": ["done"],
+                            "list": { "GET": "/jobs", \(list), "items": "$[*]", "id": "$.id", "atMost": 20 } } }
+                """, network: service.network, polls: polls)
+        }
+    }
+
+    /// Calls all that have not ended at once, and gives those that ended.
+    private func round(_ benches: [StageBench], _ open: inout Set<Int>) async -> Set<Int> {
+        let calls = open.map { index in
+            (index, benches[index].stage, benches[index].checkpoint, benches[index].host)
+        }
+        let results = await withTaskGroup(of: (Int, Result<StageOutcome<[UInt8]>, StageFailure>).self) { group in
+            for (index, stage, checkpoint, host) in calls {
+                group.addTask { (index, await stage.resume(checkpoint, host)) }
+            }
+            var all: [(Int, Result<StageOutcome<[UInt8]>, StageFailure>)] = []
+            for await result in group { all.append(result) }
+            return all
+        }
+        var ended: Set<Int> = []
+        for (index, result) in results {
+            switch result {
+            case .success(.waiting(let bytes, let until, _)):
+                benches[index].checkpoint = bytes
+                if let time = until.time { benches[index].host.read { $0.now = max($0.now, time) } }
+            case .success(.finished): ended.insert(index)
+            default: Issue.record("\(index): \(result)")
+            }
+        }
+        open.subtract(ended)
+        return ended
+    }
+
+    @Test("one request asks for all that are due, in chunks; the end of a job is confirmed by its own poll")
+    func honest() async throws {
+        let service = Service()
+        let benches = try benches(50, service)
+        for bench in benches { await bench.resume() }
+        var open = Set(benches.indices)
+        _ = await round(benches, &open)
+        let state = service.state.withLock { $0 }
+        #expect(state.lists == 3 && state.singles == 0 && state.largest == 20, "\(state)")
+        service.state.withLock { $0.round = 100 }
+        #expect(await round(benches, &open).count == 50)
+        let after = service.state.withLock { $0 }
+        #expect(after.lists == 6 && after.singles == 50, "\(after)")
+    }
+
+    @Test("one due job is asked for alone")
+    func alone() async throws {
+        let service = Service()
+        let benches = try benches(1, service)
+        await benches[0].resume()
+        await benches[0].resume()
+        #expect(service.state.withLock { $0.lists == 0 && $0.singles == 1 })
+    }
+
+    @Test("a list that is refused for its length is asked for in halves")
+    func halves() async throws {
+        let service = Service(mostIDs: 6)
+        let benches = try benches(20, service)
+        for bench in benches { await bench.resume() }
+        var open = Set(benches.indices)
+        _ = await round(benches, &open)
+        let state = service.state.withLock { $0 }
+        #expect(state.singles == 0 && state.largest == 5 && state.lists == 7, "\(state)")
+    }
+
+    @Test("a list without ids is asked once for all")
+    func filtered() async throws {
+        let service = Service()
+        let benches = try benches(15, service, list: #""query": { "limit": 100 }, "next": { "link": "next" }"#)
+        for bench in benches { await bench.resume() }
+        var open = Set(benches.indices)
+        _ = await round(benches, &open)
+        #expect(service.state.withLock { $0.lists == 1 && $0.singles == 0 })
+    }
+
+    @Test("a list that lies ends no job early, hides none for long, and fails none", arguments: 0..<20)
+    func lies(seed: Int) async throws {
+        let service = Service(mostIDs: seed % 3 == 0 ? 7 : .max)
+        let benches = try benches(24, service, isCounted: false)
+        for bench in benches { await bench.resume() }
+        var open = Set(benches.indices)
+        var ends: [Int: Int] = [:]
+        for number in 1...40 where !open.isEmpty {
+            service.state.withLock { state in
+                state.round = number
+                state.lie = Service.Lie.allCases[(number * 7 + seed) % Service.Lie.allCases.count]
+            }
+            for index in await round(benches, &open) { ends[index] = number }
+        }
+        #expect(open.isEmpty)
+        let truth = service.state.withLock(\.ends)
+        for (index, bench) in benches.enumerated() {
+            let id = try #require(bench.captures["id"]?.string)
+            let end = try #require(ends[index])
+            let first = try #require(truth[id])
+            #expect(end >= first && end <= first + 11, "\(id): ended at \(end), and in truth at \(first)")
+        }
+    }
+
+    @Test("a list without ids of jobs to tell its entries by is a mistake that is told")
+    func noID() {
+        let report = StageBench.report(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "poll": { "GET": "/jobs/7", "status": "$.state", "succeeded": ["done"],
+                        "list": { "GET": "/jobs", "items": "$[*]", "id": "$.id" } } }
+            """)
+        #expect(report.contains("the submit captures nothing called 'id'"), "\(report)")
+        let misplaced = StageBench.report(
+            #"{ "id": "a", "kind": "request", "service": "api", "request": { "GET": "/x", "query": { "a": "${{ ids }}" } } }"#
+        )
+        #expect(misplaced.contains("'list' of a poll"), "\(misplaced)")
+    }
+}
