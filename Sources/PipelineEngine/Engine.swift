@@ -83,8 +83,11 @@ public struct Engine: Sendable {
         }
         let snapshot = JobSnapshot(record: record, steps: Dictionary(uniqueKeysWithValues: steps), mode: mode)
         let lease = Lease(job: record.id, owner: ports.owner, epoch: 0)
+        // What begins with the job is foretold from them.
+        var marks = EstimateMarks()
+        if begins { marks.samples = await history?.samples(of: record.pipeline, at: ports.clock.now) ?? [:] }
         let executor = executor(
-            snapshot, plan, lease, secretInputs, secrets: found, settings: settings(interactivity))
+            snapshot, plan, lease, secretInputs, secrets: found, settings: settings(interactivity), marks: marks)
         return JobHandle(executor: executor, job: record.id, lease: try await executor.create(begins: begins))
     }
 

@@ -62,4 +62,22 @@ import Testing
         #expect(samples.count == 6 && samples.count { $0.p50 != nil } == 5, "\(samples.map(\.p50))")
         #expect(samples.allSatisfy { $0.subject == "model" && !$0.isRunning })
     }
+
+    @Test("what begins with a job is foretold too, once the job is journaled")
+    func foretoldAtOnce() throws {
+        let kind = StageKind.scripted("model", work: .remoteJob(submits: false, isPushed: false)) {
+            _, saved, context async throws(StageFailure) in
+            if saved != nil { return .finished([:]) }
+            return .waiting("1", until: .at(context.now + .seconds(10)), WaitReason(.poll))
+        }
+        let bench = EngineBench(#"{ "id": "a", "kind": "model" }"#, kinds: [kind])
+        #expect(bench.end(of: bench.live(job: "j1")) == .success(.ended(.succeeded)))
+        #expect(bench.end(of: bench.live(job: "j2")) == .success(.ended(.succeeded)))
+        let samples = bench.memory.image.samples
+        #expect(samples.map { $0.p50 != nil } == [false, true])
+        let published = bench.diary.all.filter { $0.hasPrefix("publish ") }
+        let began = try #require(published.lastIndex(of: "publish job.started"))
+        let foretold = try #require(published.firstIndex(of: "publish estimate.changed"))
+        #expect(began < foretold, "\(published)")
+    }
 }

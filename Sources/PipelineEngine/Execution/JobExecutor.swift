@@ -258,7 +258,8 @@ actor JobExecutor {
                     inputs.append(.found(.cancellation(key, problem: try await cancelAtService(key))))
                 case .expect(.resume(let resume)): await ports.gate?.expect(resume)
                 case .expect(.none): await ports.gate?.forget(snapshot.record.id)
-                case .publish(let event): ports.observe(event)
+                // Of a job that is not journaled yet nobody is told anything.
+                case .publish(let event): if lease.epoch == 0 { actions.append(command) } else { ports.observe(event) }
                 case .stop(let key): calls[key]?.stop()
                 case .call, .deliver: actions.append(command)
                 case .continue: break
@@ -310,8 +311,9 @@ actor JobExecutor {
             switch action {
             case .call(let key): call(key, &group)
             case .deliver(let record): deliver(record, &group)
+            case .publish(let event): ports.observe(event)
             case .commit, .prepare, .evaluateItems, .evaluateWarnings, .enterResume, .enterAuthentication,
-                .evaluateCondition, .attend, .cancelAtService, .expect, .publish, .stop, .continue, .wait, .park,
+                .evaluateCondition, .attend, .cancelAtService, .expect, .stop, .continue, .wait, .park,
                 .finish:
                 break
             }
