@@ -26,12 +26,17 @@ demo: dependencies ## Start the demonstration service, turn a selfie (VIDEO=me.y
 .PHONY: test
 test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build
 	@.scripts/peers >/dev/null || true
+	@.scripts/readers >/dev/null || true
 	@.scripts/test $(CHECK) --no-parallel
 	@SEEDS=20000 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
 .PHONY: peers
 peers: ## Get servers that others wrote, from PyPI, for the tests of uploads (make test does so too)
 	@.scripts/peers
+
+.PHONY: readers
+readers: ## Get readers that others wrote, from PyPI, for the tests of metrics and traces (make test does so too)
+	@.scripts/readers
 
 .PHONY: test-fast
 test-fast: dependencies ## Run the tests that need no processes and no sockets

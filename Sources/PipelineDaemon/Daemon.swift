@@ -1,8 +1,10 @@
 import Glibc
 import JSONPath
+import Logging
 import PipelineCore
 import PipelineEngine
 import PipelineKit
+import PipelineMetrics
 
 /// The background owner of a state folder: drives its jobs, wakes them in time, answers on the control socket.
 ///
@@ -12,6 +14,8 @@ final class Daemon: Sendable {
     struct Options: Sendable {
         /// Where pushes are taken, HOST:PORT; nil for loopback and a port that is free.
         var listen: String?
+        /// Where metrics are given out, HOST:PORT; nil for nowhere.
+        var metrics: String?
         /// Where a starter waits to hear that it listens.
         var readyDescriptor: Int32?
         /// After how long without a job it ends by itself; nil for never.
@@ -22,6 +26,7 @@ final class Daemon: Sendable {
     private let options: Options
     private let log: DaemonLog
     private let manager: ServiceManager
+    private let workspace: Workspace
     private let journal: Workspace.Journal
     private let jobs: DaemonJobs
     private let scheduler: JobScheduler
@@ -36,7 +41,7 @@ final class Daemon: Sendable {
         self.options = options
         self.log = log
         manager = ServiceManager(environment: settings.environment)
-        let workspace = Workspace(settings: settings)
+        workspace = Workspace(settings: settings)
         journal = try workspace.openBackgroundJournal()
         let secrets = try workspace.secrets()
         let engine = try workspace.engine(journal: journal, secrets: secrets) { _ in }
@@ -56,6 +61,7 @@ final class Daemon: Sendable {
         let requests = journal.requests(for: journal.owner)
         let attentions = journal.attentions()
         let receiver = try await startReceiver()
+        let metrics = try await startMetrics()
         let control = ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) })
         control.start()
         for number in [SIGPIPE, SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
@@ -74,7 +80,9 @@ final class Daemon: Sendable {
         }
         control.close()
         await receiver?.stop()
+        await metrics?.stop()
         if manager.listener == nil { unlink(ControlAddress(stateFolder: settings.stateFolder).path) }
+        await workspace.finish()
         await journal.close()
         log.note("stopped")
     }
@@ -102,6 +110,15 @@ final class Daemon: Sendable {
             at: address, isKnown: { await desk.isKnown($0) }, answer: { await desk.answer($0) })
         log.note("pushes are taken on \(address.host):\(receiver.port)")
         return receiver
+    }
+
+    private func startMetrics() async throws -> MetricsServer? {
+        guard let text = options.metrics else { return nil }
+        let address = try ListenAddress(parsing: text)
+        let server = try await MetricsServer.start(
+            at: address, page: MetricsPage(settings: settings, journal: journal))
+        log.note("metrics are given out on http://\(address.host):\(server.port)/metrics")
+        return server
     }
 
     private var loopbackAddress: String? {
@@ -151,7 +168,7 @@ final class Daemon: Sendable {
                 for job in try await journal.backgroundJobs(at: clock.now) { scheduler.take(job) }
                 for job in try await journal.untoldJobs() { scheduler.take(job) }
             } catch {
-                log.note("the journal can't be searched: \(error)")
+                log.note("the journal can't be searched: \(error)", level: .error)
             }
             guard (try? await clock.sleep(until: clock.now + Self.searchInterval)) != nil else { return }
         }

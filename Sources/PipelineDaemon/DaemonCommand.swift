@@ -1,5 +1,7 @@
 import ArgumentParser
+import Assertions
 import Glibc
+import Logging
 import PipelineCore
 import PipelineKit
 
@@ -37,20 +39,33 @@ struct DaemonCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where pushes are taken; loopback and any port by default.", valueName: "addr"))
     var listen: String?
 
+    @Option(help: ArgumentHelp("Where metrics are given out, for example 127.0.0.1:9477.", valueName: "addr"))
+    var metrics: String?
+
+    @Option(help: ArgumentHelp("The form of the log's lines: logfmt or json.", valueName: "format"))
+    var logFormat: LogFormat = .logfmt
+
+    @Option(
+        help: ArgumentHelp(
+            "The least important that is logged: trace, debug, info, notice, warning, error or critical.",
+            valueName: "level"))
+    var logLevel: LogLevel = .info
+
     @Flag(help: "Say on descriptor 3 when ready, and end after a while without jobs.")
     var onDemand = false
 
     func run() async throws {
-        let log = DaemonLog(clock: SystemClock())
+        let log = DaemonLog(clock: SystemClock(), format: logFormat, level: logLevel.level)
         let settings: Settings
         do throws(DefinitionError) {
             settings = try Settings(
                 stateFolder: stateDir, secretsFile: secretsFile, plugins: plugins,
                 completing: ProcessEnvironment.all)
         } catch {
-            log.note("cannot start: the configuration is wrong: \(error.report)")
+            log.note("cannot start: the configuration is wrong: \(error.report)", level: .error)
             throw ExitCode(2)
         }
+        Assertions.use(AssertionFiles(settings: settings))
         // Nobody's folder is kept from being unmounted.
         chdir("/")
         umask(0o077)
@@ -58,18 +73,18 @@ struct DaemonCommand: AsyncParsableCommand {
             let daemon = try Daemon(settings: settings, log: log, options: options(settings.environment))
             try await daemon.run()
         } catch let failure as JournalFailure {
-            log.note("cannot start: \(Self.sentence(failure, settings))")
+            log.note("cannot start: \(Self.sentence(failure, settings))", level: .error)
             throw ExitCode(1)
         } catch let failure as StepFailure {
-            log.note("cannot start: \(failure.title)")
-            if let hint = failure.hint { log.note("hint: \(hint)") }
+            log.note("cannot start: \(failure.title)", level: .error)
+            if let hint = failure.hint { log.note("hint: \(hint)", level: .error) }
             throw ExitCode(1)
         }
     }
 
     private func options(_ environment: [String: String]) -> Daemon.Options {
         Daemon.Options(
-            listen: listen ?? environment["PIPELINE_LISTEN"],
+            listen: listen ?? environment["PIPELINE_LISTEN"], metrics: metrics ?? environment["PIPELINE_METRICS"],
             readyDescriptor: onDemand ? BackgroundOwner.readyDescriptor : nil,
             idleLimit: onDemand ? .seconds(600) : nil)
     }

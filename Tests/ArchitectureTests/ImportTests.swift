@@ -6,27 +6,36 @@ import Testing
     /// The modules of ours that each target may import.
     static let allowed: [(target: String, modules: Set<String>)] = [
         ("JSONPath", []),
+        ("Assertions", []),
         ("NetworkTasks", []),
         ("PipelineCore", ["JSONPath"]),
         ("PipelineHTTP", ["CCurl", "CZlib", "NetworkTasks"]),
-        ("PipelineEngine", ["JSONPath", "PipelineCore"]),
+        ("PipelineEngine", ["Assertions", "JSONPath", "PipelineCore"]),
         ("PipelineSQLite", ["CSQLite"]),
-        ("PipelineJournal", ["CSQLite", "JSONPath", "PipelineCore", "PipelineHTTP", "PipelineSQLite"]),
+        ("PipelineJournal", ["Assertions", "CSQLite", "JSONPath", "PipelineCore", "PipelineHTTP", "PipelineSQLite"]),
         (
             "PipelineStages",
             ["CArchive", "CFiles", "COpenSSL", "JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]
         ),
         ("PipelineNotifier", ["CCurl", "JSONPath", "PipelineCore", "PipelineHTTP"]),
+        ("PipelineTraces", ["JSONPath", "PipelineCore", "PipelineHTTP"]),
         (
             "PipelineKit",
             [
-                "JSONPath", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal", "PipelineNotifier",
-                "PipelineStages",
+                "Assertions", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal",
+                "PipelineNotifier", "PipelineStages", "PipelineTraces",
             ]
         ),
-        ("PipelineCommands", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelineStages"]),
+        (
+            "PipelineCommands",
+            ["Assertions", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelineStages"]
+        ),
         ("pipeline", ["PipelineCommands"]),
-        ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit"]),
+        ("PipelineMetrics", ["PipelineCore", "PipelineKit"]),
+        (
+            "PipelineDaemon",
+            ["Assertions", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelineMetrics"]
+        ),
         ("pipeline-daemon", ["PipelineDaemon"]),
         ("example-pipeline", ["PipelineCommands", "PipelineKit"]),
         ("example-network", ["PipelineHTTP"]),

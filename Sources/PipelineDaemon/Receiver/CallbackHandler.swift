@@ -1,4 +1,5 @@
 import JSONPath
+import Logging
 import PipelineCore
 import PipelineKit
 
@@ -29,7 +30,7 @@ struct CallbackHandler: Sendable {
             }
             return try await answer(push, for: address.step, token: address.token, of: job, at: now)
         } catch {
-            log.note("a push for job \(address.job) could not be kept: \(error)")
+            log.note("a push for job \(address.job) could not be kept: \(error)", level: .error, job: address.job)
             return .later
         }
     }
@@ -59,7 +60,8 @@ struct CallbackHandler: Sendable {
         var scope = await scope(for: step, of: job, in: plan)
         switch Self.proof(of: callback.verification, in: scope) {
         case .failure:
-            log.note("a push for \(step) of job \(id) needs a secret that is not here")
+            log.note(
+                "a push for \(step) of job \(id) needs a secret that is not here", level: .warning, job: id, step: step)
             return .later
         case .success(let proof):
             if let proof, !proof.accepts(push, now: now.milliseconds / 1000) { return .unverified }
@@ -69,7 +71,8 @@ struct CallbackHandler: Sendable {
             guard (try? condition.evaluateCondition(in: scope)) == true else { return .taken }
         }
         let receipt = try await journal.post(Callback(id: name(of: push, callback), time: now), to: step, of: id)
-        log.note("a push for \(step) of job \(id)" + (receipt.isNew ? "" : ", which had come before"))
+        log.note(
+            "a push for \(step) of job \(id)" + (receipt.isNew ? "" : ", which had come before"), job: id, step: step)
         return .taken
     }
 

@@ -8,6 +8,7 @@ final class NoteBook: Sendable {
         var notes: [StepKey: StepNotes] = [:]
         /// When a step's words were news the last time.
         var heard: [StepKey: Timestamp] = [:]
+        var measured = Measurements()
     }
 
     private let state = Mutex(State())
@@ -19,6 +20,17 @@ final class NoteBook: Sendable {
     func count(_ moved: BytesMoved, of step: StepKey) {
         state.withLock {
             $0.notes[step, default: StepNotes()].moved = $0.notes[step, default: StepNotes()].moved + moved
+        }
+    }
+
+    /// Notes what was measured; it goes with the job's next commit, whichever step's it is.
+    func measure(_ measured: Measurements) { state.withLock { $0.measured.add(measured) } }
+
+    /// What was measured since the last call.
+    func takeMeasurements() -> Measurements {
+        state.withLock { state in
+            defer { state.measured = Measurements() }
+            return state.measured
         }
     }
 

@@ -132,6 +132,8 @@ final class StepHost: StageHost {
 
     func count(_ moved: BytesMoved) { notes.count(moved, of: facts.step) }
 
+    func measure(_ measured: Measurements) { notes.measure(measured) }
+
     func mustAct(before time: Timestamp?) { notes.expire(at: time, facts.step) }
 
     var isOwner: Bool { ports.journal.holds(lease) }

@@ -9,7 +9,7 @@ enum JournalMigrations {
             .init("v1", version1), .init("background", background), .init("pushes", pushes),
             .init("notifications", notifications), .init("expiries", expiries), .init("file-steps", fileSteps),
             .init("found-secrets", foundSecrets), .init("comparisons", comparisons), .init("user-version", userVersion),
-            .init("batches", batches),
+            .init("batches", batches), .init("metrics", metrics), .init("traces", traces),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.

@@ -38,6 +38,7 @@ extension JobRows {
         case .resume(let record): try keep(record, job)
         case .sample(let sample): try keep(sample)
         case .notification(let record): try keep(record, job)
+        case .measured(let measured): try add(measured)
         case .reopened:
             try run(
                 "UPDATE jobs SET ended = NULL, cause = NULL, request = NULL WHERE number = :job", ["job": job])
@@ -138,12 +139,14 @@ extension JobRows {
                 "data": JSON.object(record.data), "failures": record.failures, "failing_since": record.failingSince,
                 "problem": record.problem,
             ])
-        guard written == 1 else { throw .other("notification \(record.id) was sent already") }
+        guard written == 1 else { throw .mistake("notification \(record.id) was sent already") }
     }
 
     /// Appends an event; it must be the next one.
     func insert(_ event: JobEvent, _ job: Int64) throws(JournalFailure) {
-        guard let sequence = event.sequence else { throw .other("an event without a sequence number is not journaled") }
+        guard let sequence = event.sequence else {
+            throw .mistake("an event without a sequence number is not journaled")
+        }
         let inserted = try run(
             """
             INSERT INTO events (job, sequence, time, kind, stage, item, attempt, data)
@@ -155,6 +158,6 @@ extension JobRows {
                 "stage": event.step?.stage, "item": event.step?.item, "attempt": event.attempt,
                 "data": JSON.object(event.data),
             ])
-        guard inserted == 1 else { throw .other("event \(sequence) is not the next one of its job") }
+        guard inserted == 1 else { throw .mistake("event \(sequence) is not the next one of its job") }
     }
 }
