@@ -34,6 +34,7 @@ demo-machines: dependencies ## Run 300 jobs by three workers on a PostgreSQL of 
 test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build
 	@.scripts/peers >/dev/null || true
 	@.scripts/browser >/dev/null || true
+	@.scripts/readers >/dev/null || true
 	@.scripts/test $(CHECK) --no-parallel
 	@SEEDS=20000 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
@@ -51,6 +52,10 @@ screenshots: dependencies browser ## Show each page as a browser does, in .build
 	SCREENSHOTS=$(CURDIR)/.build/screenshots swift test --skip-build --no-parallel --filter BrowserTests.screenshots
 	cp .build/screenshots/dashboard-*.webp Fixtures/Pictures/
 	@echo "see .build/screenshots; the README shows two of them"
+
+.PHONY: readers
+readers: ## Get readers that others wrote, from PyPI, for the tests of metrics and traces (make test does so too)
+	@.scripts/readers
 
 .PHONY: test-fast
 test-fast: dependencies ## Run the tests that need no processes and no sockets

@@ -32,6 +32,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "JSONPath", targets: ["JSONPath"]),
+        .library(name: "Assertions", targets: ["Assertions"]),
         .library(name: "PipelineHTTP", targets: ["PipelineHTTP"]),
         .library(name: "PipelineKit", targets: ["PipelineKit"]),
         .library(name: "PipelineCommands", targets: ["PipelineCommands"]),
@@ -47,6 +48,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
@@ -55,8 +57,11 @@ let package = Package(
     targets: [
         // The flow, from the document to the wire and back.
         .target(name: "JSONPath", swiftSettings: settings),
+        // What should never happen, reported: the one module that all others may use.
+        .target(name: "Assertions", swiftSettings: settings),
         .target(name: "PipelineCore", dependencies: ["JSONPath"], swiftSettings: settings),
-        .target(name: "PipelineEngine", dependencies: ["PipelineCore", "JSONPath"], swiftSettings: settings),
+        .target(
+            name: "PipelineEngine", dependencies: ["Assertions", "PipelineCore", "JSONPath"], swiftSettings: settings),
         .target(
             name: "PipelineStages",
             dependencies: [
@@ -72,8 +77,8 @@ let package = Package(
         .target(
             name: "PipelineJournal",
             dependencies: [
-                "CSQLite", "PipelineSQL", "PipelineSQLite", "PipelinePostgres", "PipelineCore", "PipelineHTTP",
-                "JSONPath",
+                "Assertions", "CSQLite", "PipelineSQL", "PipelineSQLite", "PipelinePostgres", "PipelineCore", 
+                "PipelineHTTP", "JSONPath",
             ],
             swiftSettings: settings),
         .target(name: "PipelineSQL", swiftSettings: settings),
@@ -88,6 +93,10 @@ let package = Package(
         .systemLibrary(name: "CLibarchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .target(name: "CArchive", dependencies: ["CLibarchive"], linkerSettings: [.linkedLibrary("archive")]),
 
+        // Spans for a collector, from the journal.
+        .target(
+            name: "PipelineTraces", dependencies: ["PipelineCore", "PipelineHTTP", "JSONPath", httpTypes],
+            swiftSettings: settings),
         .target(
             name: "PipelineNotifier",
             dependencies: ["CCurl", "PipelineCore", "PipelineHTTP", "JSONPath", crypto, httpTypes, subprocess, system],
@@ -99,8 +108,8 @@ let package = Package(
         .target(
             name: "PipelineKit",
             dependencies: [
-                "PipelineCore", "PipelineEngine", "PipelineStages", "PipelineJournal", "PipelineHTTP",
-                "PipelineNotifier", "JSONPath", crypto, httpTypes, subprocess,
+                "Assertions", "CBuild", "PipelineCore", "PipelineEngine", "PipelineStages", "PipelineJournal",
+                "PipelineHTTP", "PipelineNotifier", "PipelineTraces", "JSONPath", crypto, httpTypes, subprocess, system,
             ],
             swiftSettings: settings),
         // What people look at.
@@ -113,7 +122,6 @@ let package = Package(
             dependencies: [
                 "CAssets", "PipelinePictures", "PipelineKit", "PipelineCore", "PipelineEngine", "JSONPath",
                 subprocess, system,
-                system,
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
@@ -121,20 +129,23 @@ let package = Package(
         .target(
             name: "PipelineCommands",
             dependencies: [
-                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineStages", "PipelinePictures",
-                 "JSONPath",
-                "CBuild", "CTexts", argumentParser,
+                "Assertions", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineStages", "PipelinePictures",
+                "JSONPath", "CTexts", argumentParser,
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "pipeline", dependencies: ["PipelineCommands"], exclude: ["Plugins", "Schemas", "Units"],
+            name: "pipeline", dependencies: ["PipelineCommands"],
+            exclude: ["Monitoring", "Plugins", "Schemas", "Units"],
             swiftSettings: settings
         ),
+        // Metrics as a page, for whichever server gives it out.
+        .target(
+            name: "PipelineMetrics", dependencies: ["PipelineKit", "PipelineCore"], swiftSettings: settings),
         .target(
             name: "PipelineDaemon",
             dependencies: [
-                "PipelineDashboard", "PipelineKit", "PipelineCore", "PipelineEngine", "JSONPath", crypto,
-                argumentParser,
+                "PipelineMetrics", .product(name: "Logging", package: "swift-log"),
+                "PipelineDashboard", "Assertions", "PipelineKit", "PipelineCore", "PipelineEngine", "JSONPath", crypto, argumentParser,
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
@@ -257,7 +268,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "PipelineDaemonTests",
-            dependencies: ["PipelineDaemon", "PipelineKit", "PipelineCore", "JSONPath", crypto],
+            dependencies: ["PipelineDaemon", "PipelineMetrics", "PipelineKit", "PipelineCore", "JSONPath", crypto],
             swiftSettings: settings),
         .testTarget(
             name: "PipelineDashboardTests",

@@ -1,9 +1,11 @@
 import Glibc
 import JSONPath
+import Logging
 import PipelineCore
 import PipelineDashboard
 import PipelineEngine
 import PipelineKit
+import PipelineMetrics
 import Synchronization
 
 /// The background owner of a state folder: drives its jobs, wakes them in time, answers on the control socket.
@@ -16,6 +18,8 @@ final class Daemon: Sendable {
         var listen: String?
         /// How many jobs run at a time; nil for as many as fit.
         var atOnce: Int?
+        /// Where metrics are given out, HOST:PORT; nil for nowhere.
+        var metrics: String?
         /// Where a starter waits to hear that it listens.
         var readyDescriptor: Int32?
         /// After how long without a job it ends by itself; nil for never.
@@ -28,6 +32,7 @@ final class Daemon: Sendable {
     private let options: Options
     private let log: DaemonLog
     private let manager: ServiceManager
+    private let workspace: Workspace
     private let journal: Workspace.Journal
     private let jobs: DaemonJobs
     private let scheduler: JobScheduler
@@ -79,6 +84,7 @@ final class Daemon: Sendable {
         let requests = journal.requests(for: journal.owner)
         let attentions = journal.attentions()
         let receiver = try await startReceiver()
+        let metrics = try await startMetrics()
         try await startDashboard()
         // A worker is asked through the journal alone: several may share a state folder.
         let control =
@@ -104,8 +110,10 @@ final class Daemon: Sendable {
         }
         control?.close()
         await receiver?.stop()
+        await metrics?.stop()
         await pages.withLock { $0 }?.stop()
         if claims == nil, manager.listener == nil { unlink(ControlAddress(stateFolder: settings.stateFolder).path) }
+        await workspace.finish()
         await journal.close()
         log.note("stopped")
     }
@@ -140,6 +148,15 @@ final class Daemon: Sendable {
         let service = try await DashboardService.start(workspace, journal: journal, options: dashboard)
         pages.withLock { $0 = service }
         log.note("the pages of the jobs are at \(service.address); 'pipeline dashboard' opens them")
+    }
+
+    private func startMetrics() async throws -> MetricsServer? {
+        guard let text = options.metrics else { return nil }
+        let address = try ListenAddress(parsing: text)
+        let server = try await MetricsServer.start(
+            at: address, page: MetricsPage(settings: settings, journal: journal))
+        log.note("metrics are given out on http://\(address.host):\(server.port)/metrics")
+        return server
     }
 
     private var loopbackAddress: String? {
@@ -190,7 +207,7 @@ final class Daemon: Sendable {
                 for job in try await journal.backgroundJobs(at: clock.now) { scheduler.take(job) }
                 for job in try await journal.untoldJobs() { scheduler.take(job) }
             } catch {
-                log.note("the journal can't be searched: \(error)")
+                log.note("the journal can't be searched: \(error)", level: .error)
             }
             guard (try? await clock.sleep(until: clock.now + Self.searchInterval)) != nil else { return }
         }

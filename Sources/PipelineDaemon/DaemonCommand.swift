@@ -1,5 +1,7 @@
 import ArgumentParser
+import Assertions
 import Glibc
+import Logging
 import PipelineCore
 import PipelineDashboard
 import PipelineKit
@@ -32,20 +34,33 @@ struct DaemonCommand: ParsableCommand {
 
     @OptionGroup var pages: DashboardArguments
 
+    @Option(help: ArgumentHelp("Where metrics are given out, for example 127.0.0.1:9477.", valueName: "addr"))
+    var metrics: String?
+
+    @Option(help: ArgumentHelp("The form of the log's lines: logfmt or json.", valueName: "format"))
+    var logFormat: LogFormat = .logfmt
+
+    @Option(
+        help: ArgumentHelp(
+            "The least important that is logged: trace, debug, info, notice, warning, error or critical.",
+            valueName: "level"))
+    var logLevel: LogLevel = .info
+
     @Flag(help: "Say on descriptor 3 when ready, and end after a while without jobs.")
     var onDemand = false
 
     func run(extend: @escaping @Sendable (inout Extensions) -> Void) async throws {
-        let log = DaemonLog(clock: SystemClock())
+        let log = DaemonLog(clock: SystemClock(), format: logFormat, level: logLevel.level)
         let settings: Settings
         do throws(DefinitionError) {
             settings = try Settings(
                 stateFolder: stateDir, secretsFile: secretsFile, plugins: plugins,
                 completing: ProcessEnvironment.all)
         } catch {
-            log.note("cannot start: the configuration is wrong: \(error.report)")
+            log.note("cannot start: the configuration is wrong: \(error.report)", level: .error)
             throw ExitCode(2)
         }
+        Assertions.use(AssertionFiles(settings: settings))
         umask(0o077)
         do {
             let options = try options(settings.environment)
@@ -54,11 +69,11 @@ struct DaemonCommand: ParsableCommand {
             let daemon = try Daemon(Workspace(settings: settings, extend: extend), log: log, options: options)
             try await daemon.run()
         } catch let failure as JournalFailure {
-            log.note("cannot start: \(Self.sentence(failure, settings))")
+            log.note("cannot start: \(Self.sentence(failure, settings))", level: .error)
             throw ExitCode(1)
         } catch let failure as StepFailure {
-            log.note("cannot start: \(failure.title)")
-            if let hint = failure.hint { log.note("hint: \(hint)") }
+            log.note("cannot start: \(failure.title)", level: .error)
+            if let hint = failure.hint { log.note("hint: \(hint)", level: .error) }
             throw ExitCode(1)
         }
     }
@@ -66,6 +81,7 @@ struct DaemonCommand: ParsableCommand {
     private func options(_ environment: [String: String]) throws(StepFailure) -> Daemon.Options {
         Daemon.Options(
             listen: listen ?? environment["PIPELINE_LISTEN"], atOnce: atOnce,
+            metrics: metrics ?? environment["PIPELINE_METRICS"],
             readyDescriptor: onDemand ? BackgroundOwner.readyDescriptor : nil,
             idleLimit: onDemand ? .seconds(600) : nil,
             dashboard: try dashboard.map { address throws(StepFailure) in try pages.options(listen: address) })

@@ -6,18 +6,19 @@ import Testing
     /// The modules of ours that each target may import.
     static let allowed: [(target: String, modules: Set<String>)] = [
         ("JSONPath", []),
+        ("Assertions", []),
         ("NetworkTasks", []),
         ("PipelineCore", ["JSONPath"]),
         ("PipelineHTTP", ["CCurl", "CZlib", "NetworkTasks"]),
-        ("PipelineEngine", ["JSONPath", "PipelineCore"]),
+        ("PipelineEngine", ["Assertions", "JSONPath", "PipelineCore"]),
         ("PipelineSQL", []),
         ("PipelineSQLite", ["CSQLite", "PipelineSQL"]),
         ("PipelinePostgres", ["PipelineSQL"]),
         (
             "PipelineJournal",
             [
-                "CSQLite", "JSONPath", "PipelineCore", "PipelineHTTP", "PipelinePostgres", "PipelineSQL",
-                "PipelineSQLite",
+                "Assertions", "CSQLite", "JSONPath", "PipelineCore", "PipelineHTTP", "PipelinePostgres",
+                "PipelineSQL", "PipelineSQLite",
             ]
         ),
         (
@@ -25,11 +26,12 @@ import Testing
             ["CArchive", "CChecksum", "CFiles", "COpenSSL", "JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]
         ),
         ("PipelineNotifier", ["CCurl", "JSONPath", "PipelineCore", "PipelineHTTP"]),
+        ("PipelineTraces", ["JSONPath", "PipelineCore", "PipelineHTTP"]),
         (
             "PipelineKit",
             [
-                "JSONPath", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal", "PipelineNotifier",
-                "PipelineStages",
+                "Assertions", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal",
+                "PipelineNotifier", "PipelineStages", "PipelineTraces",
             ]
         ),
         ("PipelinePictures", ["CAssets", "PipelineCore", "PipelineKit"]),
@@ -40,12 +42,19 @@ import Testing
         (
             "PipelineCommands",
             [
-                "JSONPath", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineKit", "PipelinePictures",
-                "PipelineStages",
+                "Assertions", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineKit",
+                "PipelinePictures", "PipelineStages",
             ]
         ),
         ("pipeline", ["PipelineCommands"]),
-        ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineDashboard", "PipelineEngine", "PipelineKit"]),
+        ("PipelineMetrics", ["PipelineCore", "PipelineKit"]),
+        (
+            "PipelineDaemon",
+            [
+                "Assertions", "JSONPath", "PipelineCore", "PipelineDashboard", "PipelineEngine", "PipelineKit",
+                "PipelineMetrics",
+            ]
+        ),
         ("pipeline-daemon", ["PipelineDaemon"]),
         ("ExampleStages", ["PipelineKit"]),
         ("example-pipeline", ["ExampleStages", "PipelineCommands"]),

@@ -165,7 +165,7 @@ final class Diary: Sendable {
         case .resume(let record): note("resume \(record.reason.rawValue) \(record.step?.description ?? "-")")
         case .notification(let record): note("notification \(record.state.rawValue) \(record.event.rawValue)")
         case .event, .fact, .file, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided,
-            .reopened:
+            .reopened, .measured:
             break
         }
     }

@@ -18,7 +18,9 @@ struct ManualPage {
             (command["superCommands"]?.array ?? []).compactMap(\.string) + [command["commandName"]?.string ?? ""]
         name = words.joined(separator: "-")
         let arguments = (command["arguments"]?.array ?? []).filter { $0["shouldDisplay"] != false }
-        var lines = [".Dd $Mdocdate$", ".Dt \(name.uppercased()) 1", ".Os pipeline \(Version.number)", ".Sh NAME"]
+        var lines = [
+            ".Dd $Mdocdate$", ".Dt \(name.uppercased()) 1", ".Os pipeline \(ProgramVersion.number)", ".Sh NAME",
+        ]
         lines += [".Nm \(name)", ".Nd \(Self.plain(command["abstract"]?.string ?? ""))", ".Sh SYNOPSIS"]
         lines += [".Nm \(words.joined(separator: " "))"] + arguments.map { Self.synopsis($0) }
         if !children.isEmpty { lines.append(".Ar command") }

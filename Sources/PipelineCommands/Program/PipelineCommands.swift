@@ -1,4 +1,5 @@
 import ArgumentParser
+import Assertions
 import Glibc
 import PipelineCore
 public import PipelineKit
@@ -51,7 +52,16 @@ public enum PipelineCommands {
                 stateFolder: command.common.stateDir, secretsFile: command.common.secretsFile,
                 plugins: command.common.plugins, profile: command.common.profile,
                 completing: ProcessEnvironment.all)
-            return try await command.run(in: Workspace(settings: settings, extend: extend), console: console)
+            Assertions.use(AssertionFiles(settings: settings))
+            let workspace = Workspace(settings: settings, extend: extend)
+            do {
+                let status = try await command.run(in: workspace, console: console)
+                await workspace.finish()
+                return status
+            } catch {
+                await workspace.finish()
+                throw error
+            }
         } catch {
             return ErrorReport(error).show(on: console)
         }

@@ -11,7 +11,7 @@ struct RootCommand: ParsableCommand {
 
             Example: pipeline run selfie.json -i video=me.y4m
             """,
-        version: Version.text,
+        version: ProgramVersion.text,
         subcommands: [
             RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, ResultsCommand.self,
             LogsCommand.self,

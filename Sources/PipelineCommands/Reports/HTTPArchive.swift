@@ -10,7 +10,7 @@ struct HTTPArchive {
         [
             "log": [
                 "version": "1.2",
-                "creator": ["name": "pipeline", "version": .string(Version.number)],
+                "creator": ["name": "pipeline", "version": .string(ProgramVersion.number)],
                 "entries": .array(records.map { Self.entry($0) }),
             ]
         ]

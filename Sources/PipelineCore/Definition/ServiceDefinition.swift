@@ -12,6 +12,8 @@ public struct ServiceDefinition: Sendable {
     public let timeout: Setting<Duration>?
     /// The addresses that it, its redirects and captured URLs may lead to.
     public let network: Network
+    /// Whether its requests say which trace they belong to.
+    public let isTraced: Bool
 
     /// The words for these addresses.
     public enum Network: String, Sendable, CaseIterable { case any, `public` }
@@ -27,8 +29,11 @@ public struct ServiceDefinition: Sendable {
         "network", FieldType<Network>.word("network"), default: "any",
         "Which addresses its requests may go to, those of redirects and captured URLs too: any, or public, which refuses "
             + "loopback, link-local, private and metadata addresses after the name was resolved.")
+    static let traceField = Field(
+        "trace", .boolean, default: "false",
+        "Whether its requests carry `traceparent`, so that the service's own traces join the job's.")
     static let fields: [any AnyField] = [
-        urlField, DecoratorDefinition.field, tlsField, limitsField, proxyField, timeoutField, networkField,
+        urlField, DecoratorDefinition.field, tlsField, limitsField, proxyField, timeoutField, networkField, traceField,
     ]
 
     /// A service is kept in spite of its mistakes, so that stages that name it have no mistake of their own.
@@ -41,7 +46,7 @@ public struct ServiceDefinition: Sendable {
                 name: "", url: url ?? placeholder.url, decorators: reader.value(DecoratorDefinition.field, default: []),
                 tls: reader.optional(tlsField), limits: reader.optional(limitsField),
                 proxy: reader.optional(proxyField), timeout: reader.optional(timeoutField),
-                network: reader.value(networkField, default: .any))
+                network: reader.value(networkField, default: .any), isTraced: reader.value(traceField, default: false))
             reader.finish()
             return service
         }
@@ -64,12 +69,12 @@ public struct ServiceDefinition: Sendable {
     /// What stands for a service that could not be read; the document is refused anyway.
     static let placeholder = ServiceDefinition(
         name: "", url: Template(constant: "http://localhost"), decorators: [], tls: nil, limits: nil, proxy: nil,
-        timeout: nil, network: .any)
+        timeout: nil, network: .any, isTraced: false)
 
     func named(_ name: String) -> ServiceDefinition {
         ServiceDefinition(
             name: name, url: url, decorators: decorators, tls: tls, limits: limits, proxy: proxy, timeout: timeout,
-            network: network)
+            network: network, isTraced: isTraced)
     }
 }
 

@@ -3,12 +3,14 @@ public import JSONPath
 extension ExchangeRecord {
     /// The form in which it is kept, one object.
     public var json: JSON {
-        [
+        var object: JSONObject = [
             "stage": .string(step.stage), "item": step.item.map { .number(JSONNumber($0)) } ?? .null,
             "attempt": .number(JSONNumber(attempt)), "started": .string(started.description),
             "method": .string(method), "url": .string(url), "headers": Self.json(headers),
             "body": body.map(Self.json) ?? .null, "answer": answer.map(Self.json) ?? .null, "failure": JSON(failure),
         ]
+        if let role { object["role"] = .string(role) }
+        return .object(object)
     }
 
     /// Reads what ``json`` wrote; nil for anything else.
@@ -21,6 +23,7 @@ extension ExchangeRecord {
             started: started, method: method, url: url, headers: Self.fields(json["headers"]),
             body: Self.body(json["body"]))
         failure = json["failure"]?.string
+        role = json["role"]?.string
         guard let answer = json["answer"], let status = answer["status"]?.number?.int else { return }
         let times = (answer["timings"]?.array ?? []).map { $0.number?.double ?? 0 }
         guard times.count == 6 else { return }

@@ -16,6 +16,11 @@ public struct ExchangeRecord: Sendable, Hashable {
     public var answer: ServiceResponse?
     /// Why there is no answer.
     public var failure: String?
+    /// What the request was for, where that is not what its step is about; nil for that.
+    public var role: String?
+
+    /// The role of a poll.
+    public static let poll = "poll"
 
     /// What came back.
     public struct ServiceResponse: Sendable, Hashable {

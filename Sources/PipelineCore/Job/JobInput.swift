@@ -32,6 +32,8 @@ package enum JobInput: Sendable {
     case secretMissing(String)
     /// A person settled a submit whose response was lost.
     case resolved(StepKey, Resolution)
+    /// Something that should never happen did, to this step; the job has been taken up from the journal since.
+    case broken(StepKey, StepFailure)
 
     /// The result of something that a command had found out.
     package enum Finding: Sendable {

@@ -69,6 +69,8 @@ public enum JournalChange: Sendable {
     case reopened
     /// The whole new row of a notification; one that was sent stays as it is.
     case notification(NotificationRecord)
+    /// Adds to the counters; changes nothing of the job.
+    case measured(Measurements)
 }
 
 extension JournalChange {
@@ -77,7 +79,7 @@ extension JournalChange {
         switch self {
         case .released, .ended: true
         case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .pushesVoided,
-            .reopened, .notification:
+            .reopened, .notification, .measured:
             false
         }
     }
@@ -132,7 +134,7 @@ extension JobSnapshot {
             pushes[key] = CallbackCount(taken: count.all, captures: count.captures)
         case .pushesVoided(let key): pushes[key] = nil
         case .notification(let record): notifications[record.id] = record
-        case .resume, .sample: break
+        case .resume, .sample, .measured: break
         case .reopened:
             ended = nil
             cause = nil

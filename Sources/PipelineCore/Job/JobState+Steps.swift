@@ -201,6 +201,18 @@ extension JobState {
         marks.steps[key] = nil
     }
 
+    /// Fails a step that a mistake of ours happened to. One that has ended stays as it is, and so does one whose submit is
+    /// unknown: it may be there.
+    mutating func failBroken(_ key: StepKey, _ failure: StepFailure) throws(IllegalTransition) {
+        guard let state = table.step(key)?.state else { return }
+        switch state {
+        case .succeeded, .failed, .cancelled, .skipped, .unknown: return
+        case .waiting: try table.change(key, .woken)
+        case .pending, .running: break
+        }
+        try fail(key, failure)
+    }
+
     mutating func gather(_ id: String) throws(IllegalTransition) {
         guard let stage = table.plan.stage(id) else { return }
         let key = StepKey(stage: id)

@@ -30,7 +30,7 @@ package struct JobState: Sendable {
     var stop: StopRequest?
     /// Whether the job was cancelled and its `finally` runs.
     var isFinishing = false
-    private(set) var settings: Settings
+    package private(set) var settings: Settings
     var commands: [JobCommand] = []
 
     /// What holds for one owner's whole work on the job.
@@ -88,6 +88,7 @@ package struct JobState: Sendable {
         case .secretMissing(let sentence):
             if !isOver() { try letGo(.secret, detail: sentence) }
         case .resolved(let key, let resolution): try resolve(key, resolution)
+        case .broken(let key, let failure): try failBroken(key, failure)
         }
         notifications.follow(&table)
         let (changes, mayWait) = table.takeChanges()

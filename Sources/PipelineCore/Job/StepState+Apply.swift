@@ -7,6 +7,12 @@ public struct IllegalTransition: Error, Sendable, Hashable, CustomStringConverti
     /// The step, where it is known.
     public var step: StepKey?
 
+    package init(state: StepState.Name, event: String, step: StepKey? = nil) {
+        self.state = state
+        self.event = event
+        self.step = step
+    }
+
     public var description: String {
         "\(step.map { "stage '\($0)': " } ?? "")\(event) cannot happen to a step that is \(state.rawValue)"
     }

@@ -6,6 +6,8 @@ import JSONPath
 public final class PlannedStage: Sendable {
     public let id: String
     public let kind: String
+    /// The name of the service that its requests go to; nil when it names none.
+    public let service: String?
     public let stage: AnyStage
     /// The stages that must have ended before it: those it names, those it reads from, else the one before it.
     public let needs: [String]
@@ -62,6 +64,7 @@ public final class PlannedStage: Sendable {
         guard let options = draft.options, let kind = draft.kind, let stage = draft.stage else { return nil }
         id = draft.definition.id
         self.kind = kind.name
+        service = options.service
         self.stage = stage
         needs = draft.needs()
         readCaptures = draft.isFinal ? [:] : draft.readCaptures

@@ -68,6 +68,9 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Counts body bytes of a request that is no transfer.
     public func count(_ moved: BytesMoved) { host.count(moved) }
 
+    /// Adds to the counters that metrics show.
+    public func measure(_ measured: Measurements) { host.measure(measured) }
+
     /// Says until when the service keeps what the step has there; nil for nothing known. Kept with the step's next change:
     /// the job goes on before that time, whatever else would hold it back.
     public func mustAct(before time: Timestamp?) { host.mustAct(before: time) }

@@ -37,6 +37,8 @@ public protocol StageHost: Sendable {
     func report(_ progress: StageProgress)
     /// Counts body bytes of a request that is no transfer; kept with the step's next change. Quick, from any thread.
     func count(_ moved: BytesMoved)
+    /// Adds to the counters, with the job's next commit. Quick, from any thread.
+    func measure(_ measured: Measurements)
     /// Until when the service keeps what the step has there, kept with the step's next change; nil when nothing is known to
     /// expire. Quick, from any thread.
     func mustAct(before time: Timestamp?)
@@ -76,6 +78,8 @@ extension StageHost {
     public func conclude(with response: JSON) {}
     /// Counts nothing.
     public func count(_ moved: BytesMoved) {}
+    /// Adds nothing.
+    public func measure(_ measured: Measurements) {}
     /// Keeps nothing.
     public func mustAct(before time: Timestamp?) {}
     /// Keeps nothing.

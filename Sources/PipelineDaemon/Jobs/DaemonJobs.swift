@@ -1,4 +1,5 @@
 import JSONPath
+import Logging
 import PipelineCore
 import PipelineEngine
 import PipelineKit
@@ -120,9 +121,9 @@ final class DaemonJobs: JobSource {
             // A sink that is to be tried again may need them.
             if snapshot?.nextTelling == nil { state.withLock { _ = $0.handed.removeValue(forKey: job) } }
         case .success(.suspended), .success(.unknown): break
-        case .failure(let failure): log.note("job \(job): \(failure)")
+        case .failure(let failure): log.note("job \(job): \(failure)", level: .error, job: job)
         }
-        if case .success(let end) = result { log.note("job \(job) \(await words(for: end, of: job))") }
+        if case .success(let end) = result { log.note("job \(job) \(await words(for: end, of: job))", job: job) }
     }
 
     /// What became of a job, for the log: nobody else tells a person that a secret is missing.

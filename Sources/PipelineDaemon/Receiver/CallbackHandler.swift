@@ -1,4 +1,5 @@
 import JSONPath
+import Logging
 import PipelineCore
 import PipelineKit
 
@@ -31,7 +32,7 @@ struct CallbackHandler: Sendable {
             }
             return try await answer(push, for: address.step, token: address.token, of: job, at: now)
         } catch {
-            log.note("a push for job \(address.job) could not be kept: \(error)")
+            log.note("a push for job \(address.job) could not be kept: \(error)", level: .error, job: address.job)
             return .later
         }
     }
@@ -61,7 +62,8 @@ struct CallbackHandler: Sendable {
         var scope = await scope(for: step, of: job, in: plan)
         switch Self.proof(of: callback.verification, in: scope) {
         case .failure:
-            log.note("a push for \(step) of job \(id) needs a secret that is not here")
+            log.note(
+                "a push for \(step) of job \(id) needs a secret that is not here", level: .warning, job: id, step: step)
             return .later
         case .success(let proof):
             if let proof, !proof.accepts(push, now: now.milliseconds / 1000) { return .unverified }
@@ -73,7 +75,8 @@ struct CallbackHandler: Sendable {
         let captures = captures(of: push, by: callback, for: step, of: id, secrets: scope.secrets)
         let receipt = try await journal.post(
             Callback(id: name(of: push, callback), time: now, captures: captures), to: step, of: id)
-        log.note("a push for \(step) of job \(id)" + (receipt.isNew ? "" : ", which had come before"))
+        log.note(
+            "a push for \(step) of job \(id)" + (receipt.isNew ? "" : ", which had come before"), job: id, step: step)
         return .taken
     }
 

@@ -5,6 +5,8 @@ struct CommitQueue {
     struct Batch {
         var changes: [JournalChange] = []
         var events: [JobEvent] = []
+        /// What goes with the changes, and is never a reason to write.
+        var measured = Measurements()
         var waiters: [CheckedContinuation<Turn, Never>] = []
         /// Whether it is to be on disk before anybody acts or waits.
         var isDue = false
@@ -77,7 +79,8 @@ extension JobExecutor {
     private func write(_ batch: CommitQueue.Batch) async -> Result<Void, JournalFailure> {
         if let failure = queue.failure { return .failure(failure) }
         do throws(JournalFailure) {
-            try await ports.journal.commit(batch.changes, under: lease)
+            let measured: [JournalChange] = batch.measured.isEmpty ? [] : [.measured(batch.measured)]
+            try await ports.journal.commit(measured + batch.changes, under: lease)
             publisher.publish(batch.events)
             return .success(())
         } catch {

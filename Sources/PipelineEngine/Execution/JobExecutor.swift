@@ -1,3 +1,4 @@
+import Assertions
 import JSONPath
 import PipelineCore
 
@@ -19,11 +20,14 @@ actor JobExecutor {
     var lease: Lease
     var state: JobState
     var queue = CommitQueue()
+    private var meter: JobMeter
     /// The calls of stages that are under way.
-    private var calls: [StepKey: StepCall] = [:]
+    var calls: [StepKey: StepCall] = [:]
     /// What is to be done once all that was committed before it is on disk.
-    private var actions: [JobCommand] = []
-    private var timer: (time: Timestamp, timer: CancellableTimer)?
+    var actions: [JobCommand] = []
+    var timer: (time: Timestamp, timer: CancellableTimer)?
+    /// A mistake of ours that the law has found, until the job is taken up from the journal once more.
+    var mistake: IllegalTransition?
 
     /// What one owner's work on a job is like.
     struct Options: Sendable {
@@ -39,6 +43,7 @@ actor JobExecutor {
         self.lease = lease
         self.ports = ports
         self.options = options
+        meter = JobMeter(state.snapshot)
         publisher = EventPublisher(observe: ports.observe)
     }
 
@@ -54,6 +59,7 @@ actor JobExecutor {
         first.sequence = 0
         lease = try await ports.journal.create(first, events: batch.events, owner: ports.owner)
         publisher.publish(batch.events)
+        queue.next.measured.add(batch.measured)
         return lease
     }
 
@@ -85,9 +91,21 @@ actor JobExecutor {
         let missing = await readSecrets()
         let samples = await options.history?.samples(of: snapshot.record.pipeline, at: ports.clock.now)
         state.marks.samples = samples ?? [:]
-        let result = await withDiscardingTaskGroup { group -> Result<JobEnd, JournalFailure> in
+        var result = await workInGroup(missing)
+        for _ in 0..<Self.recoveryLimit where mistake != nil { result = await recover(missing) }
+        if case .failure(.stale) = result { return .lost }
+        if case .failure(let failure) = result {
+            // Nobody runs the job any more: another owner may, when the journal takes writes again.
+            try? await ports.journal.release(lease)
+            throw failure
+        }
+        return try result.get()
+    }
+
+    func workInGroup(_ missingSecret: String?) async -> Result<JobEnd, JournalFailure> {
+        await withDiscardingTaskGroup { group -> Result<JobEnd, JournalFailure> in
             do throws(JournalFailure) {
-                let end = try await work(missing, &group)
+                let end = try await work(missingSecret, &group)
                 if case .parked = end {} else { await deliverRest(&group) }
                 stopAll(&group)
                 return .success(end)
@@ -96,13 +114,6 @@ actor JobExecutor {
                 return .failure(error)
             }
         }
-        if case .failure(.stale) = result { return .lost }
-        if case .failure(let failure) = result {
-            // Nobody runs the job any more: another owner may, when the journal takes writes again.
-            try? await ports.journal.release(lease)
-            throw failure
-        }
-        return try result.get()
     }
 
     private func stopAll(_ group: inout DiscardingTaskGroup) {
@@ -166,6 +177,7 @@ actor JobExecutor {
         _ result: Result<StageOutcome<[UInt8]>, StageFailure>, of key: StepKey
     ) async throws(JournalFailure) {
         calls[key] = nil
+        if ports.breaksLaw(key) { try apply(broken: key) }
         let end: StepEnd
         switch result {
         case .success(.finished(let captures)):
@@ -218,8 +230,7 @@ actor JobExecutor {
         do throws(IllegalTransition) {
             return try state.apply(input, at: moment)
         } catch {
-            // A mistake of ours: told as such, and the job stops where its last commit left it.
-            throw .other("\(error)")
+            throw report(error)
         }
     }
 
@@ -285,11 +296,13 @@ actor JobExecutor {
             case .released, .ended:
                 options.history?.forgetRunning(snapshot.record.id, in: snapshot.record.pipeline)
             case .submit, .fact, .event, .file, .resume, .taken, .requested, .pushesTaken,
-                .pushesVoided, .reopened, .notification:
+                .pushesVoided, .reopened, .notification, .measured:
                 break
             }
         }
         try queue.enqueue(changes, mayWait: mayWait)
+        queue.next.measured.add(meter.measurements(of: changes, in: state.table.plan))
+        queue.next.measured.add(notes.takeMeasurements())
     }
 
     /// Lets other jobs learn from a remote job while it runs: those that end first are the short ones.
@@ -322,7 +335,9 @@ actor JobExecutor {
 
     /// Calls the step's stage in a task of its own; its end is a message.
     private func call(_ key: StepKey, _ group: inout DiscardingTaskGroup) {
-        guard let stage = state.table.plan.stage(key.stage), let step = state.table.step(key) else { return }
+        guard let stage = state.table.plan.stage(key.stage), let step = state.table.step(key) else {
+            return mailbox.post(.ended(key, .failure(failure(because: "there is no stage '\(key)' to call"))))
+        }
         let call = StepCall()
         calls[key] = call
         let host = host(for: key, stage, step)

@@ -139,6 +139,8 @@ final class StepHost: StageHost {
 
     func conclude(with response: JSON) { notes.keep(response, of: facts.step) }
 
+    func measure(_ measured: Measurements) { notes.measure(measured) }
+
     func mustAct(before time: Timestamp?) { notes.expire(at: time, facts.step) }
 
     var services: any ServiceGate { ports.services }

@@ -11,6 +11,7 @@ final class NoteBook: Sendable {
         var heard: [StepKey: Timestamp] = [:]
         /// The response that came last, where something is judged over it.
         var responses: [StepKey: JSON] = [:]
+        var measured = Measurements()
     }
 
     private let state = Mutex(State())
@@ -29,6 +30,17 @@ final class NoteBook: Sendable {
 
     /// The response that came last; nil when none was kept.
     func response(of step: StepKey) -> JSON? { state.withLock { $0.responses[step] } }
+
+    /// Notes what was measured; it goes with the job's next commit, whichever step's it is.
+    func measure(_ measured: Measurements) { state.withLock { $0.measured.add(measured) } }
+
+    /// What was measured since the last call.
+    func takeMeasurements() -> Measurements {
+        state.withLock { state in
+            defer { state.measured = Measurements() }
+            return state.measured
+        }
+    }
 
     /// Notes until when the service keeps what the step has there.
     func expire(at time: Timestamp?, _ step: StepKey) {

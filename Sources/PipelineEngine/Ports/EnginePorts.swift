@@ -29,6 +29,8 @@ public struct EnginePorts: Sendable {
     public var history: (any DurationHistory)?
     /// Who notifications go through; nil when nobody is told of anything.
     public var sinks: (any NotificationSinks)?
+    /// Whether the end of a step's call is to be taken for something that should never happen: for tests of that.
+    public var breaksLaw: @Sendable (StepKey) -> Bool = { _ in false }
     /// Told of every event after it is committed and what it tells of has begun, in the order of their numbers, and of
     /// progress as it comes; must return at once. From any thread.
     public var observe: @Sendable (JobEvent) -> Void

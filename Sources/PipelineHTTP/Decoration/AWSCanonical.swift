@@ -62,7 +62,7 @@ enum AWSCanonical {
     /// What the transport or somebody on the way sets or changes.
     private static let changed: Set<String> = [
         "authorization", "host", "user-agent", "content-length", "transfer-encoding", "connection", "expect", "te",
-        "accept-encoding", "x-amzn-trace-id",
+        "accept-encoding", "x-amzn-trace-id", "traceparent",
     ]
 
     /// Spaces in a row become one.

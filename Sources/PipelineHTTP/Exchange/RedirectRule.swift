@@ -32,6 +32,8 @@ struct RedirectRule {
                 next.headers[name] = nil
             }
         }
+        // Whose work this is concerns the service alone.
+        if !URLParts.haveSameOrigin(request.url, next.url) { next.headers[.traceparent] = nil }
         if !keepsCredentials, !URLParts.haveSameOrigin(request.url, next.url) {
             next.headers = HTTPFields(
                 request.headers.filter { !request.isCredential($0.name) && next.headers.contains($0.name) })

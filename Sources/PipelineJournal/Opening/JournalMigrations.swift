@@ -14,6 +14,7 @@ enum JournalMigrations {
             .init("services", services), .init("costs", costs),
             .init("overview", overview),
             .init("callback-values", callbackValues),
+            .init("metrics", metrics), .init("traces", traces),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.

@@ -7,12 +7,20 @@ struct CommitGroup {
     /// Owners whose leases are renewed on the way.
     let renewals: [OwnerID]
     let leases: Owners
+    let metricNames: KnownMetricNames
+    /// What the writer measured of itself, with this transaction.
+    let measured: Measurements
     /// What tells the callers whose rows were kept.
     private(set) var kept: [@Sendable () -> Void] = []
     private(set) var refused: [(QueuedWrite<SQLiteConnection>, JournalFailure)] = []
     private(set) var isCommitted = false
 
-    init(calls: [QueuedWrite<SQLiteConnection>], renewals: [OwnerID], leases: Owners) {
+    init(
+        calls: [QueuedWrite<SQLiteConnection>], renewals: [OwnerID], leases: Owners, metricNames: KnownMetricNames = KnownMetricNames(),
+        measured: Measurements = Measurements()
+    ) {
+        self.metricNames = metricNames
+        self.measured = measured
         self.calls = calls
         self.renewals = renewals
         self.leases = leases
@@ -20,13 +28,18 @@ struct CommitGroup {
 
     /// Writes and commits; when it throws, nothing of the whole group was kept.
     mutating func write(on connection: SQLiteConnection) throws(JournalFailure) {
-        let rows = JobRows(connection: connection, owners: leases)
+        let rows = JobRows(connection: connection, owners: leases, metricNames: metricNames)
         try rows.run("BEGIN IMMEDIATE")
         do throws(JournalFailure) {
             for owner in renewals { try renew(owner, rows) }
             for call in calls { try write(call, rows) }
             isCommitted = !kept.isEmpty || !renewals.isEmpty
-            if isCommitted { try rows.run("COMMIT") } else { connection.rollBack() }
+            if isCommitted {
+                try rows.add(measured)
+                try rows.run("COMMIT")
+            } else {
+                connection.rollBack()
+            }
         } catch {
             isCommitted = false
             connection.rollBack()

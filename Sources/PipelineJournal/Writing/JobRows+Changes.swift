@@ -39,6 +39,7 @@ extension JobRows {
         case .resume(let record): try keep(record, job)
         case .sample(let sample): try keep(sample)
         case .notification(let record): try keep(record, job)
+        case .measured(let measured): try add(measured)
         case .reopened:
             try run(
                 "UPDATE jobs SET ended = NULL, cause = NULL, later_cause = NULL, request = NULL WHERE number = :job",
@@ -164,12 +165,14 @@ extension JobRows {
                 "state": record.state.rawValue, "due": record.due, "time": record.time, "title": record.title,
                 "data": JSON.object(record.data), "failures": record.failures, "failing_since": record.failingSince,
                 "problem": record.problem,
-            ], else: .other("notification \(record.id) was sent already"))
+            ], else: .mistake("notification \(record.id) was sent already"))
     }
 
     /// Appends an event; it must be the next one.
     func insert(_ event: JobEvent, _ job: Int64) throws(JournalFailure) {
-        guard let sequence = event.sequence else { throw .other("an event without a sequence number is not journaled") }
+        guard let sequence = event.sequence else {
+            throw .mistake("an event without a sequence number is not journaled")
+        }
         try changeOne(
             """
             INSERT INTO events (job, sequence, time, kind, stage, item, attempt, data)
@@ -181,7 +184,7 @@ extension JobRows {
                 "job": job, "sequence": sequence, "time": event.time, "kind": event.kind.rawValue,
                 "stage": event.step?.stage, "item": event.step?.item, "attempt": event.attempt,
                 "data": JSON.object(event.data),
-            ], else: .other("event \(sequence) is not the next one of its job"))
+            ], else: .mistake("event \(sequence) is not the next one of its job"))
     }
 }
 

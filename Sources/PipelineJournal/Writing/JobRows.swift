@@ -6,6 +6,7 @@ import PipelineSQL
 struct JobRows<Connection: JournalConnection>: JournalAccess {
     let connection: Connection
     let owners: Connection.Owners
+    let metricNames: KnownMetricNames
 
     /// Writes a whole new job that the owner has.
     func insert(_ job: JobSnapshot, _ events: [JobEvent], for owner: OwnerID) throws(JournalFailure) -> Lease {
@@ -103,7 +104,7 @@ struct JobRows<Connection: JournalConnection>: JournalAccess {
     /// The column `number` of the row that a statement returns.
     func returnedNumber(_ sql: StaticString, _ values: SQLValues) throws(JournalFailure) -> Int64 {
         guard let number = try first(sql, values, { $0.integer("number") }) else {
-            throw .other("a statement that returns a row gave none")
+            throw .mistake("a statement that returns a row gave none")
         }
         return number
     }

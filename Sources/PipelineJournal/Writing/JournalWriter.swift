@@ -9,6 +9,9 @@ final class JournalWriter: Sendable {
     private let owners: Owners
     private let counted = Mutex(JournalStatistics())
     private let ending = Mutex(Ending())
+    private let metricNames = KnownMetricNames()
+    /// How long the last transaction took, in seconds; it is kept with the next.
+    private let lastDuration = Mutex<Double?>(nil)
 
     private struct Ending {
         var hasEnded = false
@@ -86,9 +89,17 @@ extension JournalWriter {
 
     private func write(_ calls: [QueuedWrite<SQLiteConnection>], renewing owners: [OwnerID]) {
         let began = self.owners.now
-        var group = CommitGroup(calls: calls, renewals: owners, leases: self.owners)
+        var measured = Measurements()
+        measured.count(.journalCommits, [])
+        if let last = lastDuration.withLock({ $0 }) { measured.observe(.journalCommit, [], last) }
+        var group = CommitGroup(
+            calls: calls, renewals: owners, leases: self.owners, metricNames: metricNames, measured: measured)
+        let start = ContinuousClock.now
         let failure = writing { (connection) throws(JournalFailure) in try group.write(on: connection) }
-        guard let failure else { return finish(group, began: began) }
+        guard let failure else {
+            if group.isCommitted { lastDuration.withLock { $0 = (ContinuousClock.now - start) / .seconds(1) } }
+            return finish(group, began: began)
+        }
         // Whatever is small may still find room on a full disk when what is large has failed.
         if case .full = failure, calls.count > 1 {
             for call in calls { write([call], renewing: []) }

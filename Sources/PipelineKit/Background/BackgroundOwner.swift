@@ -100,7 +100,8 @@ public struct BackgroundOwner: Sendable {
     /// without what belongs to the starter alone.
     private static func inherited(_ environment: [String: String]) -> [String] {
         let own = [
-            "PIPELINE_CRASH_AT", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "PIPELINE_STATE_DIR",
+            "PIPELINE_CRASH_AT", "PIPELINE_ASSERT_AT", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
+            "PIPELINE_STATE_DIR", "TRACEPARENT",
         ]
         return environment.filter { !$0.key.hasPrefix("PIPELINE_SECRET_") && !own.contains($0.key) }
             .map { "\($0.key)=\($0.value)" }

@@ -4,6 +4,8 @@ public import PipelineEngine
 package import PipelineHTTP
 import PipelineJournal
 public import PipelineStages
+import PipelineTraces
+import Synchronization
 
 /// One engine put together with good defaults: the journal of the state folder, the machine's clock, libcurl.
 public final class Workspace: Sendable {
@@ -20,6 +22,9 @@ public final class Workspace: Sendable {
     let extensions: Extensions
     /// Digests of files that uploads of this process have made out.
     private let digests = DigestCache()
+    /// What sends spans, once an engine was made and where a collector is named.
+    private let exporter = Mutex<TraceExporter?>(nil)
+    private let network: Network
 
     /// A workspace that knows what is built in, and what `extend` adds.
     public init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
@@ -30,6 +35,8 @@ public final class Workspace: Sendable {
         let tokens = AccessTokens(
             transport: curl, refreshTokens: RefreshTokenFiles(folder: settings.stateFolder))
         let transport = CachingTransport(AuthorizingTransport(curl, tokens: tokens), cache: cache)
+        // Nothing that stages use stands between spans and their collector.
+        network = Network(transport: curl)
         var extensions = Extensions(network: Network(transport: transport), digests: digests)
         extend(&extensions)
         self.extensions = extensions
@@ -88,6 +95,7 @@ public final class Workspace: Sendable {
         observe: @escaping @Sendable (JobEvent) -> Void
     ) throws(JournalFailure) -> Engine {
         let key = try hashKey(of: journal)
+        let exporter = traceExporter(journal)
         var ports = EnginePorts(
             journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
             files: DiskFiles(digests: digests),
@@ -97,14 +105,31 @@ public final class Workspace: Sendable {
             observe: { event in
                 observe(event)
                 journal.show(event)
+                exporter?.take(event)
             })
         if let watchExchange { ports.exchanges = WatchedExchangeLog(log: exchanges, watch: watchExchange) }
         ports.services = JournaledServices(journal: journal, clock: ports.clock)
+        if let probe = AssertionProbe(settings.environment["PIPELINE_ASSERT_AT"]) { ports.breaksLaw = probe.breaks }
         ports.isWatched = { journal.isWatched($0) }
         ports.seal = seal(of: journal, else: key)
         ports.sinks = sinks(showLine: showLine)
         if let addresses = try callbackAddresses() { ports.callbackURL = addresses.url }
         return Engine(ports: ports)
+    }
+
+    /// Gives what is still on its way a moment: the last spans of a trace, two seconds at most. The process may end then.
+    public func finish() async { await exporter.withLock { $0 }?.finish(within: .seconds(2)) }
+
+    private func traceExporter(_ journal: Journal) -> TraceExporter? {
+        exporter.withLock { exporter in
+            let found =
+                exporter
+                ?? TraceExporter(
+                    environment: settings.environment, version: ProgramVersion.number, network: network,
+                    source: journal, owner: journal.owner, exchanges: { [exchanges] in exchanges.records(of: $0) })
+            exporter = found
+            return found
+        }
     }
 
     /// The addresses of pushes; nil without a public address.

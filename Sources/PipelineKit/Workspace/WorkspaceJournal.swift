@@ -2,7 +2,9 @@ public import PipelineCore
 import PipelineJournal
 
 /// A journal as programs use it: the port of the engine, and what is done to the store as a whole.
-public protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview {
+public protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview, MetricsJournal,
+    TraceJournal
+{
     /// The name under which this process owns jobs.
     var owner: OwnerID { get }
     /// Everything that is wrong with the store, a sentence each; empty when all is well.

@@ -106,6 +106,9 @@ extension ComputeStage {
         _ rendered: RenderedRequest, in context: Context,
         judge: (HTTPExchangeResponse) async throws(StageFailure) -> PollFinding
     ) async throws(StageFailure) -> PollFinding {
+        var measured = Measurements()
+        measured.count(.polls, [requests.label, "single"])
+        context.measure(measured)
         switch await requests.send(rendered, in: context) {
         case .success(let response):
             context.pass(.pollAnswered)

@@ -100,7 +100,9 @@ struct ProgramStage: Stage {
     private func run(_ context: Context) -> ProgramRun {
         ProgramRun(
             path: program.path, folder: context.facts.folders.document,
-            environment: ProgramEnvironment.minimal(of: settings.environment), limits: settings.limits)
+            environment: ProgramEnvironment.minimal(of: settings.environment).merging([
+                "TRACEPARENT": TraceIdentity(context.facts.job).parent(context.facts.step)
+            ]) { $1 }, limits: settings.limits)
     }
 
     // MARK: After

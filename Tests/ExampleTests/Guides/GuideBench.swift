@@ -15,6 +15,12 @@ struct GuideBench {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
+    static let hasPrometheus =
+        hasTools
+        && ["/usr/bin/prometheus", "/usr/bin/promtool", "/usr/bin/python3"].allSatisfy {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+
     init() throws {
         folder = NSTemporaryDirectory() + "pipeline-guide-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -55,6 +55,40 @@ import Testing
         try await bench.follow(GuidePage(named: "WatchingJobsInABrowser"))
     }
 
+    @Test(
+        "'Metrics and traces' is scraped by a Prometheus, and traced by a collector",
+        .enabled(if: GuideBench.hasPrometheus, "prometheus, curl, jq or python3 is not installed"))
+    func metrics() async throws {
+        let bench = try GuideBench()
+        defer { bench.remove() }
+        let page = try GuidePage(named: "MetricsAndTraces")
+        // As installed; here from where it is kept.
+        let rules = "/Sources/pipeline/Monitoring/pipeline.rules.yml"
+        let moved = page.lines.joined(separator: "\n")
+            .replacing("/usr/share/pipeline/pipeline.rules.yml", with: ExampleTests.root.path + rules)
+        let copy = bench.folder + "/page.md"
+        try moved.write(toFile: copy, atomically: true, encoding: .utf8)
+        try await bench.follow(GuidePage(path: copy))
+    }
+
+    @Test("the dashboard for Grafana asks for no metric that is not given out")
+    func dashboard() throws {
+        let folder = ExampleTests.root.path + "/Sources/pipeline/Monitoring/"
+        let names = Set(Metric.allCases.map(\.rawValue) + ["pipeline_assertions_failed_total"])
+        for file in ["grafana-dashboard.json", "pipeline.rules.yml"] {
+            let text = try String(contentsOfFile: folder + file, encoding: .utf8)
+            let used = text.matches(of: /pipeline_[a-z_]+/).map { String($0.output) }
+            #expect(used.count > 5)
+            for name in used {
+                let suffix = ["_bucket", "_sum", "_count"].first { name.hasSuffix("_seconds\($0)") } ?? ""
+                let family = String(name.dropLast(suffix.count))
+                #expect(names.contains(family), "\(file) asks for \(name)")
+            }
+        }
+        let page = try GuidePage(named: "MetricsAndTraces").lines.joined(separator: "\n")
+        for name in names { #expect(page.contains(name), "the page has no \(name)") }
+    }
+
     @Test("the units that 'Operating the daemon' names are those that are installed")
     func units() throws {
         let page = try GuidePage(named: "OperatingTheDaemon").lines.joined(separator: "\n")

@@ -25,6 +25,20 @@ struct DaemonCommand: WorkspaceCommand {
 
     @OptionGroup var pages: PageOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Where metrics are given out to Prometheus, for example 127.0.0.1:9477.", valueName: "addr"))
+    var metrics: String?
+
+    @Option(help: ArgumentHelp("The form of the log's lines: logfmt or json.", valueName: "format"))
+    var logFormat: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The least important that is logged: trace, debug, info, notice, warning, error or critical.",
+            valueName: "level"))
+    var logLevel: String?
+
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let program = try BackgroundOwner.program(path: workspace.settings.environment["PATH"])
         var arguments = [program, "--state-dir", workspace.settings.stateFolder]
@@ -32,6 +46,9 @@ struct DaemonCommand: WorkspaceCommand {
         if let folder = common.plugins {
             arguments += ["--plugins", AbsolutePath.of(folder, in: AbsolutePath.workingDirectory)]
         }
+        if let metrics { arguments += ["--metrics", metrics] }
+        if let logFormat { arguments += ["--log-format", logFormat] }
+        if let logLevel { arguments += ["--log-level", logLevel] }
         if let listen { arguments += ["--listen", listen] }
         if let dashboard { arguments += ["--dashboard", dashboard] + pages.arguments }
         var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]

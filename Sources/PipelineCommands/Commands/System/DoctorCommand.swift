@@ -1,4 +1,5 @@
 import ArgumentParser
+import Assertions
 import Glibc
 import PipelineCore
 import PipelineJournal
@@ -15,13 +16,20 @@ struct DoctorCommand: WorkspaceCommand {
     @Option(help: ArgumentHelp("Also write a copy of the journal there.", valueName: "file"), completion: .file())
     var backup: String?
 
+    @Option(
+        help: ArgumentHelp("Write what can be sent about mistakes of the program itself, redacted.", valueName: "file"),
+        completion: .file())
+    var report: String?
+
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        console.data("version   \(Version.program)")
-        console.data("libraries \(Version.libraries)")
+        console.data("version   \(ProgramVersion.program)")
+        console.data("libraries \(ProgramVersion.libraries)")
         console.data("state     \(workspace.settings.stateFolder)")
         if let address = workspace.settings.journalAddress {
             console.data("database  \(SafeText.line(PostgresJournal.place(of: address)))")
         }
+        showAssertions(of: workspace, on: console)
+        if let report { try write(AssertionReport(settings: workspace.settings), to: report, console) }
         guard let journal = try workspace.existingJournal() else {
             console.data("journal   none yet")
             return .succeeded
@@ -63,6 +71,29 @@ struct DoctorCommand: WorkspaceCommand {
             console.data("backup    \(backup)")
         }
         return problems.isEmpty ? .succeeded : .failed
+    }
+
+    /// What should never have happened, and did.
+    private func showAssertions(of workspace: Workspace, on console: Console) {
+        let entries = AssertionFiles(settings: workspace.settings).entries
+        for entry in entries {
+            let failure = entry.failure
+            let job = failure.job.map { ", job \($0)" } ?? ""
+            let count = entry.count == 1 ? "" : " \(entry.count) times"
+            let place = "\(failure.file):\(failure.line)\(count), last \(entry.last)\(job)"
+            console.data("mistake   \(place): \(SafeText.line(failure.message))")
+        }
+        if !entries.isEmpty, report == nil {
+            console.note("hint: mistakes of pipeline itself; 'pipeline doctor --report FILE' writes what can be sent")
+        }
+    }
+
+    private func write(_ report: AssertionReport, to path: String, _ console: Console) throws {
+        let bytes = Array((report.json.prettyText() + "\n").utf8)
+        guard FileContent.write(bytes, to: AbsolutePath.of(path, in: AbsolutePath.workingDirectory)) else {
+            throw CommandError(.failed, "there is no report: \(FileContent.reason)", hint: "name another file")
+        }
+        console.data("report    \(path)")
     }
 
     /// Part files in the output folders of known jobs that no unfinished job can still want.

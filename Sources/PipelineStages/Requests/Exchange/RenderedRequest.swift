@@ -11,6 +11,8 @@ struct RenderedRequest: Sendable {
     /// The idempotency key for decorators that want one.
     var key: String
     @Indirect private(set) var definition: RequestDefinition
+    /// What it is for, where that is not what its step is about.
+    var role: String?
     /// The secrets that it was made with.
     var secrets: [String: String] = [:]
     /// Where the entries of a list stand in the response; nil when it is no list.

@@ -10,6 +10,8 @@ struct RequestRendering {
     let requests: StageRequests
     let scope: Scope
     let part: BodySegment?
+    /// The `traceparent` for a service that wants one; nil where nothing is sent.
+    var trace: String?
 
     private var service: ServiceDefinition? { requests.service }
 
@@ -24,6 +26,7 @@ struct RequestRendering {
         var description = RequestDescription(method: definition.method, url: url)
         description.query = try table(definition.query, reach).pairs(in: scope)
         try addHeaders(to: &description, reach)
+        if isAtHome, service?.isTraced == true { description.headers[.traceparent] = trace }
         let type = try addBody(to: &description)
         var decorators: [any RequestDecorator] = []
         let context = DecorationScope(scope: scope, method: definition.method, part: part)

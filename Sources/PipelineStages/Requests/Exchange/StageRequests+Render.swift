@@ -15,9 +15,12 @@ extension StageRequests {
         var rendered = try await context.evaluate(with: adjust) { scope throws(EvaluationFailure) in
             var scope = scope
             scope.partDigest = part?.digester
-            return try RequestRendering(definition: definition, requests: self, scope: scope, part: part)
-                .rendered(role: role)
+            return try RequestRendering(
+                definition: definition, requests: self, scope: scope, part: part,
+                trace: TraceIdentity(context.facts.job).parent(context.facts.step)
+            ).rendered(role: role)
         }
+        rendered.role = role
         // What became of something is asked of the service: what it said before that was sent knows nothing of it.
         if role == Self.look { rendered.decorators.removeAll { $0 is Cache } }
         return rendered

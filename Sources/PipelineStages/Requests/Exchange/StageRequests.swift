@@ -102,7 +102,11 @@ struct StageRequests: Sendable {
         }
         await close(id, by: &result, rendered, isTrial: admission == .trial, in: context)
         if case .success(let response) = result { conceal(response, of: rendered, in: context) }
-        if let record = recording.record(result, in: context) { context.record(record) }
+        if var record = recording.record(result, in: context) {
+            record.role = rendered.role
+            context.record(record)
+            measure(result, record, in: context)
+        }
         count(result, in: context)
         return result
     }

@@ -13,7 +13,7 @@ enum JournalLaw {
         case .notification(let record):
             job.notifications[record.id]?.state == .sent ? ["notification \(record.id) changed after it was sent"] : []
         case .fact, .file, .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided,
-            .reopened:
+            .reopened, .measured:
             []
         }
     }

@@ -19,7 +19,9 @@ enum JournalText {
         case .notification(let record):
             JSON.object(record.data).write(into: &bytes)
             bytes += Array("\(record.title)\n\(record.problem ?? "")".utf8)
-        case .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided, .reopened: break
+        case .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .pushesVoided, .reopened,
+            .measured:
+            break
         }
         bytes.append(UInt8(ascii: "\n"))
     }

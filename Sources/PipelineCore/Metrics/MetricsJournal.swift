@@ -1,0 +1,41 @@
+/// A journal that keeps measurements with its commits, so that no counter falls at a restart.
+///
+/// It adds up what commits bring as `.measured`. Names beyond the first ``MetricNames/limit`` of pipelines, and of services, are
+/// kept as `other`, so that a document with a name of its own for each run can't fill a monitoring system.
+public protocol MetricsJournal: Sendable {
+    /// All that was ever measured.
+    func measured() async throws(JournalFailure) -> Measurements
+    /// What is true now of the metrics that are gauges.
+    func gauges(at now: Timestamp) async throws(JournalFailure) -> [MetricGauge]
+}
+
+extension MetricsJournal {
+    /// Nothing, of a journal that keeps none.
+    public func measured() async throws(JournalFailure) -> Measurements { Measurements() }
+    /// Nothing, of a journal that can't tell.
+    public func gauges(at now: Timestamp) async throws(JournalFailure) -> [MetricGauge] { [] }
+}
+
+/// One value of a gauge.
+public struct MetricGauge: Sendable, Hashable {
+    public let metric: Metric
+    /// The labels' values, in the order of ``Metric/labels``.
+    public let labels: [String]
+    public let value: Double
+
+    public init(_ metric: Metric, _ labels: [String], _ value: Double) {
+        self.metric = metric
+        self.labels = labels
+        self.value = value
+    }
+}
+
+/// Which names of documents become labels.
+public enum MetricNames {
+    /// So many pipelines, services and batches have a name of their own.
+    public static let limit = 200
+    /// The name that all further ones share.
+    public static let other = "other"
+    /// The service of a stage that names none.
+    public static let none = "none"
+}

@@ -1,0 +1,128 @@
+import JSONPath
+import PipelineCore
+import PipelineSQLite
+
+/// What metrics tell, read in one transaction: all numbers belong to one moment.
+extension JobReader {
+    /// All that was ever measured; what a later version measured besides is passed over.
+    func measured() throws(JournalFailure) -> Measurements {
+        var measured = Measurements()
+        let rows = try all("SELECT metric, labels, bucket, count, sum FROM metrics") { (row) throws(JournalFailure) in
+            let labels = (try row.json("labels").array ?? []).map { $0.string ?? "" }
+            let metric = Metric(rawValue: row.text("metric"))
+            let series = metric.map { Measurements.Series($0, labels, bucket: row.int("bucket")) }
+            return (series, Measurements.Sum(count: row.double("count"), sum: row.double("sum")))
+        }
+        for case (let series?, let sum) in rows { measured.add(sum, to: series) }
+        return measured
+    }
+
+    /// What is true now.
+    func gauges(at now: Timestamp) throws(JournalFailure) -> [MetricGauge] {
+        var all: [[String]: (Metric, Double)] = [:]
+        func add(_ metric: Metric, _ labels: [String], _ value: Double) {
+            all[[metric.rawValue] + labels, default: (metric, 0)].1 += value
+        }
+        let pipelines = try names("pipeline")
+        for (pipeline, state) in try unfinished() {
+            let name = pipelines.contains(pipeline) || pipelines.count < MetricNames.limit
+            add(.jobs, [name ? pipeline : MetricNames.other, state.rawValue], 1)
+        }
+        let services = try names("service")
+        for (service, count) in try computations() {
+            let name = services.contains(service) || services.count < MetricNames.limit
+            add(.computations, [name ? service : MetricNames.other], count)
+        }
+        for (batch, state, count) in try batchItems() { add(.batchItems, [batch, state], count) }
+        if let expiry = try nextExpiry(after: now) { add(.nextExpiry, [], max(0, (expiry - now).seconds)) }
+        return all.map { MetricGauge($1.0, Array($0.dropFirst()), $1.1) }
+    }
+
+    private func names(_ label: String) throws(JournalFailure) -> Set<String> {
+        Set(try all("SELECT name FROM metric_names WHERE label = :label", ["label": label]) { $0.text("name") })
+    }
+
+    /// The pipeline and the state of each job that has not ended, as ``JobSnapshot/phase(isOwned:)`` has it: from counts of
+    /// states alone, since there may be very many.
+    private func unfinished() throws(JournalFailure) -> [(String, JobPhase)] {
+        var living = LivingOwners(owners: owners)
+        return try all(
+            """
+            SELECT pipeline, owner, boot, lease_until, ifnull(request = 'cancel', 0) AS is_cancelled,
+                count(*) FILTER (WHERE state = 'running' AND NOT (item = -1 AND EXISTS (SELECT 1 FROM steps AS items
+                    WHERE items.job = steps.job AND items.stage = steps.stage AND items.item >= 0))) AS at_work,
+                count(*) FILTER (WHERE (state = 'waiting' OR state = 'pending') AND NOT (item = -1 AND EXISTS (SELECT 1
+                    FROM steps AS items WHERE items.job = steps.job AND items.stage = steps.stage AND items.item >= 0)))
+                    AS waiting,
+                count(*) FILTER (WHERE state = 'running' OR state = 'waiting') AS active,
+                count(*) FILTER (WHERE state = 'unknown') AS unknown
+            FROM jobs LEFT JOIN owners ON owners.id = jobs.owner LEFT JOIN steps ON steps.job = jobs.number
+            WHERE jobs.ended IS NULL AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.job = jobs.number)
+            GROUP BY jobs.number
+            """
+        ) { row in
+            let isOwned = OwnerLease(row).flatMap { living.owner($0) } != nil
+            let isAtWork = row.flag("is_cancelled") || row.flag("at_work") || !row.flag("waiting")
+            let owned: JobPhase = isAtWork ? .running : .waiting
+            let ownerless: JobPhase = row.flag("unknown") && !row.flag("active") ? .unknown : .suspended
+            return (row.text("pipeline"), isOwned ? owned : ownerless)
+        }
+    }
+
+    /// How many remote jobs each service has, by the names that documents give to services.
+    private func computations() throws(JournalFailure) -> [(String, Double)] {
+        let found = try all(
+            """
+            SELECT document, submits.stage AS stage, count(*) AS count
+            FROM jobs CROSS JOIN submits ON submits.job = jobs.number
+                CROSS JOIN steps ON steps.job = submits.job AND steps.stage = submits.stage AND steps.item = submits.item
+            WHERE jobs.ended IS NULL AND (phase = 'sending' OR phase = 'submitted' OR phase = 'unknown')
+                AND (state = 'running' OR state = 'waiting' OR state = 'unknown')
+            GROUP BY document, submits.stage
+            """
+        ) { ($0.integer("document"), $0.text("stage"), $0.double("count")) }
+        var services: [Int64: [String: String]] = [:]
+        var counts: [(String, Double)] = []
+        for (document, stage, count) in found {
+            if services[document] == nil { services[document] = try stageServices(of: document) }
+            counts.append((services[document]?[stage] ?? MetricNames.none, count))
+        }
+        return counts
+    }
+
+    private func stageServices(of document: Int64) throws(JournalFailure) -> [String: String] {
+        let source =
+            try first("SELECT source FROM documents WHERE number = :number", ["number": document]) { $0.text("source") }
+        guard let source, let json = try? JSON.parse(Array(source.utf8)) else { return [:] }
+        var services: [String: String] = [:]
+        for stage in (json["stages"]?.array ?? []) + (json["finally"]?.array ?? []) {
+            if let id = stage["id"]?.string, let service = stage["service"]?.string { services[id] = service }
+        }
+        return services
+    }
+
+    /// The items of batches: of the newest by the batch's key, of all others together.
+    private func batchItems() throws(JournalFailure) -> [(String, String, Double)] {
+        let states = [
+            "pending", "running", "suspended", "unknown", "succeeded", "failed", "cancelled", "duplicate",
+        ]
+        let rows = try all(
+            """
+            SELECT jobs.key AS key, pending, running, suspended, unknown, succeeded, failed, cancelled, duplicate
+            FROM batches JOIN jobs ON jobs.number = batches.job ORDER BY batches.job DESC
+            """
+        ) { row in (row.text("key"), states.map { row.double($0) }) }
+        return rows.enumerated().flatMap { place, row in
+            zip(states, row.1).map { (place < MetricNames.limit ? row.0 : MetricNames.other, $0, $1) }
+        }
+    }
+
+    private func nextExpiry(after now: Timestamp) throws(JournalFailure) -> Timestamp? {
+        try first(
+            """
+            SELECT min(expires) AS expires FROM jobs CROSS JOIN steps ON steps.job = jobs.number
+            WHERE jobs.ended IS NULL AND expires > :now
+            """, ["now": now]
+        ) { $0.optionalTime("expires") } ?? nil
+    }
+}

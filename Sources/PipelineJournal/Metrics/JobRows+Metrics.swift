@@ -1,0 +1,65 @@
+import JSONPath
+import PipelineCore
+import PipelineSQLite
+import Synchronization
+
+/// Names of labels that are known to have a row: each is looked up once.
+final class KnownMetricNames: Sendable {
+    private let names = Mutex<Set<[String]>>([])
+
+    func contains(_ label: String, _ name: String) -> Bool { names.withLock { $0.contains([label, name]) } }
+
+    func insert(_ label: String, _ name: String) { names.withLock { _ = $0.insert([label, name]) } }
+}
+
+extension JobRows {
+    /// Adds what was measured to what is kept.
+    func add(_ measured: Measurements) throws(JournalFailure) {
+        for (series, sum) in measured.sums {
+            try run(
+                """
+                INSERT INTO metrics (metric, labels, bucket, count, sum)
+                VALUES (:metric, :labels, :bucket, :count, :sum)
+                ON CONFLICT (metric, labels, bucket) DO UPDATE SET count = count + :count, sum = sum + :sum
+                """,
+                [
+                    "metric": series.metric.rawValue, "labels": try labels(of: series), "bucket": series.bucket,
+                    "count": sum.count, "sum": sum.sum,
+                ])
+        }
+    }
+
+    private func labels(of series: Measurements.Series) throws(JournalFailure) -> String {
+        let names = series.metric.labels
+        var values = series.labels
+        if let label = names.first, MetricNames.limited.contains(label), try !hasName(label, values[0]) {
+            for (place, name) in names.enumerated() where MetricNames.limited.contains(name) || name == "stage" {
+                values[place] = MetricNames.other
+            }
+        }
+        return JSON.array(values.map { .string($0) }).text
+    }
+
+    /// Returns whether the name is among the first ones, or takes a place that is left.
+    private func hasName(_ label: String, _ name: String) throws(JournalFailure) -> Bool {
+        if metricNames.contains(label, name) { return true }
+        let values: SQLiteValues = ["label": label, "name": name]
+        let isKnown =
+            try first("SELECT 1 FROM metric_names WHERE label = :label AND name = :name", values) { _ in true } ?? false
+        if !isKnown {
+            let added = try run(
+                """
+                INSERT INTO metric_names (label, name)
+                SELECT :label, :name WHERE (SELECT count(*) FROM metric_names WHERE label = :label) < :limit
+                """, ["label": label, "name": name, "limit": MetricNames.limit])
+            guard added == 1 else { return false }
+        }
+        metricNames.insert(label, name)
+        return true
+    }
+}
+
+extension MetricNames {
+    /// The labels whose names are limited.
+    static let limited: Set<String> = ["pipeline", "service"]
+}

@@ -1,0 +1,45 @@
+public import PipelineCore
+import PipelineSQLite
+
+extension SQLiteJournal {
+    public func traceCursor(of job: JobID) async throws(JournalFailure) -> TraceCursor? {
+        try await reader.read { (reader) throws(JournalFailure) in
+            try reader.first(
+                """
+                SELECT link, sequence, is_whole FROM traces JOIN jobs ON jobs.number = traces.job WHERE jobs.id = :job
+                """, ["job": job.text]
+            ) { row in
+                TraceCursor(
+                    sequence: row.int("sequence"), link: row.optionalText("link").flatMap { TraceLink($0) },
+                    isWhole: row.flag("is_whole"))
+            }
+        }
+    }
+
+    public func keep(_ cursor: TraceCursor, of job: JobID) async throws(JournalFailure) {
+        try await writer.write { (rows) throws(JournalFailure) in
+            // A link stays that of the start.
+            try rows.run(
+                """
+                INSERT INTO traces (job, link, sequence, is_whole)
+                SELECT number, :link, :sequence, :is_whole FROM jobs WHERE id = :job
+                ON CONFLICT (job) DO UPDATE SET sequence = max(sequence, :sequence), is_whole = :is_whole
+                """,
+                [
+                    "job": job.text, "link": cursor.link?.text, "sequence": cursor.sequence,
+                    "is_whole": cursor.isWhole,
+                ])
+        }
+    }
+
+    public func openTraces(limit: Int) async throws(JournalFailure) -> [JobID] {
+        try await reader.read { (reader) throws(JournalFailure) in
+            try reader.all(
+                """
+                SELECT jobs.id AS id FROM traces JOIN jobs ON jobs.number = traces.job
+                WHERE is_whole = 0 ORDER BY traces.job LIMIT :limit
+                """, ["limit": limit]
+            ) { JobID($0.text("id")) }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import HTTPTypes
+import JSONPath
+public import PipelineCore
+public import PipelineHTTP
+import Synchronization
+
+/// Sends the spans of jobs to a collector, from the journal and beside all work: a collector that is away delays no job.
+///
+/// What has ended is read from the journal's events, with ids that follow from the job, so it does not matter which
+/// process exports it, or when. How far a job was exported is kept once the collector has it; a kill between the two
+/// sends the same spans, with the same ids, once more.
+public final class TraceExporter: Sendable {
+    /// What the exporter reads from, and keeps its place in.
+    public typealias Source = Journal & TraceJournal
+
+    private struct State {
+        var jobs: Set<JobID> = []
+        var isWorking = false
+        /// Whether nothing more comes, and those who wait should not wait for long.
+        var isHurried = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var failures = 0
+    }
+
+    private let settings: TraceSettings
+    private let version: String
+    private let network: Network
+    private let link: TraceLink?
+    private let source: any Source
+    private let owner: OwnerID
+    private let exchanges: @Sendable (JobID) -> [ExchangeRecord]
+    private let state = Mutex(State())
+    private let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+    /// Jobs that end things close after another are exported together.
+    private static let patience = Duration.milliseconds(200)
+    private static let longestPause = Duration.seconds(60)
+    /// A collector takes 4 MiB by default.
+    private static let largestRequest = 1000
+
+    /// Nil when the environment names no collector. From here on it works by itself, until ``finish(within:)``.
+    ///
+    /// - Parameters:
+    ///   - exchanges: what a job sent and was answered, as far as it was kept.
+    ///   - owner: the name under which this process owns jobs.
+    public init?(
+        environment: [String: String], version: String, network: Network, source: any Source, owner: OwnerID,
+        exchanges: @escaping @Sendable (JobID) -> [ExchangeRecord]
+    ) {
+        guard let settings = TraceSettings(environment: environment, version: version) else { return nil }
+        self.settings = settings
+        self.version = version
+        self.network = network
+        self.source = source
+        self.owner = owner
+        self.exchanges = exchanges
+        link = environment["TRACEPARENT"].flatMap { TraceLink($0) }
+        // The one task of its own: it belongs to no command and no job, and holds neither up.
+        Task.detached { [weak self, wakes] in
+            await self?.addOpenJobs()
+            for await _ in wakes {
+                guard let self else { return }
+                await self.work()
+            }
+        }
+    }
+
+    deinit { wake.finish() }
+
+    /// Takes note of an event of a job of this process; returns at once.
+    public func take(_ event: JobEvent) {
+        switch event.kind {
+        case .jobStarted, .jobSucceeded, .jobFailed, .jobCancelled, .stageSucceeded, .stageFailed, .stageCancelled,
+            .stageSkipped:
+            state.withLock { _ = $0.jobs.insert(event.job) }
+            wake.yield()
+        case .jobResumed, .jobSuspended, .stageStarted, .stageWaiting, .stageResumed, .stageUnknown, .stageWarned,
+            .attemptFailed, .transferProgress, .estimateChanged, .resumeDeferred, .notificationSent:
+            break
+        }
+    }
+
+    /// Returns once all was sent, at the first failure, or when the time is over: what is left goes with the next owner.
+    public func finish(within limit: Duration) async {
+        state.withLock { $0.isHurried = true }
+        wake.yield()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                self.release()
+            }
+            await withCheckedContinuation { continuation in
+                let isDone = state.withLock { state in
+                    if state.jobs.isEmpty, !state.isWorking { return true }
+                    state.waiting.append(continuation)
+                    return false
+                }
+                if isDone { continuation.resume() }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func release() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    // MARK: Working
+
+    /// What earlier owners have left, but for jobs that another process has.
+    private func addOpenJobs() async {
+        guard let open = try? await source.openTraces(limit: 1000), !open.isEmpty else { return }
+        for job in open {
+            let found = try? await source.jobs(JobQuery(prefix: job.text, isBrief: true)).first
+            guard let found, found.owner == nil || found.owner == owner else { continue }
+            state.withLock { _ = $0.jobs.insert(job) }
+        }
+        wake.yield()
+    }
+
+    private func work() async {
+        let isHurried = state.withLock { $0.isHurried }
+        if !isHurried { try? await Task.sleep(for: Self.patience) }
+        let jobs = state.withLock { state in
+            defer { state.jobs = [] }
+            state.isWorking = true
+            return state.jobs.sorted()
+        }
+        var left = jobs[...]
+        while let job = left.first {
+            guard await export(job) else { break }
+            left.removeFirst()
+        }
+        let (pause, mayRest) = state.withLock { state -> (Duration?, Bool) in
+            state.isWorking = false
+            state.jobs.formUnion(left)
+            state.failures = left.isEmpty ? 0 : state.failures + 1
+            let pause = Duration.seconds(1) * (1 << min(state.failures, 6))
+            return (left.isEmpty ? nil : min(pause, Self.longestPause), !left.isEmpty || state.jobs.isEmpty)
+        }
+        if mayRest { release() }
+        guard let pause else { return }
+        try? await Task.sleep(for: pause)
+        wake.yield()
+    }
+
+    /// Sends what has ended in a job since it was exported last; false when that can't be now.
+    private func export(_ job: JobID) async -> Bool {
+        do throws(JournalFailure) {
+            let known = try await source.traceCursor(of: job)
+            var cursor = known ?? TraceCursor(link: link)
+            var history = JobHistory()
+            var ends: [(end: JobHistory.End, jobRun: Int)] = []
+            for event in try await source.events(of: job, after: 0) {
+                let end = history.take(event)
+                if let end, history.sequence > cursor.sequence { ends.append((end, history.runNumber)) }
+            }
+            if ends.isEmpty, known != nil, cursor.isWhole == history.isOver { return true }
+            // So that the next owner finds the job, whatever the collector does.
+            if known == nil { try await source.keep(cursor, of: job) }
+            let maker = SpanMaker(job: job, pipeline: history.pipeline, link: cursor.link)
+            var spans: [Span] = []
+            let records = Dictionary(grouping: ends.isEmpty ? [] : exchanges(job), by: \.step)
+            for (end, jobRun) in ends {
+                switch end {
+                case .step(let run):
+                    spans += maker.spans(of: run, jobRun: jobRun, exchanges: records[run.step] ?? [])
+                case .job(let run): spans.append(maker.span(of: run))
+                }
+            }
+            for start in stride(from: 0, to: spans.count, by: Self.largestRequest) {
+                guard await send(Array(spans[start..<min(spans.count, start + Self.largestRequest)])) else {
+                    return false
+                }
+            }
+            cursor.sequence = history.sequence
+            cursor.isWhole = history.isOver
+            try await source.keep(cursor, of: job)
+            return true
+        } catch {
+            // The job is gone, or the journal is closed: nothing of it can be exported any more.
+            return true
+        }
+    }
+
+    /// Whether the collector has taken the spans, or refused them for good
+    /// (https://opentelemetry.io/docs/specs/otlp/#otlphttp-response).
+    private func send(_ spans: [Span]) async -> Bool {
+        let content = TraceRequest(resource: settings.resource, version: version, spans: spans)
+        let body = settings.isJSON ? Array(content.json.text.utf8) : content.protobuf
+        var request = RequestDescription(method: .post, url: settings.url, query: [], body: .bytes(body))
+        request.headers[.contentType] = settings.isJSON ? "application/json" : "application/x-protobuf"
+        for (name, value) in settings.headers { try? request.setCredentialHeader(name, to: value) }
+        var options = ExchangeOptions(totalTimeout: settings.timeout, maximumBodyBytes: 64 << 10)
+        options.redirects = 0
+        guard let response = try? await network.exchange(request, options: options) else { return false }
+        return ![429, 502, 503, 504].contains(response.status)
+    }
+}

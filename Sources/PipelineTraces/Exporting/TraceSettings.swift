@@ -1,0 +1,69 @@
+import PipelineCore
+import PipelineHTTP
+
+/// Where spans go, by the variables that all OpenTelemetry programs have
+/// (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
+struct TraceSettings: Sendable {
+    let url: String
+    let headers: [(name: String, value: String)]
+    let isJSON: Bool
+    let timeout: Duration
+    let resource: [Span.Attribute]
+
+    /// Nil when no collector is named, or tracing is switched off.
+    init?(environment: [String: String], version: String) {
+        func value(_ name: String) -> String? {
+            environment["OTEL_EXPORTER_OTLP_TRACES_\(name)"].flatMap { $0.isEmpty ? nil : $0 }
+                ?? environment["OTEL_EXPORTER_OTLP_\(name)"].flatMap { $0.isEmpty ? nil : $0 }
+        }
+        guard environment["OTEL_SDK_DISABLED"]?.lowercased() != "true", environment["OTEL_TRACES_EXPORTER"] != "none"
+        else { return nil }
+        if let own = environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"], !own.isEmpty {
+            url = own
+        } else if let base = environment["OTEL_EXPORTER_OTLP_ENDPOINT"], !base.isEmpty {
+            url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/v1/traces"
+        } else {
+            return nil
+        }
+        isJSON = value("PROTOCOL") == "http/json"
+        timeout = value("TIMEOUT").flatMap { Int64($0) }.map { .milliseconds($0) } ?? .seconds(10)
+        headers =
+            Self.pairs(environment["OTEL_EXPORTER_OTLP_HEADERS"])
+            + Self.pairs(environment["OTEL_EXPORTER_OTLP_TRACES_HEADERS"])
+        var resource = Self.pairs(environment["OTEL_RESOURCE_ATTRIBUTES"])
+        if let name = environment["OTEL_SERVICE_NAME"], !name.isEmpty {
+            resource.removeAll { $0.name == "service.name" }
+            resource.append(("service.name", name))
+        } else if !resource.contains(where: { $0.name == "service.name" }) {
+            resource.append(("service.name", "pipeline"))
+        }
+        if !resource.contains(where: { $0.name == "service.version" }) { resource.append(("service.version", version)) }
+        self.resource = resource.map { Span.Attribute($0.name, $0.value) }
+    }
+
+    /// `name=value,name=value`, percent-encoded (https://www.w3.org/TR/baggage/).
+    private static func pairs(_ text: String?) -> [(name: String, value: String)] {
+        (text ?? "").split(separator: ",").compactMap { entry in
+            guard let equals = entry.firstIndex(of: "=") else { return nil }
+            let name = entry[..<equals].filter { $0 != " " }
+            let value = entry[entry.index(after: equals)...].drop { $0 == " " }
+            return name.isEmpty ? nil : (decoded(name), decoded(String(value)))
+        }
+    }
+
+    private static func decoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import PipelineCore
+import Testing
+
+@testable import PipelineJournal
+
+@Suite("Metrics in the journal")
+struct MetricsTests {
+    private static func measured(_ pipelines: Range<Int>) -> Measurements {
+        var measured = Measurements()
+        for number in pipelines {
+            measured.count(.stageAttempts, ["p\(number)", "stage\(number)", "succeeded"])
+            measured.observe(.jobDuration, ["p\(number)"], 0.3)
+        }
+        return measured
+    }
+
+    @Test("what commits bring is added up, and is there when the journal is opened again")
+    func kept() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let journal = try world.openSQLite()
+        let lease = try await journal.create(.example(1), events: [], owner: journal.owner)
+        for _ in 1...3 { try await journal.commit([.measured(Self.measured(0..<2))], under: lease) }
+        await journal.close()
+        let sums = try await world.openSQLite().measured().sums
+        let attempts = Measurements.Series(.stageAttempts, ["p1", "stage1", "succeeded"])
+        #expect(sums[attempts] == Measurements.Sum(count: 3, sum: 3))
+        let durations = try #require(sums[Measurements.Series(.jobDuration, ["p1"], bucket: 1)])
+        #expect(durations.count == 3 && abs(durations.sum - 0.9) < 1e-9)
+        #expect(sums[Measurements.Series(.journalCommits, [])]?.sum ?? 0 >= 4)
+    }
+
+    @Test("a commit that is refused counts nothing")
+    func refused() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let journal = try world.openSQLite()
+        let job = JobSnapshot.example(1)
+        let lease = try await journal.create(job, events: [], owner: journal.owner)
+        await #expect(throws: JournalFailure.self) {
+            try await journal.commit(
+                [
+                    .measured(Self.measured(0..<1)), .step(.upload, StepRecord(toleratesFailure: true)),
+                    .step(.upload, StepRecord(toleratesFailure: true)),
+                ], under: lease)
+        }
+        #expect(try await journal.measured().sums.keys.contains { $0.metric == .jobDuration } == false)
+    }
+
+    @Test("past 200 pipelines the rest is 'other', whichever process counts them")
+    func otherPipelines() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let journal = try world.openSQLite()
+        let lease = try await journal.create(.example(1), events: [], owner: journal.owner)
+        // One after the other, so that it is known which come first.
+        for number in 0..<250 {
+            try await journal.commit([.measured(Self.measured(number..<number + 1))], under: lease)
+        }
+        await journal.close()
+        let again = try world.openSQLite()
+        let next = try await again.acquire(JobSnapshot.example(1).record.id, for: again.owner)
+        try await again.commit([.measured(Self.measured(0..<1)), .measured(Self.measured(300..<301))], under: next)
+        let sums = try await again.measured().sums
+        let names = Set(sums.keys.filter { $0.metric == .jobDuration }.map { $0.labels[0] })
+        #expect(names.count == 201 && names.contains("p199") && !names.contains("p200") && names.contains("other"))
+        #expect(sums[Measurements.Series(.stageAttempts, ["other", "other", "succeeded"])]?.sum == 51)
+        #expect(sums[Measurements.Series(.stageAttempts, ["p0", "stage0", "succeeded"])]?.sum == 2)
+    }
+
+    @Test("jobs that have not ended are counted by the state that a list shows")
+    func gauges() async throws {
+        let world = try SQLiteWorld()
+        defer { world.remove() }
+        let journal = try world.openSQLite()
+        var leases: [Lease] = []
+        for number in 1...4 {
+            leases.append(try await journal.create(.example(number), events: [], owner: journal.owner))
+        }
+        let job = JobSnapshot.example(2)
+        try await journal.commit([job.next(.upload, .running(AttemptState()))], under: leases[1])
+        try await journal.release(leases[2])
+        try await journal.commit([.ended(.at(9))], under: leases[3])
+        var counts: [String: Double] = [:]
+        for gauge in try await journal.gauges(at: .at(10)) where gauge.metric == .jobs {
+            counts[gauge.labels[1], default: 0] += gauge.value
+        }
+        var shown: [String: Double] = [:]
+        for job in try await journal.jobs(JobQuery(isUnfinished: true)) {
+            shown[job.snapshot.phase(isOwned: job.owner != nil).rawValue, default: 0] += 1
+        }
+        #expect(counts == shown && counts == ["waiting": 1, "running": 1, "suspended": 1], "\(counts) \(shown)")
+    }
+}
