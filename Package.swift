@@ -66,8 +66,7 @@ let package = Package(
             name: "PipelineStages",
             dependencies: [
                 "CArchive", "CChecksum", "CFiles", "COpenSSL", "PipelineCore", "PipelineHTTP", "NetworkTasks",
-                "JSONPath", crypto,
-                httpTypes, structuredFields, subprocess, system,
+                "JSONPath", crypto, httpTypes, structuredFields, subprocess, system,
             ],
             swiftSettings: settings),
         .target(
@@ -77,7 +76,7 @@ let package = Package(
         .target(
             name: "PipelineJournal",
             dependencies: [
-                "Assertions", "CSQLite", "PipelineSQL", "PipelineSQLite", "PipelinePostgres", "PipelineCore", 
+                "Assertions", "CSQLite", "PipelineSQL", "PipelineSQLite", "PipelinePostgres", "PipelineCore",
                 "PipelineHTTP", "JSONPath",
             ],
             swiftSettings: settings),
@@ -129,8 +128,8 @@ let package = Package(
         .target(
             name: "PipelineCommands",
             dependencies: [
-                "Assertions", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineStages", "PipelinePictures",
-                "JSONPath", "CTexts", argumentParser,
+                "Assertions", "CTexts", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal",
+                "PipelineStages", "PipelinePictures", "JSONPath", argumentParser,
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -144,8 +143,8 @@ let package = Package(
         .target(
             name: "PipelineDaemon",
             dependencies: [
-                "PipelineMetrics", .product(name: "Logging", package: "swift-log"),
-                "PipelineDashboard", "Assertions", "PipelineKit", "PipelineCore", "PipelineEngine", "JSONPath", crypto, argumentParser,
+                "Assertions", "PipelineDashboard", "PipelineMetrics", "PipelineKit", "PipelineCore", "PipelineEngine",
+                "JSONPath", crypto, argumentParser, .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
