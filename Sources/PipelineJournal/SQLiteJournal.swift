@@ -52,7 +52,7 @@ public final class SQLiteJournal: Journal, BatchJournal, ServiceJournal, Duratio
         folder: String, owner: OwnerID? = nil, clock: any LeaseClock = BootLeaseClock(),
         leaseLength: Duration = .seconds(30)
     ) throws(JournalFailure) -> SQLiteJournal? {
-        guard StateFolder(folder).hasDatabase else { return nil }
+        guard try StateFolder(folder).hasDatabase() else { return nil }
         return try SQLiteJournal(folder: folder, owner: owner, clock: clock, leaseLength: leaseLength)
     }
 

@@ -43,7 +43,7 @@ struct MailTests {
         #expect(lines.contains("From: Jobs <jobs@example.com>"))
         #expect(lines.contains("To: me@example.com, You <you@example.com>"))
         #expect(lines.contains("Message-ID: <\(SinkBench.notification.id)@example.com>"))
-        #expect(lines.contains("Date: 15 Jan 2027 08:00:00 +0000"))
+        #expect(lines.contains("Date: Fri, 15 Jan 2027 08:00:00 +0000"))
         #expect(lines.contains("Subject: =?utf-8?B?\(Data("selfie »fertig«".utf8).base64EncodedString())?="))
         let start = try #require(lines.lastIndex(of: "")) + 1
         let end = try #require(lines.lastIndex(of: "."))

@@ -19,7 +19,6 @@ struct JobText {
 
     /// That many failed items are shown in a summary.
     private static let failures = 3
-    private static let responseLength = 160
 
     private var now: Timestamp { standing.now }
     private var clock: TimeText { TimeText(now: now) }
@@ -109,23 +108,15 @@ struct JobText {
         if let expires = step.expires {
             lines.append("    \(Self.words(for: step.state)) until \(clock.clock(expires)), \(clock.until(expires))")
         }
-        if !step.state.isEnded, let response = lastResponse(of: key) { lines.append(response) }
+        if !step.state.isEnded, let response = LastResponse(of: key, in: exchanges) {
+            lines.append("    \(response.line(clock))")
+        }
         if case .failed(let failure) = step.state { lines += Self.lines(of: failure) }
         return lines
     }
 
     private static func lines(of failure: StepFailure) -> [StyledText] {
         ErrorReport.lines(of: failure).map { "    \(StyledText(message: $0))" }
-    }
-
-    /// What the service said last, shortened, and how old it is.
-    private func lastResponse(of key: StepKey) -> StyledText? {
-        guard let record = exchanges.last(where: { $0.step == key }) else { return nil }
-        let age = "    last response \(clock.ago(record.started)):"
-        guard let answer = record.answer else { return "\(age) none, \(record.failure ?? "the connection broke")" }
-        let body = (answer.body.text ?? "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        let shortened = body.count > Self.responseLength ? body.prefix(Self.responseLength) + "…" : body[...]
-        return "\(age) \(answer.status) \(shortened.isEmpty ? "without text" : String(shortened))"
     }
 
     /// What is good until a step's ``StepRecord/expires``.

@@ -19,8 +19,13 @@ public struct ServiceDefinition: Sendable {
     public enum Network: String, Sendable, CaseIterable { case any, `public` }
 
     static let urlField = Field(
-        "url", .template(.service), required: true, examples: ["https://api.example.com/v1"],
-        "Where the service is: what the path of each request is appended to.")
+        "url", .template(.service), examples: ["https://api.example.com/v1"],
+        "Where the service is: what the path of each request is appended to. Required, unless "
+            + "'use' names a file that has it.")
+    static let useField = Field(
+        "use", FieldType<String>.string,
+        "A file, relative to the document's folder, with an object of these keys: a service that documents share. What "
+            + "stands beside it here wins.")
     static let tlsField = Field("tls", TLSDefinition.type, "Whom to trust, and as whom to appear.")
     static let limitsField = Field("limits", LimitsDefinition.type, "What the service may be asked at a time.")
     static let proxyField = Field("proxy", .template(.service), "The proxy's URL.")
@@ -33,14 +38,27 @@ public struct ServiceDefinition: Sendable {
         "trace", .boolean, default: "false",
         "Whether its requests carry `traceparent`, so that the service's own traces join the job's.")
     static let fields: [any AnyField] = [
-        urlField, DecoratorDefinition.field, tlsField, limitsField, proxyField, timeoutField, networkField, traceField,
+        urlField, useField, DecoratorDefinition.field, tlsField, limitsField, proxyField, timeoutField, networkField,
+        traceField,
     ]
+
+    /// One of the two is needed.
+    private static var schema: JSON {
+        guard case .object(var schema) = fields.objectSchema else { return fields.objectSchema }
+        schema["anyOf"] = [["required": ["url"]], ["required": ["use"]]]
+        return .object(schema)
+    }
 
     /// A service is kept in spite of its mistakes, so that stages that name it have no mistake of their own.
     static var type: FieldType<ServiceDefinition> {
-        FieldType(lazily: fields.objectSchema) { place, findings in
+        FieldType(lazily: schema) { place, findings in
             guard let reader = ObjectReader(place, fields: fields, findings: findings) else { return placeholder }
-            let url = reader.required(urlField)
+            let url = reader.has("use") ? reader.optional(urlField) : reader.required(urlField)
+            if reader.optional(useField) != nil, let place = reader.place(of: "use") {
+                findings.report(
+                    place, "the file of a service that documents share is not known here",
+                    hint: "it is read with a document that stands in a file; or write the service itself")
+            }
             if let url, let place = reader.place(of: "url") { checkScheme(of: url, at: place, findings) }
             let service = ServiceDefinition(
                 name: "", url: url ?? placeholder.url, decorators: reader.value(DecoratorDefinition.field, default: []),

@@ -139,6 +139,6 @@ public struct CachingTransport: Transport {
     }
 
     private static func digest(_ text: String) -> String {
-        SHA256.hash(data: Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        SHA256.hash(data: Array(text.utf8)).hexText
     }
 }

@@ -13,7 +13,8 @@ package enum OwnThread {
         init(run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Runs the body on a new detached thread on which SIGPIPE is blocked: OpenSSL writes to closed sockets.
+    /// Runs the body on a new detached thread on which SIGPIPE is blocked, for OpenSSL writes to closed sockets, and on
+    /// which text is UTF-8: libcurl reads the host of a URL in the thread's locale when it turns it into ASCII (RFC 5891).
     ///
     /// - Returns: false when the system can't start one now (EAGAIN, pthread_create(3)); then the body is not run.
     package static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
@@ -32,11 +33,15 @@ package enum OwnThread {
         return code == 0
     }
 
+    /// The locale whose text is UTF-8 and whose other ways are those of C; nil where the system has none. Never freed.
+    nonisolated(unsafe) private static let text = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil)
+
     private static func main(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
+        if let text { uselocale(text) }
         Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
         return nil
     }

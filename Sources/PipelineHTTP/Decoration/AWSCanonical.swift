@@ -55,10 +55,6 @@ enum AWSCanonical {
         return fields.map { ($0.key, $0.value.joined(separator: ",")) }.sorted { $0.name < $1.name }
     }
 
-    static func hex(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
     /// What the transport or somebody on the way sets or changes.
     private static let changed: Set<String> = [
         "authorization", "host", "user-agent", "content-length", "transfer-encoding", "connection", "expect", "te",

@@ -23,7 +23,7 @@ public struct DecorationContext: Sendable {
 
     /// Lower-case hexadecimal digits, two for each random byte.
     public func randomHex(bytes count: Int) -> String {
-        randomBytes(count).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        randomBytes(count).hexText
     }
 
     /// The machine's random number generator.

@@ -35,10 +35,18 @@ struct StateFolder: Sendable {
     /// Locks and sockets of owners.
     var owners: String { path + "/owners" }
 
-    /// Whether a journal was ever made here.
-    var hasDatabase: Bool {
+    /// Returns whether a journal was ever made here.
+    ///
+    /// - Throws: a refusal when that can't be seen, as in a folder of another user: "no jobs" would be a lie.
+    func hasDatabase() throws(JournalFailure) -> Bool {
         var status = stat()
-        return lstat(database, &status) == 0
+        if lstat(database, &status) == 0 { return true }
+        guard errno == EACCES else { return false }
+        if lstat(path, &status) == 0, status.st_uid != geteuid() {
+            throw refusal("\(path) belongs to another user")
+        }
+        errno = EACCES
+        throw systemRefusal("\(database) can't be looked for")
     }
 
     /// Whether nothing was written to the database's file yet.
@@ -115,7 +123,8 @@ extension StateFolder {
         guard status.st_uid == geteuid() else { throw refusal("\(folder) belongs to another user") }
         guard status.st_mode & 0o077 != 0 else { return }
         // A folder that only looks like ours, e.g. a home folder named by mistake, is not closed to others by us.
-        guard hasDatabase || folder != path else {
+        let isKnown = try hasDatabase()
+        guard isKnown || folder != path else {
             throw refusal("\(folder) is open to other users; choose a new folder, or `chmod 700` it")
         }
         guard chmod(folder, 0o700) == 0 else { throw systemRefusal("\(folder) can't be made private") }

@@ -51,8 +51,10 @@ public struct JobDraft: Sendable {
         self.inputs = inputs
     }
 
-    /// The text of a pipeline file, named as the person named it.
-    public static func source(at path: String) throws(StepFailure) -> SourceText {
+    /// The text of a pipeline file, named as the person named it, with the services that it shares with others.
+    ///
+    /// - Throws: a `StepFailure` when it can't be read; a `DefinitionError` with the mistakes of a shared service.
+    public static func source(at path: String) throws -> SourceText {
         guard let bytes = FileContent.bytes(path, limit: 512 << 20) else {
             throw StepFailure(
                 "cannot read \(path): \(FileContent.reason)",
@@ -60,7 +62,8 @@ public struct JobDraft: Sendable {
                     ? "you may not read it: check its rights, and those of its folders"
                     : "check the path of the pipeline file")
         }
-        return SourceText(name: path, bytes: bytes)
+        let folder = AbsolutePath.folder(of: AbsolutePath.of(path, in: AbsolutePath.workingDirectory))
+        return try SharedServices.expanded(SourceText(name: path, bytes: bytes), in: folder)
     }
 
     /// The values of inputs that are kept nowhere.

@@ -40,14 +40,7 @@ struct MailMessage {
     }
 
     /// RFC 5322 section 3.3, in UTC.
-    private var date: String {
-        // Of RFC 3339 the parts that are needed: 2026-11-20T12:00:00.123Z.
-        let text = sent.description
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        let fields = text.prefix(10).split(separator: "-").compactMap { Int($0) }
-        guard fields.count == 3, (1...12).contains(fields[1]) else { return text }
-        return "\(fields[2]) \(months[fields[1] - 1]) \(fields[0]) \(text.dropFirst(11).prefix(8)) +0000"
-    }
+    private var date: String { sent.httpDate.dropLast(3) + "+0000" }
 
     /// The address of `Name <address>` or of an address alone; nil for what is none or could break a header.
     static func address(in text: String) -> String? {

@@ -35,7 +35,9 @@ public struct DecoratorCatalogue: Sendable {
         findings.report(
             range: definition.nameRange, pointer: definition.configuration.pointer,
             "there is no decorator called '\(definition.name)'",
-            hint: guess.map { "did you mean '\($0)'?" } ?? "known decorators: " + names.joined(separator: ", "))
+            hint: guess.map { "did you mean '\($0)'?" }
+                ?? "known decorators: \(names.joined(separator: ", ")); another is a program called "
+                + "pipeline-decorator-\(definition.name), and none is installed: 'pipeline plugins' lists what is")
         return nil
     }
 

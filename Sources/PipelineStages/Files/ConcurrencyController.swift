@@ -124,7 +124,7 @@ struct ConcurrencyController: Sendable {
     mutating func note(_ moved: Int64, at now: Timestamp) {
         let elapsed = now - began
         guard elapsed >= window, most > 1 else { return }
-        let found = Double(max(0, moved - self.moved)) / elapsed.inSeconds
+        let found = Double(max(0, moved - self.moved)) / elapsed.seconds
         (began, self.moved) = (now, moved)
         judge(found)
     }
@@ -179,7 +179,7 @@ struct ConcurrencyController: Sendable {
 
     /// Whether there is enough left for a trial to pay: as much as the present streams move in so many windows.
     private var isWorthTrying: Bool {
-        Double(max(0, total - moved)) >= (rate ?? 0) * window.inSeconds * direction.leastLeft
+        Double(max(0, total - moved)) >= (rate ?? 0) * window.seconds * direction.leastLeft
     }
 
     private mutating func widen() {
@@ -190,9 +190,4 @@ struct ConcurrencyController: Sendable {
         width = min(most, width * 2)
         phase = .trying([])
     }
-}
-
-extension Duration {
-    /// The whole of it in seconds.
-    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -54,7 +54,7 @@ final class ThroughputMonitor: Sendable {
 
     private func reach(windows: Double) -> Int64? {
         pace.withLock { pace in
-            pace.rate.map { Int64($0 / Double(pace.proven) * pace.window.inSeconds * windows) }
+            pace.rate.map { Int64($0 / Double(pace.proven) * pace.window.seconds * windows) }
         }
     }
 

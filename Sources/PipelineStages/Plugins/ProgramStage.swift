@@ -116,6 +116,9 @@ struct ProgramStage: Stage {
             "the plugin '\(program.name)' \(told.message(redact: context.redact))",
             hint: told.hint ?? "'pipeline plugins test \(program.path)' looks into it",
             body: end.log.lastLines(redact: context.redact), place: context.facts.place)
+        if fault.kind == .notNow {
+            return .failed(AttemptFailure(failure, kind: .silent, pause: FileFailure.pauseForDescriptors))
+        }
         return .failed(AttemptFailure(failure, kind: end.wasKilled && fault.kind == .ended ? .answered : .definite))
     }
 

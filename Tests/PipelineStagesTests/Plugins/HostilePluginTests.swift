@@ -3,6 +3,14 @@ import PipelineCore
 import PipelineStages
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 @Suite("A hostile plugin fails its step with a clear message", .serialized, .timeLimit(.minutes(3)))
 struct HostilePluginTests {
     @Test(
@@ -76,6 +84,32 @@ struct HostilePluginTests {
         #expect(try await bench.resume().captures == ["id": "x"])
         #expect(try !bench.runs("child"))
     }
+
+    @Test("Where no descriptor is left its start is tried again, and is no mistake of the program's")
+    func noDescriptors() async throws {
+        let bench = try PluginBench(#"send(type="finished", captures={"id": "x"})"#)
+        let stage = try #require(try await bench.plan().stages.first?.stage)
+        // Each descriptor below the lowest free one is taken: nothing can be opened.
+        let free = dup(STDIN_FILENO)
+        close(free)
+        var before = rlimit()
+        #expect(getrlimit(openFileLimit, &before) == 0)
+        var limit = before
+        limit.rlim_cur = rlim_t(free)
+        #expect(setrlimit(openFileLimit, &limit) == 0)
+        let result = await stage.resume(nil, bench.host)
+        #expect(setrlimit(openFileLimit, &before) == 0)
+        let failed = try #require(result.failed)
+        #expect(failed.kind == .silent && failed.pause > .zero, "\(failed)")
+        #expect(failed.failure.title.contains("can't be started now"), "\(failed)")
+        #expect(try await bench.resume().captures == ["id": "x"])
+    }
+
+    #if canImport(Glibc)
+        private let openFileLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private let openFileLimit = RLIMIT_NOFILE
+    #endif
 
     @Test("A fork in a session of its own does not survive it either")
     func otherSession() async throws {

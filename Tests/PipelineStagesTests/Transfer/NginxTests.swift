@@ -15,15 +15,33 @@ private final class Nginx {
     /// What is measured on other people's machines must not depend on what they have installed.
     static let isAvailable = path != nil && ProcessInfo.processInfo.environment["CI"] == nil
 
-    init(_ folder: TransferFolder) throws {
+    /// - Parameter isSecure: whether it speaks TLS, with a certificate of its own as `c.pem`, and HTTP/2 in it.
+    init(_ folder: TransferFolder, isSecure: Bool = false) throws {
         port = try LoopbackServer.unusedPort()
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map { "\($0)_temp_path \(folder.path)/temp;" }.joined(separator: " ")
+        if isSecure {
+            let openssl = Process()
+            openssl.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+            openssl.arguments =
+                "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+                .split(separator: " ").map(String.init)
+                + [
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "\(folder.path)/k.pem", "-out",
+                    "\(folder.path)/c.pem",
+                ]
+            openssl.standardError = FileHandle.nullDevice
+            try openssl.run()
+            openssl.waitUntilExit()
+        }
+        let secure =
+            isSecure
+            ? " ssl http2; ssl_certificate \(folder.path)/c.pem; ssl_certificate_key \(folder.path)/k.pem" : ""
         let configuration = """
             daemon off; master_process off; pid \(folder.path)/nginx.pid; error_log \(folder.path)/error.log;
             events { worker_connections 64; }
-            http { access_log off; client_max_body_size 0; \(temporary)
-                server { listen 127.0.0.1:\(port); root \(folder.path)/www; dav_methods PUT; } }
+            http { log_format versions $server_protocol; access_log \(folder.path)/versions.log versions; client_max_body_size 0; \(temporary)
+                server { listen 127.0.0.1:\(port)\(secure); root \(folder.path)/www; dav_methods PUT; } }
             """
         let file = folder.write("nginx.conf", Array(configuration.utf8))
         process.executableURL = URL(fileURLWithPath: Self.path ?? "nginx")
@@ -71,6 +89,30 @@ struct NginxTests {
         #expect(await finish(bench)?["sha256"]?.string == TransferFolder.sha256(content))
         #expect(folder.read("m.obj") == content)
         #expect(Double(proxy.passed(.toClient)) <= 9_000_000 * 1.02)
+    }
+
+    @Test("by HTTP/2 a file goes up whole, and comes down on where it broke off, in one stream and in several")
+    func http2() async throws {
+        folder.write("selfie.y4m", content)
+        let nginx = try Nginx(folder, isSecure: true)
+        defer { nginx.stop() }
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        proxy.forward(to: nginx.port)
+        proxy.choose { $0 == 2 ? .fault(.reset, .toClient, after: 5_000_000) : .pass }
+        // The certificate is named beside the service's URL.
+        let url = "https://127.0.0.1:\(proxy.port)\", \"tls\": { \"ca\": \"\(folder.path)/c.pem\" }, \"timeout\": \"1m"
+        let up = try bench(
+            #""kind": "upload", "file": "selfie.y4m", "protocol": "put", "request": { "PUT": "/mesh.obj" }"#, url)
+        #expect(await finish(up) != nil)
+        for streams in [1, 4] {
+            let down = try bench(
+                #""kind": "download", "request": { "GET": "/mesh.obj" }, "to": "\#(streams).obj", "parallel": \#(streams)"#,
+                url)
+            #expect(await finish(down)?["sha256"]?.string == TransferFolder.sha256(content))
+        }
+        let versions = try String(contentsOfFile: "\(folder.path)/versions.log", encoding: .utf8)
+        #expect(Set(versions.split(separator: "\n")) == ["HTTP/2.0"])
     }
 
     @Test("an upload in one request arrives whole after a break")

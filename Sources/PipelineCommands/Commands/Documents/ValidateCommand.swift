@@ -34,7 +34,8 @@ struct ValidateCommand: WorkspaceCommand {
                 if !json { console.data("\(file): valid, \(count) stage\(count == 1 ? "" : "s")") }
             } catch {
                 isValid = false
-                results.append(["file": .string(file), "valid": false, "errors": .array(Self.errors(in: error))])
+                let errors = Self.errors(in: error, of: file)
+                results.append(["file": .string(file), "valid": false, "errors": .array(errors)])
                 if !json { ErrorReport(error, starts: false).show(on: console) }
             }
         }
@@ -52,10 +53,15 @@ struct ValidateCommand: WorkspaceCommand {
         }
     }
 
-    private static func errors(in error: any Error) -> [JSON] {
+    /// A mistake of another file, a service that documents share, says which.
+    private static func errors(in error: any Error, of file: String) -> [JSON] {
         switch error {
         case let error as DefinitionError:
-            list(DiagnosticReport(source: error.source, diagnostics: error.diagnostics))
+            list(DiagnosticReport(source: error.source, diagnostics: error.diagnostics)).map { entry in
+                guard error.source.name != file, var named = entry.object else { return entry }
+                named["message"] = .string("\(error.source.name): \(named["message"]?.string ?? "")")
+                return .object(named)
+            }
         case let error as StepFailure:
             [["line": 1, "column": 1, "pointer": "", "message": .string(error.title), "hint": JSON(error.hint)]]
         default: [["line": 1, "column": 1, "pointer": "", "message": .string("\(error)"), "hint": nil]]

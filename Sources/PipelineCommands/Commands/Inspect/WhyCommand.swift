@@ -55,9 +55,11 @@ struct WhyCommand: WorkspaceCommand {
                 "job \(found.snapshot.record.id) \(Self.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText
             )
             if let advice { console.data("  \("do:", .cyan) \(advice)") }
+            let exchanges = held.isEmpty ? [] : workspace.exchanges.records(of: found.snapshot.record.id)
             for step in held {
                 let pressed = pressing(step, found.snapshot, plan)
-                Self.lines(step, pressed: pressed).forEach { console.data($0) }
+                let response = LastResponse(of: step.step, in: exchanges)
+                Self.lines(step, pressed: pressed, response).forEach { console.data($0) }
             }
             for line in background?.lines ?? [] { console.data(SafeText.line(line)) }
             for record in untold { console.data(SafeText.line(Self.line(record))) }
@@ -191,7 +193,9 @@ struct WhyCommand: WorkspaceCommand {
         ]
     }
 
-    private static func lines(_ held: BlockedStep, pressed: StepExpiry?) -> [StyledText] {
+    private static func lines(
+        _ held: BlockedStep, pressed: StepExpiry?, _ response: LastResponse?
+    ) -> [StyledText] {
         let clock = TimeText(now: SystemClock().now)
         var lines: [StyledText] = ["\(held.step.description, .bold): \(held.reason)"]
         if let until = held.until { lines.append("  goes on \(clock.until(until))") }
@@ -200,6 +204,7 @@ struct WhyCommand: WorkspaceCommand {
             lines.append("  must act before \(clock.clock(time)), \(clock.until(time)): \(words(pressed, held.step))")
         }
         if let tried = held.tried { lines.append("  tried: \(tried)") }
+        if let response { lines.append("  \(response.line(clock))") }
         if let advice = held.advice { lines.append("  \("do:", .cyan) \(advice)") }
         return lines
     }

@@ -14,6 +14,8 @@ public struct PluginFault: Error, Sendable, Hashable {
         case nonsense
         /// The program could not be started.
         case notStarted
+        /// The machine could not start it now: descriptors, memory or processes have run out for a while.
+        case notNow
     }
 
     public let kind: Kind

@@ -62,12 +62,24 @@ struct ProgramRun: Sendable {
                 result: result.closureResult, status: result.terminationStatus, log: log,
                 wasStopped: state.isStopped, hadToBeEnded: state.hadToBeEnded)
         } catch {
-            let fault = PluginFault(
-                .notStarted, "can't be started: \(error)",
-                hint: "it must be executable, and a script's first line must name its interpreter (#!)")
+            let fault = Self.fault(of: error)
             return ProgramEnd(
                 result: .failure(fault), status: nil, log: log, wasStopped: state.isStopped, hadToBeEnded: false)
         }
+    }
+
+    /// What runs out for a while (posix_spawn(3), pipe(2), fork(2)) is no mistake of the program's.
+    private static func fault(of error: any Error) -> PluginFault {
+        if let code = (error as? SubprocessError)?.underlyingError,
+            [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .resourceTemporarilyUnavailable].contains(code)
+        {
+            return PluginFault(
+                .notNow, "can't be started now: \(code)",
+                hint: "the machine is short of open files, memory or processes (ulimit -n, -u); it is tried again")
+        }
+        return PluginFault(
+            .notStarted, "can't be started: \(error)",
+            hint: "it must be executable, and a script's first line must name its interpreter (#!)")
     }
 
     private func configuration(_ descendants: ProgramDescendants) -> Subprocess.Configuration {

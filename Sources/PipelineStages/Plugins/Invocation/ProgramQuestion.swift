@@ -38,7 +38,7 @@ struct ProgramQuestion: Sendable {
             throw Failure(
                 message: "\(name) \(told.message(limit: Self.told) { $0 })\(log)",
                 hint: told.hint ?? "'pipeline plugins test \(program.path)' looks into it",
-                isRetryable: end.wasKilled && fault.kind == .ended || end.wasStopped)
+                isRetryable: end.wasKilled && fault.kind == .ended || end.wasStopped || fault.kind == .notNow)
         }
     }
 
