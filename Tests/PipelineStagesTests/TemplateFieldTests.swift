@@ -172,6 +172,8 @@ struct TemplateFieldTests {
 
     private static let ofStages = [
         wait("stage.concurrency", #""concurrency": @"#, 2),
+        wait("stage.tolerate", #""forEach": "split('a', ',')", "tolerate": @"#, 2),
+        wait("stage.stopOnFailure", #""forEach": "split('a', ',')", "stopOnFailure": @"#, true),
         wait("stage.continueOnFailure", #""continueOnFailure": @"#, true),
         wait("stage.deadline", #""deadline": @"#, "1h"), wait("stage.estimate", #""estimate": @"#, "1h"),
         wait("stage.discretionary", #""discretionary": @"#, true),
@@ -262,7 +264,7 @@ private struct SchemaPlaces {
     private let root: JSON
     private var seen: Set<String> = []
     private static let common: Set = [
-        "concurrency", "continueOnFailure", "deadline", "estimate", "discretionary",
+        "concurrency", "tolerate", "stopOnFailure", "continueOnFailure", "deadline", "estimate", "discretionary",
     ]
 
     init(_ root: JSON) {

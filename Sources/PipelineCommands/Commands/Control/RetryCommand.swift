@@ -107,7 +107,7 @@ struct RetryCommand: WorkspaceCommand {
         let isUnknown = found.snapshot.steps.contains { key, step in
             step.state.name == .unknown && from.map { plan.dependents(of: $0).contains(key.stage) } ?? true
         }
-        if isUnknown { return session.refuseUnknown(found.snapshot) }
+        if isUnknown { return try await session.refuseUnknown(found.snapshot) }
         if from == nil, found.snapshot.ended != nil, !found.snapshot.hasFailures {
             throw CommandError(
                 .usage, "nothing of job \(record.id) has failed",

@@ -10,7 +10,7 @@ extension JobSession {
         noteUntold(of: snapshot)
         switch end {
         case .ended: return summarize(snapshot, isOwned: false)
-        case .unknown: return refuseUnknown(snapshot)
+        case .unknown: return try await refuseUnknown(snapshot)
         case .parked, .lost:
             console.note("error: another process has taken job \(job) over")
             return .suspended
@@ -103,19 +103,25 @@ extension JobSession {
     }
 
     /// Says what is unknown, and what to type.
-    func refuseUnknown(_ snapshot: JobSnapshot) -> ExitStatus {
+    func refuseUnknown(_ snapshot: JobSnapshot) async throws -> ExitStatus {
+        let plan = try await workspace.plan(of: snapshot.record)
         let clock = TimeText(now: SystemClock().now)
         for (key, step) in snapshot.steps.sorted(by: { $0.key < $1.key }) {
-            guard case .unknown(_, let submit) = step.state else { continue }
+            guard case .unknown(_, let submit) = step.state, let stage = plan.stage(key.stage) else { continue }
             let item = key.item.map { " --item \($0)" } ?? ""
             let line = "pipeline resolve \(snapshot.record.id) --stage \(key.stage)\(item)"
+            let flags = SubmittedCaptures(stage).flags
+            let width = max(flags.count, 11)
+            func way(_ flags: String, _ meaning: String) {
+                console.note("    \(line) \(flags)\(String(repeating: " ", count: width - flags.count))   \(meaning)")
+            }
             console.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
             console.note("  since: \(clock.ago(submit.since)) (\(clock.clock(submit.since)))")
             console.note("  because: \(submit.reason)")
             console.note("  look at the service, then type one of:")
-            console.note("    \(line) --id ID       it is there, under this id")
-            console.note("    \(line) --resubmit    it is not there: send it again")
-            console.note("    \(line) --abandon     give the stage up")
+            way(flags, flags == "--id ID" ? "it is there, under this id" : "it is there, with these values")
+            way("--resubmit", "it is not there: send it again")
+            way("--abandon", "give the stage up")
         }
         return .unknown
     }

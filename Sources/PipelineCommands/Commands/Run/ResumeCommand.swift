@@ -70,7 +70,7 @@ struct ResumeCommand: WorkspaceCommand {
         let record = job.snapshot.record
         switch job.snapshot.phase(isOwned: job.owner != nil) {
         case .succeeded, .cancelled: return try await session.showEnd(of: job)
-        case .unknown: return session.refuseUnknown(job.snapshot)
+        case .unknown: return try await session.refuseUnknown(job.snapshot)
         case .failed where job.snapshot.wasGivenUp: return try await session.showEnd(of: job)
         case .running, .suspended, .waiting, .failed: break
         }
@@ -93,7 +93,7 @@ struct ResumeCommand: WorkspaceCommand {
         }
         let session = JobSession(
             workspace, try workspace.journalWithJobs(), console, options: driving.session(common, console))
-        if phase == .unknown { return session.refuseUnknown(job.snapshot) }
+        if phase == .unknown { return try await session.refuseUnknown(job.snapshot) }
         let plan = try await workspace.plan(of: record)
         try await session.checkSecrets(of: plan, for: record)
         let inputs = try SecretInputs(plan: plan, record: record, assignments: secrets.input).values()
