@@ -31,7 +31,7 @@ final class EngineBench: Sendable {
     init(
         _ stages: String, kinds: [StageKind], seed: UInt64 = 1, secrets: [String: String] = [:],
         slowness: Double = 0.25, mode: JobMode = .attached, attendance: Interactivity = .attended,
-        background: String? = "{}", notify: String = "[]",
+        background: String? = #"{ "budget": {} }"#, notify: String = "[]",
         sinks: ScriptedSinks? = nil
     ) {
         self.mode = Mutexed(mode)
@@ -58,12 +58,16 @@ final class EngineBench: Sendable {
     }
 
     /// Begins the job of the id, or takes it up when the journal has it.
-    func live(job id: String = "j1", again: RestartScope = .nothing, onlyTells: Bool = false) -> Life {
+    func live(
+        job id: String = "j1", again: RestartScope = .nothing, onlyTells: Bool = false,
+        clockSetBy shift: Duration = .zero
+    ) -> Life {
         let number = lives.withLock { lives in
             lives += 1
             return lives
         }
         let process = SimulatedProcess(simulation, name: "p\(number)")
+        process.clock.shift(by: shift)
         let drive = Mutexed<Engine.JobHandle?>(nil)
         let end = Mutexed<Result<JobEnd, JournalFailure>?>(nil)
         let task = process.lane.start { [self] in

@@ -172,9 +172,9 @@ struct TemplateFieldTests {
 
     private static let ofStages = [
         wait("stage.concurrency", #""concurrency": @"#, 2),
+        wait("stage.tolerate", #""forEach": "split('a', ',')", "tolerate": @"#, 2),
+        wait("stage.stopOnFailure", #""forEach": "split('a', ',')", "stopOnFailure": @"#, true),
         wait("stage.continueOnFailure", #""continueOnFailure": @"#, true),
-        wait("stage.tolerate", #""forEach": "[1]", "tolerate": @"#, 1),
-        wait("stage.stopOnFailure", #""forEach": "[1]", "stopOnFailure": @"#, true),
         wait("stage.deadline", #""deadline": @"#, "1h"), wait("stage.estimate", #""estimate": @"#, "1h"),
         wait("stage.discretionary", #""discretionary": @"#, true),
         wait("retry.attempts", #""retry": { "attempts": @ }"#, 3), wait("retry.for", #""retry": { "for": @ }"#, "1h"),

@@ -15,6 +15,9 @@ struct Schedule {
     /// Whether a person will want the ended job done again.
     private var isRepeated = false
 
+    /// How long it took in virtual time.
+    private(set) var length = Duration.zero
+
     /// More lives than any schedule needs once nothing goes wrong any more.
     private static let mostLives = 40
 
@@ -30,6 +33,7 @@ struct Schedule {
             if lives > troubledLives { world.network.weather = .calm }
             guard runLife(isTroubled: lives <= troubledLives) else { break }
         }
+        length = world.simulation.now - world.record.started
         world.end()
         check()
         world.folder?.remove()

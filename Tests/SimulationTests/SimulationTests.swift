@@ -8,9 +8,11 @@ import Testing
     func promises(scenario: Scenario) {
         let seeds = Seeds.chosen(count: Seeds.count / Scenario.all.count + 1)
         var (steps, longest) = (0, (seed: UInt64(0), steps: 0))
+        var last = (seed: UInt64(0), length: Duration.zero)
         defer {
             if seeds.count > 100 {
-                print("\(scenario.name): \(seeds.count) schedules, \(steps) steps, most of seed \(longest)")
+                print(
+                    "\(scenario.name): \(seeds.count) schedules, \(steps) steps, most of seed \(longest), last \(last)")
             }
         }
         for seed in seeds {
@@ -18,6 +20,7 @@ import Testing
             schedule.run()
             steps += schedule.world.simulation.steps
             if schedule.world.simulation.steps > longest.steps { longest = (seed, schedule.world.simulation.steps) }
+            if schedule.length > last.length { last = (seed, schedule.length) }
             if schedule.violations.isEmpty, Seeds.one == nil { continue }
             let report = report(on: scenario, seed)
             if schedule.violations.isEmpty { print(report) } else { Issue.record("\(report)") }

@@ -26,7 +26,7 @@ public struct BackgroundDefinition: Sendable {
 
     /// What holds when the document has no `background`.
     public static let standard = BackgroundDefinition(
-        isDiscretionary: .constant(false), tolerance: .constant(.fraction(0.1)), budget: .limited(.standard),
+        isDiscretionary: .constant(false), tolerance: .constant(.fraction(0.1)), budget: .unlimited,
         isStated: false)
 
     static let discretionaryField = Field(
@@ -37,7 +37,8 @@ public struct BackgroundDefinition: Sendable {
         "How far a resume may be moved to happen together with others: a percentage of the wait, or a duration."
     )
     static let budgetField = Field(
-        "budget", ResumeBudgetDefinition.type, "How many resumes the background allows, and how it slows down beyond.")
+        "budget", ResumeBudgetDefinition.type,
+        "How many resumes the background allows, and how it slows down beyond; without it nothing is held back.")
 
     static var type: FieldType<BackgroundDefinition> {
         .object([discretionaryField, toleranceField, budgetField]) { reader in

@@ -50,7 +50,8 @@ extension JobSnapshot {
             return BlockedStep(
                 step: key, reason: "it is not known whether the service took the submit: \(submit.reason)", until: nil,
                 tried: "sent at \(submit.since) under the key \(submit.key)",
-                advice: "look at the service, then pipeline resolve \(record.id) --stage \(key.stage) with --id ID, "
+                advice: "look at the service, then pipeline resolve \(record.id) --stage \(key.stage)"
+                    + (key.item.map { " --item \($0)" } ?? "") + " with \(SubmittedCaptures(stage).flags), "
                     + "--resubmit or --abandon")
         case .failed(let failure):
             return BlockedStep(

@@ -43,7 +43,12 @@ extension JobState {
         case .cancel, .abandon: try cancelAll()
         case nil:
             switch resting {
-            case .ended(let phase): close(phase)
+            case .ended(let phase):
+                // Never said of a job of which something has not ended: a mistake of ours leaves it as it was committed.
+                if phase == .succeeded, table.index.openMainSteps > 0 {
+                    throw IllegalTransition(state: .running, event: "jobSucceeded")
+                }
+                close(phase)
             case .unknown:
                 table.record(.released(nil))
                 commands.append(.finish(.unknown))

@@ -86,7 +86,9 @@ extension JobState {
     /// Makes the steps of items that have none yet, once it is known what the stage is repeated over.
     mutating func expand(_ key: StepKey) {
         guard let stage = table.plan.stage(key.stage) else { return }
-        if !fanOut.followsOn(stage, in: &table) { commands.append(.evaluateItems(key)) }
+        guard fanOut.followsOn(stage, in: &table) else { return commands.append(.evaluateItems(key)) }
+        // Items that had their steps already, as after a restart, change nothing and may begin all the same.
+        table.withIndex { $0.look(at: key.stage) }
     }
 
     /// Goes on with a step whose time has come.

@@ -23,7 +23,7 @@ enum RequestKind {
 private struct RequestStageFields: Sendable {
     let request: Field<RequestDefinition>
     let to = Field("to", FieldType<Template>.template(), "The file that the body is written to.")
-    let capture = Field("capture", FieldType<CaptureSet>.captures(), "Values from the answer.")
+    let capture = Field("capture", FieldType<CaptureSet>.captures(isSubmitted: true), "Values from the answer.")
     let paginate = Field(
         "paginate", PaginateDefinition.type(.request),
         "Fetches all pages: captures read their items as $items, and 'to' gets them as JSON Lines.")

@@ -90,14 +90,15 @@ struct ResolveCommand: WorkspaceCommand {
         if resubmit { return .resubmit }
         if abandon { return .abandon }
         let plan = try await workspace.plan(of: job.record)
-        let names = plan.stage(key.stage)?.captures.filter(\.isSubmitted).map(\.name) ?? []
-        guard let id else { return .found(try values(names)) }
-        guard let name = names.count == 1 ? names[0] : names.first(where: { $0 == "id" }) else {
+        guard let stage = plan.stage(key.stage) else { return .resubmit }
+        let captures = SubmittedCaptures(stage)
+        guard let id else { return .found(try values(captures.names)) }
+        guard let values = captures.values(id: id) else {
             throw CommandError(
                 .usage, "the submit of '\(key)' has no single capture that --id could be",
-                hint: "give each with --set NAME=VALUE: " + names.joined(separator: ", "))
+                hint: "give each: " + captures.flags)
         }
-        return .found([name: .string(id)])
+        return .found(values)
     }
 
     private func values(_ names: [String]) throws -> JSONObject {
@@ -106,7 +107,9 @@ struct ResolveCommand: WorkspaceCommand {
             guard let equals = text.unicodeScalars.firstIndex(of: "="), names.contains(String(text[..<equals])) else {
                 throw CommandError(
                     .usage, "'--set \(text)' names no capture of the submit",
-                    hint: "write --set NAME=VALUE with one of: " + names.joined(separator: ", "))
+                    hint: names.isEmpty
+                        ? "it has none: write --id ID"
+                        : "write --set NAME=VALUE with one of: " + names.joined(separator: ", "))
             }
             values[String(text[..<equals])] = .string(String(text[text.unicodeScalars.index(after: equals)...]))
         }

@@ -41,7 +41,7 @@ struct WatchCommand: WorkspaceCommand {
         let id = latest.snapshot.record.id
         switch latest.snapshot.phase(isOwned: false) {
         case .succeeded, .failed, .cancelled: return session.summarize(latest.snapshot, isOwned: false)
-        case .unknown: return session.refuseUnknown(latest.snapshot)
+        case .unknown: return try await session.refuseUnknown(latest.snapshot)
         case .running, .waiting, .suspended:
             console.note("suspended; go on with: pipeline resume \(id)")
             return .suspended

@@ -47,7 +47,7 @@ struct EndReporter: Sendable {
         var report: EndReport
         switch end {
         case .ended: report = rest(of: job)
-        case .unknown: report = unknown(job)
+        case .unknown: report = try await unknown(job)
         case .parked, .lost:
             report = EndReport(.suspended)
             report.note("error: another process has taken job \(job.record.id) over")
@@ -106,20 +106,26 @@ struct EndReporter: Sendable {
     }
 
     /// The report of a job of which a submit is unknown: what it is about, and what to type.
-    func unknown(_ job: JobSnapshot) -> EndReport {
+    func unknown(_ job: JobSnapshot) async throws -> EndReport {
         var report = EndReport(.unknown)
+        let plan = try await workspace.plan(of: job.record)
         let clock = TimeText(now: SystemClock().now)
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) {
-            guard case .unknown(_, let submit) = step.state else { continue }
+            guard case .unknown(_, let submit) = step.state, let stage = plan.stage(key.stage) else { continue }
             let item = key.item.map { " --item \($0)" } ?? ""
             let line = "pipeline resolve \(job.record.id) --stage \(key.stage)\(item)"
+            let flags = SubmittedCaptures(stage).flags
+            let width = max(flags.count, 11)
+            func way(_ flags: String, _ meaning: String) {
+                report.note("    \(line) \(flags)\(String(repeating: " ", count: width - flags.count))   \(meaning)")
+            }
             report.note("stage '\(key)': it is not known whether the service took the submit (key \(submit.key))")
             report.note("  since: \(clock.ago(submit.since)) (\(clock.clock(submit.since)))")
             report.note("  because: \(submit.reason)")
             report.note("  look at the service, then type one of:")
-            report.note("    \(line) --id ID       it is there, under this id")
-            report.note("    \(line) --resubmit    it is not there: send it again")
-            report.note("    \(line) --abandon     give the stage up")
+            way(flags, flags == "--id ID" ? "it is there, under this id" : "it is there, with these values")
+            way("--resubmit", "it is not there: send it again")
+            way("--abandon", "give the stage up")
         }
         return report
     }

@@ -34,7 +34,7 @@ struct JobResumption {
         }
         switch try await decide(job, plans) {
         case .rest: return [try await session.showEnd(of: job)]
-        case .unknown: return [session.refuseUnknown(job.snapshot)]
+        case .unknown: return [try await session.refuseUnknown(job.snapshot)]
         case .run(let plan, let again):
             let inputs = try SecretInputs(plan: plan, record: job.snapshot.record, assignments: secretInputs).values()
             return [try await session.resume(job, plan: plan, secretInputs: inputs, again: again)]

@@ -56,7 +56,9 @@ final class JobSession {
     }
 
     /// Tells what is unknown, and what to type.
-    func refuseUnknown(_ job: JobSnapshot) -> ExitStatus { reporter.unknown(job).show(on: console) }
+    func refuseUnknown(_ job: JobSnapshot) async throws -> ExitStatus {
+        try await reporter.unknown(job).show(on: console)
+    }
 
     /// Takes an existing job up and stays with it.
     func resume(

@@ -99,7 +99,7 @@ struct ResumeCommand: WorkspaceCommand {
             return phase == .succeeded ? .succeeded : .failed
         }
         let session = JobSession(workspace, journal, console, options: driving.session(common, console))
-        if phase == .unknown { return session.refuseUnknown(job.snapshot) }
+        if phase == .unknown { return try await session.refuseUnknown(job.snapshot) }
         let plan = try await workspace.plan(of: record)
         try await session.checkSecrets(of: plan, for: record)
         let inputs = try SecretInputs(plan: plan, record: record, assignments: secrets.input).values()

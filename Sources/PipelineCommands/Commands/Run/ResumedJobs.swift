@@ -54,7 +54,7 @@ final class ResumedJobs: JobSource {
         do {
             switch try await decide(found, plans) {
             case .rest: view.end(job, try await reporter.earlierEnd(of: found.snapshot))
-            case .unknown: view.end(job, reporter.unknown(found.snapshot))
+            case .unknown: view.end(job, try await reporter.unknown(found.snapshot))
             case .run(let plan, let again):
                 let inputs = try SecretInputs(plan: plan, record: record, assignments: assignments).values()
                 return try await engine.resume(

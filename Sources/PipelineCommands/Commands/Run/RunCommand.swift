@@ -164,7 +164,7 @@ struct RunCommand: WorkspaceCommand {
         }
         let latest = job.owner == nil ? job : try await session.follow(job, plan: draft.plan)
         if latest.snapshot.ended != nil { return session.summarize(latest.snapshot, isOwned: false) }
-        if latest.snapshot.phase(isOwned: false) == .unknown { return session.refuseUnknown(latest.snapshot) }
+        if latest.snapshot.phase(isOwned: false) == .unknown { return try await session.refuseUnknown(latest.snapshot) }
         // Somebody paused it while this process looked on: it is not for this one to go on with it.
         if job.owner != nil, latest.snapshot.cause == .paused {
             return try await session.report(.suspended(.paused), of: latest.snapshot.record.id, draft.plan)
