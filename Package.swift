@@ -85,6 +85,12 @@ let package = Package(
             dependencies: ["CCurl", "PipelineCore", "PipelineHTTP", "JSONPath", crypto, httpTypes, subprocess, system],
             swiftSettings: settings),
 
+        // Whole jobs in virtual time: for tests, and for 'pipeline test'.
+        .target(
+            name: "PipelineSimulation",
+            dependencies: ["PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes],
+            swiftSettings: settings),
+
         // Put together.
         .target(name: "CBuild", cSettings: commit),
         .target(name: "CTexts"),
@@ -98,8 +104,8 @@ let package = Package(
         .target(
             name: "PipelineCommands",
             dependencies: [
-                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineStages", "JSONPath", "CBuild",
-                "CTexts", argumentParser,
+                "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineStages", "PipelineHTTP",
+                "PipelineSimulation", "JSONPath", "CBuild", "CTexts", argumentParser, httpTypes,
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -155,7 +161,9 @@ let package = Package(
         .target(name: "CPowerLoss"),
         .target(
             name: "PipelineTestKit",
-            dependencies: ["CSpawn", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes],
+            dependencies: [
+                "CSpawn", "PipelineSimulation", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ArchitectureTests", dependencies: ["pipeline", "pipeline-daemon", "example-network"],

@@ -24,7 +24,14 @@ import Testing
                 "PipelineStages",
             ]
         ),
-        ("PipelineCommands", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelineStages"]),
+        (
+            "PipelineCommands",
+            [
+                "JSONPath", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineKit", "PipelineStages",
+                "PipelineSimulation",
+            ]
+        ),
+        ("PipelineSimulation", ["JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]),
         ("pipeline", ["PipelineCommands"]),
         ("PipelineDaemon", ["JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit"]),
         ("pipeline-daemon", ["PipelineDaemon"]),
