@@ -101,6 +101,12 @@ let package = Package(
             dependencies: ["CCurl", "PipelineCore", "PipelineHTTP", "JSONPath", crypto, httpTypes, subprocess, system],
             swiftSettings: settings),
 
+        // Whole jobs in virtual time: for tests, and for 'pipeline test'.
+        .target(
+            name: "PipelineSimulation",
+            dependencies: ["PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes],
+            swiftSettings: settings),
+
         // Put together.
         .target(name: "CBuild", cSettings: commit),
         .target(name: "CTexts"),
@@ -128,8 +134,8 @@ let package = Package(
         .target(
             name: "PipelineCommands",
             dependencies: [
-                "Assertions", "CTexts", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineJournal",
-                "PipelineStages", "PipelinePictures", "JSONPath", argumentParser,
+                "Assertions", "CTexts", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal",
+                "PipelineStages", "PipelinePictures", "PipelineSimulation", "JSONPath", argumentParser, httpTypes,
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -193,7 +199,9 @@ let package = Package(
         .target(name: "CPowerLoss"),
         .target(
             name: "PipelineTestKit",
-            dependencies: ["CSpawn", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes],
+            dependencies: [
+                "CSpawn", "PipelineSimulation", "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ArchitectureTests", dependencies: ["pipeline", "pipeline-daemon", "example-network"],

@@ -42,10 +42,11 @@ import Testing
         (
             "PipelineCommands",
             [
-                "Assertions", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineJournal", "PipelineKit",
-                "PipelinePictures", "PipelineStages",
+                "Assertions", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal",
+                "PipelineKit", "PipelinePictures", "PipelineSimulation", "PipelineStages",
             ]
         ),
+        ("PipelineSimulation", ["JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]),
         ("pipeline", ["PipelineCommands"]),
         ("PipelineMetrics", ["PipelineCore", "PipelineKit"]),
         (

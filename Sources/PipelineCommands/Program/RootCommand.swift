@@ -17,7 +17,7 @@ struct RootCommand: ParsableCommand {
             LogsCommand.self,
             CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, RemoveCommand.self,
             ValidateCommand.self,
-            PlanCommand.self, SchemaCommand.self, InitCommand.self,
+            PlanCommand.self, TestCommand.self, SchemaCommand.self, InitCommand.self,
             BudgetCommand.self, StatsCommand.self,
             WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
             DaemonCommand.self, DashboardCommand.self, WorkerCommand.self, WorkersCommand.self, JournalCommand.self,

@@ -1,3 +1,4 @@
+public import PipelineSimulation
 import JSONPath
 public import PipelineCore
 import Synchronization

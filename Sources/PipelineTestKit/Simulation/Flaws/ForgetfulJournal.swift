@@ -1,3 +1,4 @@
+public import PipelineSimulation
 public import PipelineCore
 
 /// Wrong on purpose: says that a submit's `sending` is kept, and does not keep it.

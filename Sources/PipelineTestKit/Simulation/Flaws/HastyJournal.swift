@@ -1,3 +1,4 @@
+public import PipelineSimulation
 public import PipelineCore
 import Synchronization
 

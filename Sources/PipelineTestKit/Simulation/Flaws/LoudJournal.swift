@@ -1,3 +1,4 @@
+public import PipelineSimulation
 public import PipelineCore
 
 /// Wrong on purpose: tells of events as soon as they are on disk, before anything was done.

@@ -1,3 +1,4 @@
+import PipelineSimulation
 import HTTPTypes
 import JSONPath
 import PipelineCore

@@ -1,3 +1,4 @@
+public import PipelineSimulation
 import HTTPTypes
 import JSONPath
 public import PipelineCore

@@ -1,4 +1,4 @@
-import PipelineHTTP
+package import PipelineHTTP
 
 #if canImport(Glibc)
     import Glibc
@@ -9,8 +9,8 @@ import PipelineHTTP
 #endif
 
 /// The bytes that a body puts on the wire.
-enum BodyBytes {
-    static func all(of body: RequestBody) -> [UInt8] {
+package enum BodyBytes {
+    package static func all(of body: RequestBody) -> [UInt8] {
         body.segments.flatMap { segment -> [UInt8] in
             switch segment {
             case .bytes(let bytes): bytes
