@@ -66,5 +66,6 @@ struct ShowCommand: WorkspaceCommand {
             exchanges: found.snapshot.ended == nil ? workspace.exchanges.records(of: record.id) : [],
             width: console.dataColumns)
         for line in text.lines { console.data(line) }
+        if let worker = try await WorkerText(found, journal) { console.data(SafeText.line(worker.line)) }
     }
 }

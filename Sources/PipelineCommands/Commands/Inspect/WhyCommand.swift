@@ -50,6 +50,7 @@ struct WhyCommand: WorkspaceCommand {
             console.data(
                 "job \(found.snapshot.record.id) \(Self.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText
             )
+            if let worker = try await WorkerText(found, journal) { console.data("  \(worker.line)") }
             if let advice { console.data("  \("do:", .cyan) \(advice)") }
             for step in held {
                 let pressed = pressing(step, found.snapshot, plan)
