@@ -28,7 +28,7 @@ demo-machines: dependencies ## Run 300 jobs by three workers on a PostgreSQL of 
 	swift build $(CHECK) --product pipeline
 	swift build $(CHECK) --product pipeline-daemon
 	swift build $(CHECK) --product selfie-studio
-	.scripts/demo-machines "$$(swift build $(CHECK) --show-bin-path)"
+	.scripts/with-postgres .scripts/demo-machines "$$(swift build $(CHECK) --show-bin-path)"
 
 .PHONY: test
 test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build

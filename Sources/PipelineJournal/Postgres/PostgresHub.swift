@@ -12,8 +12,10 @@ final class PostgresHub: Sendable {
         var count = 0
         /// Claimed jobs, with the local time of the claim.
         var claims: [JobID: (lease: Lease, time: Int64)] = [:]
-        /// Jobs that this process does not want for now.
+        /// Jobs that this process does not want for now, by the local time until when.
         var declined: [JobID: Int64] = [:]
+        /// Jobs that could not go on here, for want of a secret or of the network; wanted again when a person says so.
+        var suspended: [JobID: Int64] = [:]
         var isClosed = false
     }
 
@@ -208,12 +210,19 @@ final class PostgresHub: Sendable {
         }
     }
 
-    /// The jobs that this process does not want for now.
-    var declined: [JobID] {
+    /// A job is let go since it can't go on here: others may try it, this process does after five minutes.
+    func leaveToOthers(_ job: JobID) {
+        let now = clock.now
+        state.withLock { $0.suspended[job] = now + 300_000 }
+    }
+
+    /// The jobs that this process does not want for now, and those that it does only once nothing holds them.
+    var unwanted: (always: [JobID], whileSuspended: [JobID]) {
         let now = clock.now
         return state.withLock { state in
             state.declined = state.declined.filter { $0.value > now }
-            return Array(state.declined.keys)
+            state.suspended = state.suspended.filter { $0.value > now }
+            return (Array(state.declined.keys), Array(state.suspended.keys))
         }
     }
 

@@ -62,16 +62,16 @@ extension PostgresJournal {
         for lease in hub.takeOldClaims() { try await release(lease) }
         let room = limit - hub.claims
         guard room > 0 else { return [] }
-        let (owner, host, declined) = (owner, owners.host, hub.declined)
+        let (owner, host, unwanted) = (owner, owners.host, hub.unwanted)
         let leases = try await writer.write(onCommit: { [owners, hub] (leases: [Lease]) in
             for lease in leases { owners.add(lease) }
             hub.keep(leases)
         }) { (rows) throws(JournalFailure) in
             try rows.keep(owner)
             try rows.freeJobsOfDeadWorkers()
-            var claimed = try rows.claimExpiring(room, for: owner, host, declined, at: now)
+            var claimed = try rows.claimExpiring(room, for: owner, host, unwanted, at: now)
             if claimed.count < room {
-                claimed += try rows.claimOldest(room - claimed.count, for: owner, host, declined)
+                claimed += try rows.claimOldest(room - claimed.count, for: owner, host, unwanted)
             }
             return claimed
         }
@@ -84,6 +84,14 @@ extension PostgresJournal {
         // Without a word to the others, who would say the same.
         try await writer.write { (rows) throws(JournalFailure) in try rows.release(lease) }
         owners.remove(lease)
+    }
+
+    /// The machine whose files a job needs; nil for one that any worker may take.
+    public func host(of job: JobID) async throws(JournalFailure) -> String? {
+        try await reader.read { (reader) throws(JournalFailure) in
+            try reader.first("SELECT host FROM jobs WHERE id = :job", ["job": job.text]) { $0.optionalText("host") }
+                ?? nil
+        }
     }
 
     /// When it may be worth while to claim: others told of work, or some seconds have passed.
@@ -144,7 +152,8 @@ extension JobRows where Connection == PostgresConnection {
     }
 
     func claimExpiring(
-        _ limit: Int, for owner: OwnerID, _ host: String, _ declined: [JobID], at now: Timestamp
+        _ limit: Int, for owner: OwnerID, _ host: String, _ unwanted: (always: [JobID], whileSuspended: [JobID]),
+        at now: Timestamp
     ) throws(JournalFailure) -> [Lease] {
         try claim(
             """
@@ -153,15 +162,20 @@ extension JobRows where Connection == PostgresConnection {
                     AND ended IS NULL AND owner IS NULL AND mode = 'background'
                     AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
                     AND id <> ALL (CAST(:declined AS TEXT[]))
+                    AND (cause IS NULL OR id <> ALL (CAST(:suspended AS TEXT[])))
                 LIMIT :limit FOR UPDATE SKIP LOCKED)
             UPDATE jobs SET owner = :owner, epoch = epoch + 1 FROM next WHERE jobs.number = next.number
             RETURNING id, epoch
-            """, ["now": now, "limit": limit, "host": host, "declined": Self.array(declined), "owner": owner.text],
+            """,
+            [
+                "now": now, "limit": limit, "host": host, "declined": Self.array(unwanted.always),
+                "suspended": Self.array(unwanted.whileSuspended), "owner": owner.text,
+            ],
             owner)
     }
 
     func claimOldest(
-        _ limit: Int, for owner: OwnerID, _ host: String, _ declined: [JobID]
+        _ limit: Int, for owner: OwnerID, _ host: String, _ unwanted: (always: [JobID], whileSuspended: [JobID])
     ) throws(JournalFailure) -> [Lease] {
         try claim(
             """
@@ -169,10 +183,15 @@ extension JobRows where Connection == PostgresConnection {
                 WHERE ended IS NULL AND owner IS NULL AND mode = 'background'
                     AND (cause IS NULL OR cause NOT IN ('paused', 'interrupted')) AND (host IS NULL OR host = :host)
                     AND id <> ALL (CAST(:declined AS TEXT[]))
+                    AND (cause IS NULL OR id <> ALL (CAST(:suspended AS TEXT[])))
                 ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED)
             UPDATE jobs SET owner = :owner, epoch = epoch + 1 FROM next WHERE jobs.number = next.number
             RETURNING id, epoch
-            """, ["limit": limit, "host": host, "declined": Self.array(declined), "owner": owner.text], owner)
+            """,
+            [
+                "limit": limit, "host": host, "declined": Self.array(unwanted.always),
+                "suspended": Self.array(unwanted.whileSuspended), "owner": owner.text,
+            ], owner)
     }
 
     private func claim(_ sql: StaticString, _ values: SQLValues, _ owner: OwnerID) throws(JournalFailure) -> [Lease] {

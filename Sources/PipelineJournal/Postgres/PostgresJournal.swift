@@ -165,6 +165,8 @@ extension PostgresJournal {
 
     public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         let endsOwnership = changes.contains(where: \.endsOwnership)
+        // Before others, and this process, are told of it.
+        for case .released(.some) in changes where lease.owner == owner { hub.leaveToOthers(lease.job) }
         do {
             try await writer.write(onCommit: { [owners] _ in if endsOwnership { owners.remove(lease) } }) {
                 (rows) throws(JournalFailure) in

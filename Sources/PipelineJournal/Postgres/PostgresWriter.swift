@@ -90,12 +90,14 @@ final class PostgresWriter: Sendable {
     private struct Link {
         var connection: PostgresConnection?
         var token = Int64.random(in: 1 ... .max / 2)
-        /// Set while nobody knows whether the group of that token was committed, with what tells its callers.
-        var doubtful: (token: Int64, tell: [@Sendable () -> Void])?
+        /// Set while nobody knows whether the group of that token was committed, with what tells its callers, and when it
+        /// was begun.
+        var doubtful: (token: Int64, tell: [@Sendable () -> Void], began: Int64)?
     }
 
     private enum Attempt {
-        case committed([@Sendable () -> Void])
+        /// With what tells the callers, and when the transaction was begun, by the local clock.
+        case committed([@Sendable () -> Void], began: Int64)
         /// Nothing was kept; `isPassing` says that the same may succeed when it is sent again.
         case failed(JournalFailure, isAway: Bool, isPassing: Bool)
     }
@@ -123,9 +125,8 @@ extension PostgresWriter {
         let start = owners.now
         var passing = 0
         while true {
-            let began = owners.now
             switch attempt(calls, renewing: renewals, &link) {
-            case .committed(let tell):
+            case .committed(let tell, let began):
                 clear()
                 if !renewals.isEmpty || !owners.haveJobs { owners.markRenewed(at: began) }
                 counted.withLock { statistics in
@@ -139,7 +140,10 @@ extension PostgresWriter {
                 link.connection = nil
                 report(failure)
                 let waits = owners.isWorker || owners.now - start < patience
-                guard waits, !mailbox.isClosed else { return refuse(calls, failure) }
+                guard waits, !mailbox.isClosed else {
+                    link.doubtful = nil
+                    return refuse(calls, failure)
+                }
                 usleep(UInt32.random(in: 400_000...600_000))
             case .failed(_, _, isPassing: true) where passing < 8:
                 passing += 1
@@ -189,12 +193,13 @@ extension PostgresWriter {
             do throws(JournalFailure) {
                 let isDone = try isCommitted(doubtful.token, on: connection)
                 link.doubtful = nil
-                if isDone { return .committed(doubtful.tell) }
+                if isDone { return .committed(doubtful.tell, began: doubtful.began) }
             } catch {
                 return .failed(error, isAway: true, isPassing: false)
             }
         }
         link.token += 1
+        let began = owners.now
         var tell: [@Sendable () -> Void] = []
         do throws(JournalFailure) {
             try connection.begin()
@@ -210,23 +215,23 @@ extension PostgresWriter {
             connection.rollBack()
             return .failed(error, isAway: isAway, isPassing: cause?.isPassing == true)
         }
-        return commit(tell, connection, &link)
+        return commit(tell, began: began, connection, &link)
     }
 
     private func commit(
-        _ tell: [@Sendable () -> Void], _ connection: PostgresConnection, _ link: inout Link
+        _ tell: [@Sendable () -> Void], began: Int64, _ connection: PostgresConnection, _ link: inout Link
     ) -> Attempt {
         do throws(PostgresError) {
             try connection.send(text: "COMMIT")
             try connection.settled()
             connection.markTransaction(false)
-            return .committed(tell)
+            return .committed(tell, began: began)
         } catch {
             guard error.isAway || connection.loss != nil else {
                 connection.rollBack()
                 return .failed(JournalFailure(error, at: address), isAway: false, isPassing: error.isPassing)
             }
-            link.doubtful = (link.token, tell)
+            link.doubtful = (link.token, tell, began)
             return .failed(JournalFailure(error, at: address), isAway: true, isPassing: false)
         }
     }

@@ -15,6 +15,8 @@ public protocol SharedJournal: WorkspaceJournal {
     func claimJobs(_ limit: Int, at now: Timestamp) async throws(JournalFailure) -> [JobID]
     /// Lets a claimed job go that is not to be begun here.
     func decline(_ job: JobID) async throws(JournalFailure)
+    /// The machine whose files a job needs; nil for one that any worker may take.
+    func host(of job: JobID) async throws(JournalFailure) -> String?
     /// When it may be worth while to claim.
     func work() -> AsyncStream<Void>
     /// Returns whether other processes are heard at once, and not only found by looks at the rows.

@@ -151,6 +151,27 @@ struct PostgresJournalTests {
         for journal in [one, other] { await journal.close() }
     }
 
+    @Test("a job that lacks something here is left to others, and is taken again once a person goes on with it")
+    func leavesToOthers() async throws {
+        let world = try await PostgresWorld()
+        let (one, other) = (try world.openPostgres(), try world.openPostgres())
+        try await submit(1, to: other)
+        let job = try #require(try await one.claimJobs(1, at: .at(1)).first)
+        let lease = try await one.acquire(job, for: one.owner)
+        try await one.commit([.released(.secret)], under: lease)
+        #expect(try await one.claimJobs(1, at: .at(1)).isEmpty)
+        #expect(try await other.claimJobs(1, at: .at(1)) == [job])
+        let next = try await other.acquire(job, for: other.owner)
+        try await other.commit([.released(.secret)], under: next)
+        #expect(try await one.claimJobs(1, at: .at(1)).isEmpty)
+        #expect(try await other.claimJobs(1, at: .at(1)).isEmpty)
+        let asked = try await other.acquire(job, for: other.owner)
+        try await other.commit([.taken(.background)], under: asked)
+        try await other.release(asked)
+        #expect(try await one.claimJobs(1, at: .at(1)) == [job])
+        for journal in [one, other] { await journal.close() }
+    }
+
     // MARK: Lost connections
 
     @Test(

@@ -107,5 +107,6 @@ struct ShowCommand: WorkspaceCommand {
             let said = try await found.suspensionDetail(in: journal).map { ": \($0)" } ?? ""
             console.data("the background owner does not know all that its document names\(said)" as StyledText)
         }
+        if let worker = try await WorkerText(found, journal) { console.data(SafeText.line(worker.line)) }
     }
 }

@@ -54,6 +54,7 @@ struct WhyCommand: WorkspaceCommand {
             console.data(
                 "job \(found.snapshot.record.id) \(Self.verb(phase)) \(phase.rawValue, phase.style)\(why)" as StyledText
             )
+            if let worker = try await WorkerText(found, journal) { console.data("  \(worker.line)") }
             if let advice { console.data("  \("do:", .cyan) \(advice)") }
             let exchanges = held.isEmpty ? [] : workspace.exchanges.records(of: found.snapshot.record.id)
             for step in held {
