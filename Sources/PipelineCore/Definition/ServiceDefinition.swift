@@ -35,7 +35,7 @@ public struct ServiceDefinition: Sendable {
         "Which addresses its requests may go to, those of redirects and captured URLs too: any, or public, which refuses "
             + "loopback, link-local, private and metadata addresses after the name was resolved.")
     static let traceField = Field(
-        "trace", .boolean, default: "false",
+        "trace", .boolean, default: false,
         "Whether its requests carry `traceparent`, so that the service's own traces join the job's.")
     static let fields: [any AnyField] = [
         urlField, useField, DecoratorDefinition.field, tlsField, limitsField, proxyField, timeoutField, networkField,
