@@ -7,7 +7,9 @@ final class DashboardConnections: Sendable {
     private struct State {
         /// In the order of arrival.
         var strangers: [any Channel] = []
-        var known: [ObjectIdentifier] = []
+        var known: [any Channel] = []
+        /// What is being answered on each.
+        var work: [ObjectIdentifier: Task<Void, Never>] = [:]
     }
 
     private let limit: Int
@@ -34,14 +36,30 @@ final class DashboardConnections: Sendable {
         state.withLock { state in
             guard let place = state.strangers.firstIndex(where: { $0 === channel }) else { return }
             state.strangers.remove(at: place)
-            state.known.append(ObjectIdentifier(channel))
+            state.known.append(channel)
+        }
+    }
+
+    /// Notes what is being answered on a connection, so that the end can wait for it.
+    func note(_ work: Task<Void, Never>, on channel: any Channel) {
+        state.withLock { $0.work[ObjectIdentifier(channel)] = work }
+    }
+
+    /// Closes all of them, and returns when nothing is written to them any more.
+    func closeAll() async {
+        let (channels, work) = state.withLock { ($0.strangers + $0.known, Array($0.work.values)) }
+        for channel in channels { try? await channel.close().get() }
+        for task in work {
+            task.cancel()
+            await task.value
         }
     }
 
     private func forget(_ channel: any Channel) {
         state.withLock { state in
             state.strangers.removeAll { $0 === channel }
-            state.known.removeAll { $0 == ObjectIdentifier(channel) }
+            state.known.removeAll { $0 === channel }
+            state.work[ObjectIdentifier(channel)] = nil
         }
     }
 }

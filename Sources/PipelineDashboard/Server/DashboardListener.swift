@@ -10,6 +10,7 @@ package struct DashboardListener: Sendable {
 
     private let group: MultiThreadedEventLoopGroup
     private let channel: any Channel
+    private let connections: DashboardConnections
 
     /// The most connections at a time: each costs a descriptor, which transfers need too.
     package static let connectionLimit = 192
@@ -36,7 +37,7 @@ package struct DashboardListener: Sendable {
                     }
                 }
                 .bind(host: host, port: port).get()
-            return DashboardListener(group: group, channel: channel)
+            return DashboardListener(group: group, channel: channel, connections: connections)
         } catch {
             try? await group.shutdownGracefully()
             throw StepFailure("cannot listen on \(host):\(port): \(error)", hint: "choose another address")
@@ -48,6 +49,7 @@ package struct DashboardListener: Sendable {
 
     package func stop() async {
         try? await channel.close().get()
+        await connections.closeAll()
         try? await group.shutdownGracefully()
     }
 }
@@ -127,12 +129,14 @@ private final class ConnectionHandler: ChannelInboundHandler {
         let channel = context.channel
         let writer = ResponseWriter(channel: channel, isHead: head.method == .HEAD, closes: !head.isKeepAlive)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        work = writer.start { [answer] in
+        let work = writer.start { [answer] in
             await answer(request)
         } then: { [connections] isKnown in
             if isKnown { connections.keep(channel) }
             channel.eventLoop.execute { bound.value.0.awaitRequest(bound.value.1) }
         }
+        self.work = work
+        connections.note(work, on: channel)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
@@ -154,9 +158,9 @@ private struct ResponseWriter: Sendable {
             let made = await make()
             do {
                 try await write(made.response)
-                then(made.isKnown)
+                if !Task.isCancelled { then(made.isKnown) }
             } catch {
-                channel.close(promise: nil)
+                if !Task.isCancelled { channel.close(promise: nil) }
             }
         }
     }
@@ -176,6 +180,7 @@ private struct ResponseWriter: Sendable {
             head.headers.add(name: "Connection", value: "close")
             try await channel.writeAndFlush(HTTPServerResponsePart.head(head)).get()
             if !isHead { for await bytes in parts { try await channel.writeAndFlush(part(bytes)).get() } }
+            try Task.checkCancellation()
             try await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
             try await channel.close().get()
         }
