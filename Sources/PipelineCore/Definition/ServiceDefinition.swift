@@ -19,7 +19,7 @@ public struct ServiceDefinition: Sendable {
     public enum Network: String, Sendable, CaseIterable { case any, `public` }
 
     static let urlField = Field(
-        "url", .template(.service), examples: ["https://api.example.com/v1"],
+        "url", .template(.service), required: true, examples: ["https://api.example.com/v1"],
         "Where the service is: what the path of each request is appended to. Required, unless "
             + "'use' names a file that has it.")
     static let useField = Field(
@@ -45,6 +45,7 @@ public struct ServiceDefinition: Sendable {
     /// One of the two is needed.
     private static var schema: JSON {
         guard case .object(var schema) = fields.objectSchema else { return fields.objectSchema }
+        schema["required"] = nil
         schema["anyOf"] = [["required": ["url"]], ["required": ["use"]]]
         return .object(schema)
     }

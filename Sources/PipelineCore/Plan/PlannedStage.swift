@@ -49,7 +49,7 @@ public final class PlannedStage: Sendable {
     /// The captures of it that some expression of the document reads; nil for a name that is computed.
     public let namesRead: Set<String?>
     /// The URL of the service that it names; nil when it names none.
-    let service: Template?
+    let serviceURL: Template?
     /// The captures that it makes.
     public let captures: [CaptureDeclaration]
     /// Values of it that expressions give, to be checked once they are known.
@@ -88,7 +88,7 @@ public final class PlannedStage: Sendable {
         discretionary = draft.isDiscretionary(options, in: document.background)
         tokens = draft.tokens(options, in: document)
         self.namesRead = namesRead
-        service = document.services.first { $0.name == options.service }?.url
+        serviceURL = document.services.first { $0.name == options.service }?.url
         captures = draft.captures
         checks = draft.checks
         source = document.source

@@ -11,6 +11,11 @@ protocol JournalConnection: AnyObject {
     associatedtype Row: SQLRow
     associatedtype Owners: JournalOwners where Owners.Connection == Self
 
+    /// Whether what was measured is kept: rows that every commit of every machine adds to would have all wait for each
+    /// other.
+    static var keepsMeasurements: Bool { get }
+    /// Keeps other writers that name the same out until the transaction has ended.
+    func serialize(_ name: String) throws(JournalFailure)
     /// Runs a statement inside the transaction, before its commit at the latest. The failure is thrown, here or by the
     /// commit, when it does not change just so many rows.
     func run(

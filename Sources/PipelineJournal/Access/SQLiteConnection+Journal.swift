@@ -5,6 +5,11 @@ extension SQLiteConnection: JournalConnection {
     typealias Row = SQLiteRow
     typealias Owners = PipelineJournal.Owners
 
+    static var keepsMeasurements: Bool { true }
+
+    /// There is one writer at a time anyhow.
+    func serialize(_ name: String) {}
+
     func run(
         _ sql: StaticString, _ values: SQLValues, expecting count: Int?, else failure: @escaping () -> JournalFailure
     ) throws(JournalFailure) {

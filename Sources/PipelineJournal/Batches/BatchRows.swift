@@ -89,7 +89,10 @@ extension JobRows {
         }
         for path in targets {
             try run(
-                "INSERT OR REPLACE INTO targets (batch, path, number) VALUES (:batch, :path, :number)",
+                """
+                INSERT INTO targets (batch, path, number) VALUES (:batch, :path, :number)
+                ON CONFLICT (batch, path) DO UPDATE SET number = excluded.number
+                """,
                 ["batch": batch, "path": path, "number": number])
         }
         return nil

@@ -1,9 +1,10 @@
 import JSONPath
 import PipelineCore
+import PipelineSQL
 import PipelineSQLite
 
 /// What metrics tell, read in one transaction: all numbers belong to one moment.
-extension JobReader {
+extension JobReader where Connection == SQLiteConnection {
     /// All that was ever measured; what a later version measured besides is passed over.
     func measured() throws(JournalFailure) -> Measurements {
         var measured = Measurements()

@@ -1,6 +1,6 @@
 import JSONPath
 import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 import Synchronization
 
 /// Names of labels that are known to have a row: each is looked up once.
@@ -15,6 +15,7 @@ final class KnownMetricNames: Sendable {
 extension JobRows {
     /// Adds what was measured to what is kept.
     func add(_ measured: Measurements) throws(JournalFailure) {
+        guard Connection.keepsMeasurements else { return }
         for (series, sum) in measured.sums {
             try run(
                 """
@@ -43,11 +44,11 @@ extension JobRows {
     /// Returns whether the name is among the first ones, or takes a place that is left.
     private func hasName(_ label: String, _ name: String) throws(JournalFailure) -> Bool {
         if metricNames.contains(label, name) { return true }
-        let values: SQLiteValues = ["label": label, "name": name]
+        let values: SQLValues = ["label": label, "name": name]
         let isKnown =
             try first("SELECT 1 FROM metric_names WHERE label = :label AND name = :name", values) { _ in true } ?? false
         if !isKnown {
-            let added = try run(
+            let added = try change(
                 """
                 INSERT INTO metric_names (label, name)
                 SELECT :label, :name WHERE (SELECT count(*) FROM metric_names WHERE label = :label) < :limit

@@ -1,10 +1,11 @@
 import JSONPath
 import PipelineCore
+import PipelineSQL
 import PipelineSQLite
 
 /// Pages and counts of jobs. What has ended is found by its outcome, which the journal keeps; where a job stands that has
 /// not ended follows from its steps and from who is alive, and is asked of those rows alone.
-extension JobReader {
+extension JobReader where Connection == SQLiteConnection {
     mutating func page(_ query: JobPageQuery) throws(JournalFailure) -> [OwnedJob] {
         let living = try livingOwners()
         var found: [(JobID, OwnerID?)] = []
@@ -12,7 +13,7 @@ extension JobReader {
             SELECT jobs.id, owner FROM jobs LEFT JOIN batches ON batches.job = jobs.number
             WHERE \(Self.conditions(query)) ORDER BY jobs.id DESC LIMIT (:query ->> '$.limit')
             """
-        try connection.forEachRow(ofUnkept: sql, Self.values(query, living)) { (row) throws(JournalFailure) in
+        try connection.readRows(ofUnkept: sql, Self.values(query, living)) { (row) throws(JournalFailure) in
             let owner = row.optionalText("owner").map { OwnerID($0) }
             found.append((JobID(row.text("id")), owner.flatMap { living.contains($0.text) ? $0 : nil }))
             return true
@@ -40,7 +41,7 @@ extension JobReader {
             WHERE jobs.ended IS NULL AND \(conditions) GROUP BY 1
             """,
         ] {
-            try connection.forEachRow(ofUnkept: sql, Self.values(open, living)) { (row) throws(JournalFailure) in
+            try connection.readRows(ofUnkept: sql, Self.values(open, living)) { (row) throws(JournalFailure) in
                 if let phase = JobPhase(rawValue: row.text("phase")) { counts[phase, default: 0] += row.int("count") }
                 return true
             }
@@ -127,7 +128,7 @@ extension JobReader {
     }
 }
 
-extension JobReader {
+extension JobReader where Connection == SQLiteConnection {
     func lastChange() throws(JournalFailure) -> Int64 {
         try first("SELECT last FROM journal_changes", [:]) { $0.integer("last") } ?? 0
     }

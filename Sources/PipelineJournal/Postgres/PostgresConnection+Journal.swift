@@ -7,6 +7,14 @@ extension PostgresConnection: JournalConnection {
     typealias Row = PostgresRow
     typealias Owners = PostgresOwners
 
+    static var keepsMeasurements: Bool { false }
+
+    func serialize(_ name: String) throws(JournalFailure) {
+        try readRows(
+            of: "SELECT 1 AS one FROM pg_advisory_xact_lock(hashtextextended(CAST(:name AS TEXT), 0))", ["name": name]
+        ) { _ in true }
+    }
+
     /// Sends the statement; its result comes with that of the next one that is waited for.
     func run(
         _ sql: StaticString, _ values: SQLValues, expecting count: Int?, else failure: @escaping () -> JournalFailure

@@ -56,6 +56,12 @@ extension PostgresJournal {
         }
     }
 
+    public func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure) {
+        try await writer.write { (rows) throws(JournalFailure) in
+            try rows.configure(settings, rows.number(under: batch))
+        }
+    }
+
     public func stop(_ cause: SuspensionCause?, _ batch: Lease) async throws(JournalFailure) {
         try await writer.write { (rows) throws(JournalFailure) in
             try rows.stop(cause, rows.number(under: batch))

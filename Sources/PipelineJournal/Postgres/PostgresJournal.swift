@@ -8,7 +8,9 @@ import Synchronization
 /// while the lease of its row has not run out by the database's clock; it is renewed every third of its length, and
 /// each write of a job names owner and epoch. A commit whose answer was lost is settled by a token, never sent twice.
 /// While the database is away a worker waits, a command gives up after its patience.
-public final class PostgresJournal: Journal, BatchJournal, DurationHistory {
+public final class PostgresJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview, MetricsJournal,
+    TraceJournal
+{
     /// The name under which this process owns jobs.
     public let owner: OwnerID
     /// Where the database is, without a password.
@@ -239,6 +241,14 @@ extension PostgresJournal {
 
     public func resumes(after number: Int, since time: Timestamp) async throws(JournalFailure) -> ResumeRows {
         try await reader.read { (reader) throws(JournalFailure) in try reader.resumes(after: number, since: time) }
+    }
+
+    public func runningSamples(
+        of pipeline: String, besides owner: OwnerID, at now: Timestamp, limit: Int
+    ) async throws(JournalFailure) -> [StageSample] {
+        try await reader.read { (reader) throws(JournalFailure) in
+            try reader.running(of: pipeline, besides: owner, at: now, limit: limit)
+        }
     }
 
     public func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample] {

@@ -77,9 +77,20 @@ enum PostgresSchema {
     /// The id says "PIPE".
     private static let lock = 0x5049_5045
 
-    /// No statement of the schema has a semicolon inside.
+    /// The statements one by one: a semicolon ends one, but for those between two `$$`.
     private static func statements(of sql: String) -> [String] {
-        sql.split(separator: ";").map(String.init).filter { $0.contains { !$0.isWhitespace } }
+        var statements = [""]
+        for (place, piece) in sql.split(separator: "$$", omittingEmptySubsequences: false).enumerated() {
+            if place > 0 { statements[statements.count - 1] += "$$" }
+            guard place.isMultiple(of: 2) else {
+                statements[statements.count - 1] += piece
+                continue
+            }
+            let parts = piece.split(separator: ";", omittingEmptySubsequences: false)
+            statements[statements.count - 1] += parts[0]
+            statements += parts.dropFirst().map(String.init)
+        }
+        return statements.filter { $0.contains { !$0.isWhitespace } }
     }
 
     /// Times are milliseconds since 1970 as the program says them, but leases are the database's time. `item` is -1 for a
@@ -120,6 +131,7 @@ enum PostgresSchema {
             mode TEXT NOT NULL CHECK (mode IN ('attached', 'background')),
             request TEXT CHECK (request IN ('cancel', 'pause')),
             cause TEXT CHECK (cause IN ('interrupted', 'paused', 'noNetwork', 'secret')),
+            later_cause TEXT CHECK (later_cause <> ''),
             ended BIGINT,
             owner TEXT COLLATE "C" REFERENCES workers (id),
             epoch BIGINT NOT NULL CHECK (epoch >= 1),
@@ -153,6 +165,7 @@ enum PostgresSchema {
             value TEXT,
             version BIGINT NOT NULL CHECK (version >= 0),
             expires BIGINT,
+            cost DOUBLE PRECISION,
             PRIMARY KEY (job, stage, item),
             CHECK ((detail IS NULL) = (state IN ('pending', 'cancelled', 'skipped')))
         ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
@@ -206,6 +219,7 @@ enum PostgresSchema {
             id TEXT NOT NULL CHECK (id <> ''),
             time BIGINT NOT NULL,
             state TEXT NOT NULL CHECK (state IN ('new', 'taken', 'void')),
+            captures TEXT,
             PRIMARY KEY (job, stage, item, id)
         );
         CREATE INDEX pushes_new ON pushes (job) WHERE state = 'new';
@@ -255,7 +269,8 @@ enum PostgresSchema {
             p50 DOUBLE PRECISION,
             p90 DOUBLE PRECISION,
             remaining_error DOUBLE PRECISION,
-            progress_error DOUBLE PRECISION
+            progress_error DOUBLE PRECISION,
+            subject TEXT
         );
         CREATE INDEX samples_by_stage ON samples (pipeline, stage, number);
         CREATE TABLE batches (
@@ -266,7 +281,7 @@ enum PostgresSchema {
             place TEXT,
             first BIGINT NOT NULL DEFAULT 1 CHECK (first >= 1),
             is_read BIGINT NOT NULL CHECK (is_read IN (0, 1)),
-            stopped TEXT CHECK (stopped IN ('tooManyFailures', 'sameFailure')),
+            stopped TEXT CHECK (stopped IN ('tooManyFailures', 'sameFailure', 'spent')),
             pending BIGINT NOT NULL DEFAULT 0 CHECK (pending >= 0),
             running BIGINT NOT NULL DEFAULT 0 CHECK (running >= 0),
             suspended BIGINT NOT NULL DEFAULT 0 CHECK (suspended >= 0),
@@ -277,7 +292,10 @@ enum PostgresSchema {
             duplicate BIGINT NOT NULL DEFAULT 0 CHECK (duplicate >= 0),
             streak_stage TEXT,
             streak_code TEXT,
-            streak BIGINT NOT NULL DEFAULT 0 CHECK (streak >= 0)
+            streak BIGINT NOT NULL DEFAULT 0 CHECK (streak >= 0),
+            cost DOUBLE PRECISION,
+            bytes_sent BIGINT NOT NULL DEFAULT 0 CHECK (bytes_sent >= 0),
+            bytes_received BIGINT NOT NULL DEFAULT 0 CHECK (bytes_received >= 0)
         ) WITH (fillfactor = 50);
         CREATE TABLE items (
             batch BIGINT NOT NULL REFERENCES batches (job) ON DELETE CASCADE,
@@ -297,11 +315,44 @@ enum PostgresSchema {
             error JSON,
             results TEXT,
             files TEXT,
+            cost DOUBLE PRECISION,
+            bytes_sent BIGINT NOT NULL DEFAULT 0 CHECK (bytes_sent >= 0),
+            bytes_received BIGINT NOT NULL DEFAULT 0 CHECK (bytes_received >= 0),
             PRIMARY KEY (batch, number),
             UNIQUE (batch, key),
             CHECK ((key IS NULL) = (state = 'duplicate'))
         ) WITH (fillfactor = 70);
         CREATE INDEX items_by_state ON items (batch, state, number) WHERE state NOT IN ('succeeded', 'duplicate');
+        CREATE TABLE targets (
+            batch BIGINT NOT NULL REFERENCES batches (job) ON DELETE CASCADE,
+            path TEXT COLLATE "C" NOT NULL CHECK (path <> ''),
+            number BIGINT NOT NULL,
+            PRIMARY KEY (batch, path)
+        );
+        CREATE TABLE services (
+            id TEXT COLLATE "C" PRIMARY KEY CHECK (id <> ''),
+            name TEXT NOT NULL,
+            since BIGINT NOT NULL,
+            until BIGINT NOT NULL,
+            closings BIGINT NOT NULL CHECK (closings >= 1),
+            trial_until BIGINT
+        );
+        CREATE TABLE computations (
+            job BIGINT NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+            stage TEXT COLLATE "C" NOT NULL CHECK (stage <> ''),
+            item BIGINT NOT NULL CHECK (item >= -1),
+            service TEXT COLLATE "C" NOT NULL CHECK (service <> ''),
+            PRIMARY KEY (job, stage, item)
+        );
+        CREATE INDEX computations_by_service ON computations (service);
+        CREATE FUNCTION end_computation() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                DELETE FROM computations WHERE job = new.job AND stage = new.stage AND item = new.item;
+                RETURN NULL;
+            END
+        $$;
+        CREATE TRIGGER computations_end AFTER UPDATE OF state ON steps FOR EACH ROW
+            WHEN (new.state IN ('succeeded', 'failed', 'cancelled', 'skipped')) EXECUTE FUNCTION end_computation();
         CREATE TABLE keys (
             name TEXT PRIMARY KEY,
             value BYTEA NOT NULL

@@ -1,5 +1,5 @@
 public import PipelineCore
-import PipelineSQLite
+import PipelineSQL
 
 extension SQLiteJournal {
     public func traceCursor(of job: JobID) async throws(JournalFailure) -> TraceCursor? {

@@ -68,15 +68,15 @@ extension JobRows {
         try changeOne(
             """
             INSERT INTO steps (state, detail, checkpoint, captures, started, ended, attempts, resumes, bytes_sent,
-                bytes_received, tolerates_failure, value, version, expires, job, stage, item)
+                bytes_received, tolerates_failure, value, version, expires, cost, job, stage, item)
             VALUES (:state, :detail, :checkpoint, :captures, :started, :ended, :attempts, :resumes, :bytes_sent,
-                :bytes_received, :tolerates_failure, :value, :version, :expires, :job, :stage, :item)
+                :bytes_received, :tolerates_failure, :value, :version, :expires, :cost, :job, :stage, :item)
             ON CONFLICT (job, stage, item) DO UPDATE SET state = excluded.state, detail = excluded.detail,
                 checkpoint = excluded.checkpoint, captures = excluded.captures, started = excluded.started,
                 ended = excluded.ended, attempts = excluded.attempts, resumes = excluded.resumes,
                 bytes_sent = excluded.bytes_sent, bytes_received = excluded.bytes_received,
                 tolerates_failure = excluded.tolerates_failure, value = excluded.value, version = excluded.version,
-                expires = excluded.expires
+                expires = excluded.expires, cost = excluded.cost
             WHERE steps.version = excluded.version - 1
             """, Self.values(step, key, job), else: .conflict(key))
     }

@@ -6,7 +6,7 @@ import PipelineSQL
 struct JobRows<Connection: JournalConnection>: JournalAccess {
     let connection: Connection
     let owners: Connection.Owners
-    let metricNames: KnownMetricNames
+    var metricNames = KnownMetricNames()
 
     /// Writes a whole new job that the owner has.
     func insert(_ job: JobSnapshot, _ events: [JobEvent], for owner: OwnerID) throws(JournalFailure) -> Lease {
