@@ -68,7 +68,7 @@ extension JobReader {
     }
 
     /// What other owners wait for is known by its rows alone: the last poll was within a fifth of what has passed.
-    private static let certainShare = 0.8
+    private static var certainShare: Double { 0.8 }
 
     /// The remote jobs under way that other living owners have, of the newest jobs first.
     func running(

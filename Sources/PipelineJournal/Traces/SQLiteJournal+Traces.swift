@@ -1,5 +1,6 @@
 public import PipelineCore
 import PipelineSQL
+import PipelineSQLite
 
 extension SQLiteJournal {
     public func traceCursor(of job: JobID) async throws(JournalFailure) -> TraceCursor? {
