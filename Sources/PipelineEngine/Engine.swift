@@ -199,8 +199,8 @@ public struct Engine: Sendable {
         try await ports.journal.commit([.released(.paused), .requested(nil)], under: lease)
     }
 
-    private func settings(_ interactivity: Interactivity) -> JobState.Settings {
-        var settings = JobState.Settings()
+    private func settings(_ interactivity: Interactivity) -> JobSettings {
+        var settings = JobSettings()
         settings.interactivity = interactivity
         settings.hasLimiter = ports.gate != nil
         settings.hasSinks = ports.sinks != nil
@@ -210,7 +210,7 @@ public struct Engine: Sendable {
     private func executor(
         _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject,
         secrets: [String: String] = [:], overwrites: Bool = false, purpose: JobPurpose = .run,
-        settings: JobState.Settings, watch: ResumeWatch = ResumeWatch(), marks: EstimateMarks = EstimateMarks(),
+        settings: JobSettings, watch: ResumeWatch = ResumeWatch(), marks: EstimateMarks = EstimateMarks(),
         since: ClockReading? = nil
     ) -> JobExecutor {
         let values = JobValues(

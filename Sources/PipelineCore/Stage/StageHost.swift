@@ -56,18 +56,6 @@ public protocol StageHost: Sendable {
 }
 
 extension StageHost {
-    public func pushes() async -> Int { 0 }
-    /// Warns nobody.
-    public func warn(_ message: String) async throws(StageFailure) {}
-    /// Counts nothing.
-    public func count(_ moved: BytesMoved) {}
-    /// Keeps nothing.
-    public func mustAct(before time: Timestamp?) {}
-    /// Keeps nothing.
-    public func record(_ exchange: ExchangeRecord) {}
-}
-
-extension StageHost {
     public func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
         try await commit(checkpoint: checkpoint, captures: captures, moved: moved)
     }
@@ -79,14 +67,6 @@ extension StageHost {
     public func commit(files: [WrittenFile]) async throws(StageFailure) {
         for file in files { try await commit(file: file) }
     }
-}
-
-extension StageHost {
-    public func conceal(_ secret: String, as name: String) {}
-
-    public func authenticates() {}
-
-    public func renewSecrets(since used: [String: String]) async -> Bool { false }
 }
 
 /// What is fixed of a step while a stage is called.
