@@ -223,8 +223,8 @@ public struct Engine: Sendable {
         return true
     }
 
-    private func settings(_ interactivity: Interactivity) -> JobState.Settings {
-        var settings = JobState.Settings()
+    private func settings(_ interactivity: Interactivity) -> JobSettings {
+        var settings = JobSettings()
         settings.interactivity = interactivity
         settings.hasLimiter = ports.gate != nil
         settings.hasSinks = ports.sinks != nil
@@ -234,7 +234,7 @@ public struct Engine: Sendable {
     private func executor(
         _ snapshot: JobSnapshot, _ plan: Plan, _ lease: Lease, _ secretInputs: JSONObject,
         secrets: [String: String] = [:], overwrites: Bool = false, purpose: JobPurpose = .run,
-        settings: JobState.Settings, watch: ResumeWatch = ResumeWatch(), marks: EstimateMarks = EstimateMarks(),
+        settings: JobSettings, watch: ResumeWatch = ResumeWatch(), marks: EstimateMarks = EstimateMarks(),
         since: ClockReading? = nil
     ) -> JobExecutor {
         let values = JobValues(

@@ -82,6 +82,12 @@ private struct QuietHost: StageHost {
     func pass(_ point: CrashPoint) {}
     func digest(_ bytes: [UInt8]) -> String { "" }
     func redact(_ text: String) -> String { text }
+    func pushes() async -> Int { 0 }
+    func warn(_ message: String) async throws(StageFailure) {}
+    func count(_ moved: BytesMoved) {}
+    func mustAct(before time: Timestamp?) {}
+    func record(_ exchange: ExchangeRecord) {}
+    func authenticates() {}
     func conceal(_ secret: String, as name: String) {}
     func renewSecrets(since used: [String: String]) async -> Bool { false }
 }

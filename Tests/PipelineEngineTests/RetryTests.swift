@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Three stages in a row, each for the items of the one before; what each call read of the one before it.
-    private static func chain(_ read: Mutexed<[String]>) -> EngineBench {
+    private static func chain(_ read: Mutexed<[String]>, failing: Mutexed<Set<String>> = Mutexed([])) -> EngineBench {
         let run = Mutexed(0)
         let kind = StageKind.scripted("work", captures: ["x"]) { reading, saved, context async throws(StageFailure) in
             let step = "\(context.facts.step)"
@@ -45,6 +45,10 @@ import Testing
                 read.change { $0.append("\(step) reads \(before.string ?? "nothing")") }
                 let stage = context.facts.step.stage
                 return .waiting("1", until: .at(context.now + .seconds(stage == "a" ? 30 : 1)), WaitReason(.poll))
+            }
+            if failing.value.contains(step) {
+                try await context.commit("failed")
+                throw .definite(StepFailure("no"))
             }
             run.change { $0 += 1 }
             return .finished(["x": .string(step)])
@@ -73,6 +77,20 @@ import Testing
             let earlier = read.value[..<place]
             #expect(earlier.contains { $0.hasPrefix(words[2]) }, "\(value) came after what it reads")
         }
+    }
+
+    @Test("a retry begins again the items that failed, and what follows them, and nothing else")
+    func items() {
+        let read = Mutexed<[String]>([])
+        let failing = Mutexed<Set<String>>(["b[1]"])
+        let bench = Self.chain(read, failing: failing)
+        #expect(bench.end(of: bench.live()) == .success(.ended(.failed)))
+        #expect(bench.state("a")?.name == .succeeded && bench.state("b")?.name == .failed)
+        #expect(bench.job()?.steps[StepKey(stage: "c", item: 0)]?.state.name == .succeeded, "the good one was finished")
+        read.set([])
+        failing.set([])
+        #expect(bench.end(of: bench.live(again: .failed)) == .success(.ended(.succeeded)))
+        #expect(read.value == ["b[1] reads a[1]", "c[1] reads b[1]"])
     }
 
     @Test("a Retry-After beyond the time for failing is waited for, not failed by")

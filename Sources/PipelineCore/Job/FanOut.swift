@@ -162,6 +162,11 @@ struct FanOut: Sendable {
                 StepFailure(
                     "not all items of stage '\(stage.id)' ran, since another stage failed", place: stage.place))
         }
+        // What followed the items that succeeded is done; those that a retry brings are followed then.
+        if let followed = stage.forEach?.followed, table.step(StepKey(stage: followed))?.endsItsFollowers == true {
+            return .failure(
+                StepFailure("stage '\(followed)', whose items it follows, failed", place: stage.place))
+        }
         var names = stage.captures.map(\.name)
         var known = Set(names)
         for (_, step) in items {
@@ -187,6 +192,11 @@ struct FanOut: Sendable {
         failure.title = "\(failed.count) of \(count) items failed: \(named)\(more); " + failure.title
         return failure
     }
+}
+
+extension StepRecord {
+    /// Whether stages that follow its items have not followed all that there are to be.
+    fileprivate var endsItsFollowers: Bool { state.name == .failed && !toleratesFailure }
 }
 
 extension JobTable {

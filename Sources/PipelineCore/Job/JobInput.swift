@@ -61,18 +61,6 @@ package enum StepEnd: Sendable {
     case stopped
 }
 
-/// Something that a call under way wants to be kept.
-package enum StepReport: Sendable {
-    /// Its checkpoint and captures; nil leaves what is there. With `mayWait` nothing rests on it.
-    case progress(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved, mayWait: Bool)
-    /// Its entry of the submit ledger, and the captures of the response in the same transaction.
-    case submit(SubmitRecord, captures: JSONObject?, mayWait: Bool)
-    case fact(Fact, JSON)
-    case files([WrittenFile], mayWait: Bool)
-    /// Something that is likely a mistake; the step goes on.
-    case warning(String)
-}
-
 /// What was said of a step between two changes of it, and no commit has kept yet.
 package struct StepNotes: Sendable {
     /// Body bytes of requests that are no transfer. Unlike a transfer's they are no progress: a poll that fails again

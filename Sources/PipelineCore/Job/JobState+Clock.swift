@@ -18,7 +18,7 @@ extension JobState {
     private mutating func setClock(by shift: Duration) throws(IllegalTransition) {
         try table.setClock(by: shift)
         for key in calls.keys { calls[key]?.setClock(by: shift) }
-        watch.setClock(by: shift)
+        rules.watch.setClock(by: shift)
         marks.setClock(by: shift)
         notifications.setClock(by: shift, in: &table)
     }

@@ -4,15 +4,12 @@ import JSONPath
 extension JobState {
     /// Has it found out whether a step begins; a discretionary one waits for a good time first.
     mutating func prepare(_ key: StepKey) {
-        guard isLimited, let stage = table.plan.stage(key.stage), stage.forEach == nil || key.item != nil,
-            stage.isDiscretionary(in: table.currentScope(for: key)), watch.approved.remove(key) == nil
-        else { return commands.append(.prepare(key)) }
-        let limit = table.mustBeginBy(key)
-        if let again = watch.conditions[key], again > now {
-            return table.withIndex { $0.putBack(key, limit: limit) }
+        guard let stage = table.plan.stage(key.stage) else { return }
+        switch rules.question(about: key, stage, in: &table) {
+        case .none: commands.append(.prepare(key))
+        case .now(let question): commands.append(question)
+        case .later(let limit): table.withIndex { $0.putBack(key, limit: limit) }
         }
-        let question = snapshot.momentQuestion(for: key, stage, budget: budget, mustBeginBy: limit)
-        commands.append(.evaluateCondition(key, question))
     }
 
     mutating func take(_ finding: JobInput.Finding) throws(IllegalTransition) {
@@ -31,7 +28,8 @@ extension JobState {
             if let decision { table.record(.resume(decision.record)) }
             // Looked at now: its stage may have kept something meanwhile.
             if table.step(key)?.state.isEnded == false { table.edit(key) { $0.resumes += 1 } }
-        case .condition(let key, let evaluation): take(evaluation, on: key)
+        case .condition(let key, let evaluation):
+            if rules.take(evaluation, on: key, in: &table) { notifications.mayHaveMoved = true }
         case .attendance(let record, let isJournaled): if isJournaled { table.record(.resume(record)) }
         case .cancellation(let key, let problem):
             guard table.step(key)?.state.isEnded == false else { return }
@@ -94,7 +92,7 @@ extension JobState {
     /// Goes on with a step whose time has come.
     mutating func wake(_ key: StepKey) throws(IllegalTransition) {
         guard case .waiting(_, _, let reason) = table.step(key)?.state else { return }
-        let counts = watch.takeCount(of: key)
+        let counts = rules.watch.takeCount(of: key)
         if reason.kind == .poll { marks.steps[key]?.polls += 1 }
         let isCalled = snapshot.hasCallback(key)
         try table.change(key, .woken) { $0.resumes += counts }
@@ -113,13 +111,13 @@ extension JobState {
         calls[key] = OpenCall(began: now)
         marks.begin(key, at: now)
         notifications.mayHaveMoved = true
-        commands += marks.foretell(key, stage, in: table, watch).map(JobCommand.publish)
+        commands += marks.foretell(key, stage, in: table, rules.watch).map(JobCommand.publish)
         switch stage.stage.work {
         case .transfer:
-            if isLimited { commands.append(.expect(.resume(.transfer(job: snapshot.record.id, step: key)))) }
+            if let expectation = rules.expectation(ofTransfer: key, in: table) { commands.append(expectation) }
         case .remoteJob(let submits, _):
-            if !submits || snapshot.submits[key]?.phase == .submitted { watch.inside.insert(key) }
-        case .local, .wait: watch.inside.insert(key)
+            if !submits || snapshot.submits[key]?.phase == .submitted { rules.watch.inside.insert(key) }
+        case .local, .wait: rules.watch.inside.insert(key)
         }
         commands.append(.call(key))
     }
@@ -130,11 +128,11 @@ extension JobState {
     ) throws(IllegalTransition) {
         let call = calls.removeValue(forKey: key) ?? OpenCall(began: now)
         let began = call.began
-        watch.inside.remove(key)
+        rules.watch.inside.remove(key)
         notifications.mayHaveMoved = true
         marks.note(notes, of: key)
         guard let stage = table.plan.stage(key.stage), case .running = table.step(key)?.state else { return }
-        let counts = countsEnd(of: stage, end) && openResume(key, .transferEnded) ? watch.takeCount(of: key) : 0
+        let counts = end.isResume(of: stage) && openResume(key, .transferEnded) ? rules.watch.takeCount(of: key) : 0
         switch call.end(end) {
         case .finished(let captures):
             let sealed = table.values.sealed(captures)
@@ -153,14 +151,15 @@ extension JobState {
                 $0.checkpoint = checkpoint
                 $0.resumes += counts
             }
-            expectEnd(of: key, wake, reason)
+            marks.waits(key, reason, at: now)
+            if let expectation = rules.expectation(of: key, wake, in: table) { commands.append(expectation) }
         case .unknown(let checkpoint, let submit):
             try table.change(key, .lostTrack(submit), notes: notes) {
                 $0.checkpoint = checkpoint ?? $0.checkpoint
                 $0.resumes += counts
             }
         case .stopped:
-            if isOverdue(key) { return try failOverdue(key) }
+            if table.isOverdue(key) { return try fail(key, table.overdueFailure(of: key)) }
             guard stop == nil else { return }
             // A stage that stopped by itself has ended no attempt: left running, it would hold the job forever.
             let failure = StepFailure("stage '\(key)' stopped by itself", place: stage.place)
@@ -259,49 +258,41 @@ extension JobState {
     /// Whether a wait is over before it begins, and its end is no other's business: no callback is to be taken, and the
     /// rules of the background have no say.
     func isOver(_ wake: WakeCondition, _ reason: WaitReason, of key: StepKey) -> Bool {
-        guard stop == nil, !isLimited, !reason.kind.startsNewTry, let due = wake.time else { return false }
+        guard stop == nil, !rules.isLimited(table), !reason.kind.startsNewTry, let due = wake.time else { return false }
         return due <= now && !snapshot.hasCallback(key)
     }
 
     /// Keeps what a call under way says.
     mutating func save(_ report: StepReport, of key: StepKey, _ notes: StepNotes) {
         marks.note(notes, of: key)
-        switch report {
-        case .progress(let checkpoint, let captures, let moved, let mayWait):
-            let sealed = captures.map { table.values.sealed($0) } ?? [:]
-            let now = now
-            table.edit(key, mayWait: mayWait) { step in
-                step.checkpoint = checkpoint ?? step.checkpoint
-                step.captures = step.captures.merging(sealed)
-                step.bytesSent += moved.sent
-                step.bytesReceived += moved.received
-                step.add(notes)
-                // New bytes forget earlier failures.
-                if moved != BytesMoved(), let next = try? step.state.apply(.progressed, at: now) {
-                    step.state = next.state
-                }
-            }
-        case .submit(let submit, let captures, let mayWait):
-            let isAnswered = submit.phase == .submitted && snapshot.submits[key]?.phase != .submitted
+        var counts = 0
+        if case .submit(let submit, _, _) = report, submit.phase == .submitted,
+            snapshot.submits[key]?.phase != .submitted
+        {
             let isRemote = if case .remoteJob = table.plan.stage(key.stage)?.stage.work { true } else { false }
-            let counts = isAnswered && isRemote && openResume(key, .submitAnswered) ? watch.takeCount(of: key) : 0
-            if isAnswered { watch.inside.insert(key) }
-            table.record(.submit(key, submit), mayWait: mayWait)
-            guard captures != nil || counts > 0 else { return }
-            let sealed = table.values.sealed(captures ?? [:])
-            table.edit(key) { step in
-                step.captures = step.captures.merging(sealed)
-                step.resumes += counts
-                step.add(notes)
-            }
-        case .fact(let fact, let value):
-            table.record(.fact(key.item.map { fact.kept(forItem: $0) } ?? fact, value))
-        case .files(let files, let mayWait):
-            for var file in files {
-                file.step = key
-                table.record(.file(file), mayWait: mayWait)
-            }
-        case .warning(let message): table.publish(.stageWarned, ["message": .string(message)], of: key)
+            counts = isRemote && openResume(key, .submitAnswered) ? rules.watch.takeCount(of: key) : 0
+            rules.watch.inside.insert(key)
         }
+        report.keep(of: key, notes, counts: counts, in: &table)
+    }
+
+    /// Notes that control came back because of a step; false when that belongs to the resume under way.
+    @discardableResult mutating func openResume(_ key: StepKey, _ reason: ResumeReason) -> Bool {
+        rules.watch.open(key, reason, waited: marks.waited(key, at: now))
+    }
+
+    /// Has the resume under way entered in the ledger; true when that is to be waited for.
+    mutating func enterResume() -> Bool {
+        guard let question = rules.enterResume(&table) else { return false }
+        commands.append(question)
+        return true
+    }
+
+    /// Holds what follows a resume back for as long as the ledger says.
+    private mutating func take(_ decision: ResumeDecision) {
+        table.record(.resume(decision.record))
+        let due = table.withIndex { [now] in $0.dueSteps(at: now) }
+        guard decision.isDeferred, !due.isEmpty || hasDecision else { return }
+        if rules.holdBack(after: decision, in: &table) { notifications.mayHaveMoved = true }
     }
 }

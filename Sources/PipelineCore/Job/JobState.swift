@@ -5,7 +5,7 @@ import JSONPath
 /// Inputs go in, commands come out; time, randomness and the values of expressions are arguments. It alone edits steps
 /// (in ``JobTable``) and keeps by indexes what is pending, due, failed or held back, so that an input costs the same in
 /// a job of ten steps and of ten thousand. Its parts are values with a state of their own: the items of repeated
-/// stages (``FanOut``), fresh captures (``Renewal``), the rules of the background (``ResumeWatch``), notifications
+/// stages (``FanOut``), fresh captures (``Renewal``), the rules of the background (``BackgroundRules``), notifications
 /// (``NotificationQueue``), and what estimates remember (``EstimateMarks``).
 ///
 /// An executor takes in all that has come, then asks with ``JobInput/advance`` until the answer is to wait, to park or
@@ -14,8 +14,7 @@ import JSONPath
 /// goes on.
 package struct JobState: Sendable {
     package var table: JobTable
-    /// What is known of getting control back.
-    package internal(set) var watch: ResumeWatch
+    var rules: BackgroundRules
     /// What is remembered for estimates.
     package var marks: EstimateMarks
     var notifications: NotificationQueue
@@ -28,35 +27,22 @@ package struct JobState: Sendable {
     private var asked: Set<String> = []
     /// Set once everything is to stop.
     var stop: StopRequest?
-    /// Whether the job was cancelled and its `finally` runs.
-    var isFinishing = false
-    package private(set) var settings: Settings
+    package private(set) var settings: JobSettings
     var commands: [JobCommand] = []
 
-    /// What holds for one owner's whole work on the job.
-    package struct Settings: Sendable {
-        /// Whether a person waits for the command that runs it.
-        package var interactivity = Interactivity.attended
-        /// Whether background work is limited at all.
-        package var hasLimiter = false
-        /// Whether notifications reach anybody.
-        package var hasSinks = false
-        /// How long a wait must be for the job to be parked; nil when it never is.
-        package var parking: Duration?
-
-        package init() {}
-    }
-
-    package init(_ table: JobTable, settings: Settings, watch: ResumeWatch = ResumeWatch(), marks: EstimateMarks) {
+    package init(_ table: JobTable, settings: JobSettings, watch: ResumeWatch = ResumeWatch(), marks: EstimateMarks) {
         self.table = table
         self.settings = settings
-        self.watch = watch
+        rules = BackgroundRules(
+            watch: watch, interactivity: settings.interactivity, hasLimiter: settings.hasLimiter)
         self.marks = marks
         notifications = NotificationQueue(table, hasSinks: settings.hasSinks)
     }
 
     var now: Timestamp { table.moment.time }
     package var snapshot: JobSnapshot { table.snapshot }
+    /// What is known of getting control back.
+    package var watch: ResumeWatch { rules.watch }
 
     /// What follows from the input. Throws only for a mistake of ours.
     package mutating func apply(_ input: JobInput, at moment: JobMoment) throws(IllegalTransition) -> [JobCommand] {
@@ -71,11 +57,11 @@ package struct JobState: Sendable {
         case .heard(let key, let notes):
             marks.note(notes, of: key)
             notifications.mayHaveMoved = true
-        case .authenticates(let key): authenticate(key)
+        case .authenticates(let key): commands.append(rules.enterAuthentication(of: key, in: &table))
         case .delivered(let id, let result, let random):
             let isOver = snapshot.ended != nil || isStopped
             notifications.delivered(id, result, random: random, isOver: isOver, in: &table)
-        case .delaysReset(let pipeline): if pipeline == snapshot.record.pipeline { watch.heldUntil = nil }
+        case .delaysReset(let pipeline): if pipeline == snapshot.record.pipeline { rules.watch.heldUntil = nil }
         case .inbox(let inbox):
             table.receive(inbox.pushes)
             switch inbox.request {
@@ -86,8 +72,8 @@ package struct JobState: Sendable {
         case .stop(let request): begin(request)
         case .notify: commands += notifications.takeDue(table).map(JobCommand.deliver)
         case .secretMissing(let sentence):
-            if !isOver() { try letGo(.secret, detail: sentence) }
-        case .resolved(let key, let resolution): try resolve(key, resolution)
+            if !isOver() { commands += try JobEnding.letGo(.secret, detail: sentence, in: &table) }
+        case .resolved(let key, let resolution): try resolution.perform(on: key, in: &table)
         case .broken(let key, let failure): try failBroken(key, failure)
         }
         notifications.follow(&table)
@@ -117,7 +103,7 @@ package struct JobState: Sendable {
 
     private mutating func create(begins: Bool) {
         table.publish(.jobStarted, settings.interactivity.data(snapshot.mode))
-        guard begins, !isUnattended else { return }
+        guard begins, !rules.isUnattended(table) else { return }
         for stage in table.plan.stages where stage.beginsWithJob {
             if case .begin(let key) = decision(on: stage.id) { commands.append(.prepare(key)) }
         }
@@ -133,34 +119,23 @@ package struct JobState: Sendable {
         if snapshot.request == .pause || scope != .nothing { table.record(.requested(nil)) }
         table.record(.taken(mode))
         table.publish(.jobResumed, settings.interactivity.data(mode))
-        if mode == .attached, settings.interactivity == .attended, wasHeld { attend(isJournaled: wasInBackground) }
-        // Steps that a person wants tried afresh are no restart of what was under way.
-        if scope == .nothing, let key = restartedStep { openResume(key, .restart) }
-    }
-
-    /// The step by which a restart is counted: the first that was under way, else what begins next of a job that stood
-    /// between two stages, held back for instance. Nil for a job that never began.
-    private var restartedStep: StepKey? {
-        if let waiting = snapshot.steps.filter({ $0.value.state.name == .waiting }).map(\.key).min() { return waiting }
-        guard snapshot.steps.values.contains(where: { $0.started != nil }) else { return nil }
-        for id in table.index.stagesToDecide {
-            switch decision(on: id) {
-            case .begin(let key), .skip(let key): return key
-            case .expand, .gather, .beginItems: return StepKey(stage: id)
-            case nil: continue
-            }
+        if mode == .attached, settings.interactivity == .attended, wasHeld {
+            commands.append(rules.attendance(isJournaled: wasInBackground, in: table))
         }
-        return nil
+        // Steps that a person wants tried afresh are no restart of what was under way.
+        if scope == .nothing, let key = Restart.firstStep(of: table, decision: { decision(on: $0) }) {
+            openResume(key, .restart)
+        }
     }
 
     // MARK: Advancing
 
     private mutating func advance() throws(IllegalTransition) {
         asked = []
-        if watch.isHeldBack, isUnattended, table.moment.isWatched {
-            watch.release()
+        if watch.isHeldBack, rules.isUnattended(table), table.moment.isWatched {
+            rules.watch.release()
             lookAgain()
-            return attend(isJournaled: false)
+            return commands.append(rules.attendance(isJournaled: false, in: table))
         }
         if stop == nil {
             try keepDeadlines()
@@ -172,7 +147,7 @@ package struct JobState: Sendable {
         if calls.isEmpty, stop != nil || !watch.isHeldBack, try end() { return }
         notifications.expect(&table, marks, watch)
         if stop == nil { commands += notifications.takeDue(table).map(JobCommand.deliver) }
-        watch.settle()
+        rules.watch.settle()
         rest()
     }
 
@@ -197,27 +172,10 @@ package struct JobState: Sendable {
             case .running: if calls[key] != nil { commands.append(.stop(key)) }
             case .waiting:
                 try table.change(key, .woken)
-                try failOverdue(key)
+                try fail(key, table.overdueFailure(of: key))
             case .pending, .unknown, .succeeded, .failed, .cancelled, .skipped, nil: break
             }
         }
-    }
-
-    func isOverdue(_ key: StepKey) -> Bool {
-        guard table.plan.stage(key.stage)?.keepsOwnDeadline == false, let deadline = table.deadline(of: key) else {
-            return false
-        }
-        return deadline <= now
-    }
-
-    mutating func failOverdue(_ key: StepKey) throws(IllegalTransition) {
-        let started = table.step(key)?.started?.description ?? ""
-        try fail(
-            key,
-            StepFailure(
-                "stage '\(key)' did not end before its deadline",
-                hint: "it began at \(started); a longer \"deadline\" gives it more time",
-                place: table.plan.stage(key.stage)?.place))
     }
 
     /// Does what can be done now; true when something must be found out before more is.
@@ -226,20 +184,27 @@ package struct JobState: Sendable {
         let due = table.withIndex { [now] in $0.dueSteps(at: now) }
         if due.isEmpty, !hasDecision {
             // Where nothing can begin any more, after a failure for instance, nothing is held back: the job ends.
-            if watch.conditions.isEmpty || !table.index.isWanted { watch.release() }
+            if watch.conditions.isEmpty || !table.index.isWanted { rules.watch.release() }
             return false
         }
         if let held = watch.heldUntil {
             guard held <= now else { return false }
-            watch.heldUntil = nil
+            rules.watch.heldUntil = nil
         }
-        if !watch.isOpen, let key = due.first, let reason = reason(of: key) {
+        if !watch.isOpen, let key = due.first, let reason = table.resumeReason(of: key) {
             openResume(key, reason)
             if enterResume() { return true }
         }
         for key in due { try wake(key) }
         while try decideOnce() {}
         return commands.contains(where: \.isQuestion)
+    }
+
+    /// What the stage can do now; nil for nothing.
+    private func decision(on id: String) -> StageDecision? {
+        StageDecision(
+            on: id, in: table, fanOut,
+            isQuiet: watch.conditions.isEmpty && !commands.contains(where: \.isQuestion))
     }
 
     /// Whether a stage has something to do now; those that have not are not looked at again.
@@ -286,7 +251,7 @@ package struct JobState: Sendable {
 
     /// Whether nothing of the job is left to do but to end it.
     package mutating func isOver() -> Bool {
-        guard case .ended = resting else { return stop == .abandon }
+        guard case .ended = table.index.rest else { return stop == .abandon }
         return stop == .abandon || table.withIndex { [now] in $0.dueSteps(at: now) }.isEmpty && !hasDecision
     }
 }

@@ -49,4 +49,20 @@ struct Restart {
         submit.firstSent = nil
         table.record(.submit(key, submit))
     }
+
+    /// The step by which a restart is counted: the first that was under way, else what begins next of a job that stood
+    /// between two stages, held back for instance. Nil for a job that never began.
+    static func firstStep(of table: JobTable, decision: (String) -> StageDecision?) -> StepKey? {
+        let steps = table.snapshot.steps
+        if let waiting = steps.filter({ $0.value.state.name == .waiting }).map(\.key).min() { return waiting }
+        guard steps.values.contains(where: { $0.started != nil }) else { return nil }
+        for id in table.index.stagesToDecide {
+            switch decision(id) {
+            case .begin(let key), .skip(let key): return key
+            case .expand, .gather, .beginItems: return StepKey(stage: id)
+            case nil: continue
+            }
+        }
+        return nil
+    }
 }

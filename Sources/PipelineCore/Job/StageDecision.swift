@@ -12,41 +12,54 @@ enum StageDecision: Sendable, Hashable {
     case beginItems(Int)
     /// All items that will run have ended: put their captures together, or fail the stage.
     case gather
-}
 
-extension JobState {
     /// What the stage can do now; nil for nothing.
-    func decision(on id: String) -> StageDecision? {
+    ///
+    /// - Parameter isQuiet: whether nothing is being found out and no step waits for a good time: after a failure the
+    ///   stages of `finally` begin only then.
+    init?(
+        on id: String, in table: JobTable, _ fanOut: FanOut, isQuiet: @autoclosure () -> Bool
+    ) {
         guard let entry = table.index.entries[id] else { return nil }
-        let isWanted = entry.stage.isFinal ? isTurn(of: entry) : table.index.isWanted
+        let isWanted =
+            entry.stage.isFinal ? Self.isTurn(of: entry, in: table, fanOut, isQuiet()) : table.index.isWanted
         let mayBegin = table.index.mayBegin
-        switch entry.own {
-        case .pending: return isWanted && mayBegin && entry.openNeeds == 0 ? beginning(entry) : nil
-        case .running where entry.isRepeated && !fanOut.isExpanding(id):
-            return next(entry, isWanted: isWanted, mayBegin: mayBegin)
-        case .running, .waiting, .unknown, .succeeded, .failed, .cancelled, .skipped: return nil
-        }
+        let decision: StageDecision? =
+            switch entry.own {
+            case .pending:
+                isWanted && mayBegin && entry.openNeeds == 0 ? Self.beginning(entry, in: table) : nil
+            case .running where entry.isRepeated && !fanOut.isExpanding(id):
+                Self.next(entry, in: table, fanOut, isWanted: isWanted, mayBegin: mayBegin)
+            case .running, .waiting, .unknown, .succeeded, .failed, .cancelled, .skipped: nil
+            }
+        guard let decision else { return nil }
+        self = decision
     }
 
     /// The stages of `finally` run one after the other, once the others are at rest.
-    private func isTurn(of entry: StepIndex.Entry) -> Bool {
+    private static func isTurn(
+        of entry: StepIndex.Entry, in table: JobTable, _ fanOut: FanOut, _ isQuiet: @autoclosure () -> Bool
+    ) -> Bool {
         let first = table.plan.finally.first { table.index.entries[$0.id]?.own.isEnded == false }
         guard first?.id == entry.stage.id, table.index.openMainSteps == 0 else { return false }
         if !table.index.isWanted { return true }
         // A stage that may still begin comes first.
-        return watch.conditions.isEmpty && !commands.contains(where: \.isQuestion)
+        return isQuiet()
             && !table.index.changed.contains { id in
-                table.index.entries[id]?.stage.isFinal == false && decision(on: id) != nil
+                table.index.entries[id]?.stage.isFinal == false
+                    && StageDecision(on: id, in: table, fanOut, isQuiet: true) != nil
             }
     }
 
-    private func beginning(_ entry: StepIndex.Entry) -> StageDecision {
+    private static func beginning(_ entry: StepIndex.Entry, in table: JobTable) -> StageDecision {
         let key = StepKey(stage: entry.stage.id)
         let sources = entry.stage.reads.union(entry.stage.forEach?.followed.map { [$0] } ?? [])
         return sources.contains { table.index.entries[$0]?.own == .skipped } ? .skip(key) : .begin(key)
     }
 
-    private func next(_ entry: StepIndex.Entry, isWanted: Bool, mayBegin: Bool) -> StageDecision? {
+    private static func next(
+        _ entry: StepIndex.Entry, in table: JobTable, _ fanOut: FanOut, isWanted: Bool, mayBegin: Bool
+    ) -> StageDecision? {
         // Without fresh captures no item begins.
         if isWanted, table.index.isHeld(entry.stage.id) { return nil }
         let begins = isWanted && !fanOut.isStopped(entry)

@@ -66,27 +66,6 @@ public protocol StageHost: Sendable {
 }
 
 extension StageHost {
-    /// All are open.
-    public var services: any ServiceGate { OpenServices() }
-    public func pushes() async -> Int { 0 }
-    public func callbackCaptures() async -> JSONObject? { nil }
-    /// Keeps nothing.
-    public func ended(at time: Timestamp) {}
-    /// Warns nobody.
-    public func warn(_ message: String) async throws(StageFailure) {}
-    /// Keeps nothing.
-    public func conclude(with response: JSON) {}
-    /// Counts nothing.
-    public func count(_ moved: BytesMoved) {}
-    /// Adds nothing.
-    public func measure(_ measured: Measurements) {}
-    /// Keeps nothing.
-    public func mustAct(before time: Timestamp?) {}
-    /// Keeps nothing.
-    public func record(_ exchange: ExchangeRecord) {}
-}
-
-extension StageHost {
     public func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
         try await commit(checkpoint: checkpoint, captures: captures, moved: moved)
     }
@@ -98,14 +77,6 @@ extension StageHost {
     public func commit(files: [WrittenFile]) async throws(StageFailure) {
         for file in files { try await commit(file: file) }
     }
-}
-
-extension StageHost {
-    public func conceal(_ secret: String, as name: String) {}
-
-    public func authenticates() {}
-
-    public func renewSecrets(since used: [String: String]) async -> Bool { false }
 }
 
 /// What is fixed of a step while a stage is called.

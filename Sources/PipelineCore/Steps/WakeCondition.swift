@@ -20,7 +20,8 @@ public enum WakeCondition: Sendable, Hashable {
     public var endsWithCallback: Bool { if case .callback = self { true } else { false } }
 }
 
-/// Why a step waits: shown to people and programs, never decided from.
+/// Why a step waits. People and programs are shown it, and the law decides from its kind: what follows the wait (another
+/// try or the same one), whether a new owner ends it, and what a clock that is set does to it.
 public struct WaitReason: Sendable, Hashable {
     /// The kinds of reason, as `stage.waiting` events name them.
     public enum Kind: String, Sendable, Hashable, CaseIterable {

@@ -29,16 +29,18 @@ import Testing
     }
 
     static func state(
-        _ stages: String, _ states: [String: StepState], tolerant: Set<String> = []
+        _ stages: String, _ states: [String: StepState], tolerant: Set<String> = [],
+        submits: [StepKey: SubmitRecord] = [:]
     ) throws -> JobState {
         let steps = states.map { name, state in
             (StepKey(stage: name), StepRecord(state: state, toleratesFailure: tolerant.contains(name)))
         }
-        let snapshot = JobSnapshot(
+        var snapshot = JobSnapshot(
             record: JobSnapshotTests.record, steps: Dictionary(uniqueKeysWithValues: steps), mode: .attached)
+        snapshot.submits = submits
         let table = JobTable(
             snapshot, plan: try plan(stages), values: JobValues(environment: [:]), at: JobMoment(Samples.now))
-        return JobState(table, settings: JobState.Settings(), marks: EstimateMarks())
+        return JobState(table, settings: JobSettings(), marks: EstimateMarks())
     }
 
     /// What the job does when it is asked, in words; changes are not told.

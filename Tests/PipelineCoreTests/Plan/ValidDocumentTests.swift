@@ -79,14 +79,12 @@ struct ValidDocumentTests {
         #expect(email.recipients.map(\.text) == ["a@example.com", "b@example.com"])
     }
 
-    @Test("a document without background has the usual budget")
+    @Test("a document without background has no budget: nothing is held back")
     func usualBackground() throws {
         let definition = try Planner(catalogue: SampleKinds.catalogue).plan(try Self.source("selfie.json")).definition
         #expect(definition.background.isDiscretionary.constant == false)
         #expect(definition.background.tolerance.constant == .fraction(0.1))
-        let usual = ResumeBudget(
-            allowance: 30, window: .seconds(3600), base: .seconds(60), factor: 2, maximum: .seconds(3600))
-        #expect(ResumeBudget(definition.background.budget, in: Scope()) == usual)
+        #expect(ResumeBudget(definition.background.budget, in: Scope()) == .unlimited)
     }
 
     private struct Unexpected: Error {}

@@ -131,6 +131,10 @@ final class MemoryStageHost: StageHost {
 
     func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
 
+    func pushes() async -> Int { 0 }
+
+    func mustAct(before time: Timestamp?) {}
+
     func count(_ moved: BytesMoved) { state.withLock { $0.moved = $0.moved + moved } }
 
     var isOwner: Bool { true }

@@ -56,6 +56,12 @@ final class StoppingHost: StageHost {
     func pass(_ point: CrashPoint) { inner.pass(point) }
     func digest(_ bytes: [UInt8]) -> String { inner.digest(bytes) }
     func redact(_ text: String) -> String { inner.redact(text) }
+    func pushes() async -> Int { await inner.pushes() }
+    func warn(_ message: String) async throws(StageFailure) { try await inner.warn(message) }
+    func count(_ moved: BytesMoved) { inner.count(moved) }
+    func mustAct(before time: Timestamp?) { inner.mustAct(before: time) }
+    func record(_ exchange: ExchangeRecord) { inner.record(exchange) }
+    func authenticates() { inner.authenticates() }
     func conceal(_ secret: String, as name: String) { inner.conceal(secret, as: name) }
     func renewSecrets(since used: [String: String]) async -> Bool { await inner.renewSecrets(since: used) }
 }

@@ -126,6 +126,10 @@ final class TransferHost: StageHost {
 
     func digest(_ bytes: [UInt8]) -> String { "digest" }
     func redact(_ text: String) -> String { text }
+    func pushes() async -> Int { 0 }
+    func warn(_ message: String) async throws(StageFailure) {}
+    func record(_ exchange: ExchangeRecord) {}
+    func authenticates() {}
     func conceal(_ secret: String, as name: String) {}
     func renewSecrets(since used: [String: String]) async -> Bool { state.withLock(\.hasNewSecrets) }
 }

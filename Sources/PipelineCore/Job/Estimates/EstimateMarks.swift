@@ -53,6 +53,12 @@ package struct EstimateMarks: Sendable {
         if steps[key] == nil { steps[key] = Mark(since: time) } else { steps[key]?.since = time }
     }
 
+    /// The step waits from now on; before a poll it was found running.
+    mutating func waits(_ key: StepKey, _ reason: WaitReason, at time: Timestamp) {
+        begin(key, at: time)
+        if reason.kind == .poll { steps[key]?.lastRunning = time }
+    }
+
     /// A poll was answered and found the job running.
     mutating func polled(_ key: StepKey, at time: Timestamp) {
         steps[key]?.polls += 1

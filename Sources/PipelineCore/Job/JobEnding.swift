@@ -1,0 +1,155 @@
+import JSONPath
+
+/// How a job stands of which nothing more is decided.
+enum JobRest: Sendable, Hashable {
+    case ended(JobPhase)
+    /// A submit must be settled by a person.
+    case unknown
+    /// A step waits for a resume.
+    case needsResume
+}
+
+extension StepIndex {
+    /// How the job stands when nothing runs and nothing can be decided; nil while something is still to come.
+    var rest: JobRest? {
+        let held = heldCounts
+        // What waits for another stage is as far as that one.
+        if counts.waiting > held.waiting || counts.running > 0 { return nil }
+        if counts.manual > held.manual { return .needsResume }
+        if counts.unknown > 0 { return .unknown }
+        return .ended(outcome)
+    }
+
+    /// How the job has ended, or would if nothing more began.
+    var outcome: JobPhase {
+        if counts.cancelled > 0 { return .cancelled }
+        return failures.isEmpty ? .succeeded : .failed
+    }
+}
+
+/// How an owner's work on a job ends, row by row: the job has ended, is cancelled, or is let go.
+enum JobEnding {
+    /// Ends the job.
+    static func close(_ phase: JobPhase, in table: inout JobTable) -> [JobCommand] {
+        let kind: JobEvent.Kind =
+            switch phase {
+            case .succeeded: .jobSucceeded
+            case .cancelled: .jobCancelled
+            default: .jobFailed
+            }
+        var data = JSONObject()
+        if phase == .failed, let failure = table.snapshot.failure { data["error"] = failure.failure.json }
+        table.record(.ended(table.moment.time))
+        table.record(.requested(nil))
+        table.publish(kind, data)
+        return [.expect(.none), .finish(.ended(phase))]
+    }
+
+    /// Leaves a job alone of which a submit must be settled by a person.
+    static func leaveUnknown(in table: inout JobTable) -> [JobCommand] {
+        table.record(.released(nil))
+        return [.finish(.unknown)]
+    }
+
+    /// Lets the job go unfinished: running steps are interrupted, so that the next owner finds nothing running. What
+    /// `isLeft` goes on with the next background owner, as after a crash.
+    static func letGo(
+        _ cause: SuspensionCause, detail: String?, isLeft: Bool = false, in table: inout JobTable
+    ) throws(IllegalTransition) -> [JobCommand] {
+        let kind: WaitReason.Kind = cause == .secret ? .secret : .interrupted
+        if table.index.openMainSteps > 0 || table.index.counts.running > 0 {
+            let running = table.snapshot.steps.filter { $0.value.state.name == .running }
+            for key in running.keys.sorted() {
+                try table.change(key, .interrupted(WaitReason(kind, detail: detail)))
+            }
+        }
+        var data: JSONObject = ["cause": .string(cause.rawValue)]
+        if let detail { data["detail"] = .string(detail) }
+        table.record(.released(isLeft ? nil : cause))
+        if !isLeft { table.record(.requested(nil)) }
+        table.publish(.jobSuspended, data)
+        return [.expect(.none), .finish(.suspended(cause))]
+    }
+
+    /// Cancels every step that has not ended, but those of `finally` as long as the others are cancelled; what has begun at
+    /// a service is to be cancelled there first, by the commands.
+    static func cancelSteps(
+        finallyToo: Bool, tellsServices: Bool, in table: inout JobTable
+    ) throws(IllegalTransition) -> [JobCommand] {
+        var commands: [JobCommand] = []
+        for key in table.snapshot.steps.filter({ !$0.value.state.isEnded }).keys.sorted() {
+            guard let stage = table.plan.stage(key.stage), finallyToo || !stage.isFinal else { continue }
+            let hasBegun = table.step(key)?.started != nil && (stage.forEach == nil || key.item != nil)
+            if hasBegun, tellsServices {
+                commands.append(.cancelAtService(key))
+            } else {
+                let warning = "its service was not told of the cancellation: what was begun there goes on"
+                try table.change(key, .cancelled, warnings: hasBegun ? [warning] : [])
+            }
+        }
+        return commands
+    }
+}
+
+extension Resolution {
+    /// Settles an unknown submit; the job goes on with the next owner.
+    func perform(on key: StepKey, in table: inout JobTable) throws(IllegalTransition) {
+        guard var submit = table.snapshot.submits[key], let step = table.step(key) else {
+            throw IllegalTransition(state: .pending, event: "resolved", step: key)
+        }
+        switch self {
+        case .found(let captures):
+            submit.phase = .submitted
+            try table.change(key, .resolved) { $0.captures = step.captures.merging(captures) }
+        case .resubmit:
+            submit = submit.nextGeneration(jobKey: table.snapshot.record.key, step: key)
+            try table.change(key, .resolved)
+        case .abandon:
+            // It may be there all the same: a later attempt must settle it, not send it blindly.
+            try table.change(key, .abandoned(.givenUp))
+        }
+        table.record(.submit(key, submit))
+        // A job that stopped at an unknown submit has no cause yet. In the background its owner takes it up again; else
+        // a person does.
+        let cause: SuspensionCause? = table.snapshot.mode == .background ? nil : .interrupted
+        table.record(.released(table.snapshot.cause ?? cause))
+    }
+}
+
+extension JobCommand {
+    /// Whether its answer is to be had before more is decided.
+    package var isQuestion: Bool {
+        switch self {
+        case .prepare, .evaluateItems, .evaluateWarnings, .enterResume, .enterAuthentication, .evaluateCondition,
+            .attend, .cancelAtService, .continue:
+            true
+        case .commit, .call, .stop, .deliver, .expect, .publish, .wait, .park, .finish: false
+        }
+    }
+}
+
+extension StepFailure {
+    /// The failure of a step whose unknown submit a person gave up.
+    static let givenUp = StepFailure("the submit was given up by 'pipeline resolve --abandon'")
+}
+
+extension JobSnapshot {
+    /// Whether nothing of the job is left to do but to end it.
+    package func isOver(in plan: Plan, at time: Timestamp) -> Bool {
+        let table = JobTable(self, plan: plan, values: JobValues(environment: environment), at: JobMoment(time))
+        var state = JobState(table, settings: JobSettings(), marks: EstimateMarks())
+        return state.isOver()
+    }
+
+    /// Whether it has failed because a person gave a submit up: only a person's `retry` begins that again.
+    public var wasGivenUp: Bool { ended != nil && failure?.failure == .givenUp }
+
+    /// Why a job is let go of which a step waits for a resume, and what is missing.
+    public var wantedResume: (cause: SuspensionCause, detail: String?) {
+        let reasons = steps.sorted { $0.key < $1.key }.compactMap { _, step -> WaitReason? in
+            if case .waiting(_, .resume, let reason) = step.state { reason } else { nil }
+        }
+        let secret = reasons.first { $0.kind == .secret }
+        return (secret == nil ? .noNetwork : .secret, (secret ?? reasons.first)?.detail)
+    }
+}

@@ -1,0 +1,13 @@
+/// What holds for one owner's whole work on the job.
+package struct JobSettings: Sendable {
+    /// Whether a person waits for the command that runs it.
+    package var interactivity = Interactivity.attended
+    /// Whether background work is limited at all.
+    package var hasLimiter = false
+    /// Whether notifications reach anybody.
+    package var hasSinks = false
+    /// How long a wait must be for the job to be parked; nil when it never is.
+    package var parking: Duration?
+
+    package init() {}
+}

@@ -1,0 +1,54 @@
+package import JSONPath
+
+/// Something that a call under way wants to be kept.
+package enum StepReport: Sendable {
+    /// Its checkpoint and captures; nil leaves what is there. With `mayWait` nothing rests on it.
+    case progress(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved, mayWait: Bool)
+    /// Its entry of the submit ledger, and the captures of the response in the same transaction.
+    case submit(SubmitRecord, captures: JSONObject?, mayWait: Bool)
+    case fact(Fact, JSON)
+    case files([WrittenFile], mayWait: Bool)
+    /// Something that is likely a mistake; the step goes on.
+    case warning(String)
+}
+
+extension StepReport {
+    /// Keeps what a call under way says; `counts` says how many resumes it begins.
+    func keep(
+        of key: StepKey, _ notes: StepNotes, counts: Int, in table: inout JobTable
+    ) {
+        switch self {
+        case .progress(let checkpoint, let captures, let moved, let mayWait):
+            let sealed = captures.map { table.values.sealed($0) } ?? [:]
+            let now = table.moment.time
+            table.edit(key, mayWait: mayWait) { step in
+                step.checkpoint = checkpoint ?? step.checkpoint
+                step.captures = step.captures.merging(sealed)
+                step.bytesSent += moved.sent
+                step.bytesReceived += moved.received
+                step.add(notes)
+                // New bytes forget earlier failures.
+                if moved != BytesMoved(), let next = try? step.state.apply(.progressed, at: now) {
+                    step.state = next.state
+                }
+            }
+        case .submit(let submit, let captures, let mayWait):
+            table.record(.submit(key, submit), mayWait: mayWait)
+            guard captures != nil || counts > 0 else { return }
+            let sealed = table.values.sealed(captures ?? [:])
+            table.edit(key) { step in
+                step.captures = step.captures.merging(sealed)
+                step.resumes += counts
+                step.add(notes)
+            }
+        case .fact(let fact, let value):
+            table.record(.fact(key.item.map { fact.kept(forItem: $0) } ?? fact, value))
+        case .files(let files, let mayWait):
+            for var file in files {
+                file.step = key
+                table.record(.file(file), mayWait: mayWait)
+            }
+        case .warning(let message): table.publish(.stageWarned, ["message": .string(message)], of: key)
+        }
+    }
+}
