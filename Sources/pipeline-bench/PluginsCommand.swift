@@ -83,6 +83,11 @@ private struct QuietHost: StageHost {
     func digest(_ bytes: [UInt8]) -> String { "" }
     func redact(_ text: String) -> String { text }
     func pushes() async -> Int { 0 }
+    func callbackCaptures() async -> JSONObject? { nil }
+    func ended(at time: Timestamp) {}
+    func measure(_ measured: Measurements) {}
+    var services: any ServiceGate { OpenServices() }
+    func conclude(with response: JSON) {}
     func warn(_ message: String) async throws(StageFailure) {}
     func count(_ moved: BytesMoved) {}
     func mustAct(before time: Timestamp?) {}

@@ -131,8 +131,9 @@ final class MemoryStageHost: StageHost {
 
     func report(_ progress: StageProgress) { state.withLock { $0.progress.append(progress) } }
 
-    func pushes() async -> Int { 0 }
-
+    func measure(_ measured: Measurements) {}
+    var services: any ServiceGate { OpenServices() }
+    func conclude(with response: JSON) {}
     func mustAct(before time: Timestamp?) {}
 
     func count(_ moved: BytesMoved) { state.withLock { $0.moved = $0.moved + moved } }

@@ -57,6 +57,11 @@ final class StoppingHost: StageHost {
     func digest(_ bytes: [UInt8]) -> String { inner.digest(bytes) }
     func redact(_ text: String) -> String { inner.redact(text) }
     func pushes() async -> Int { await inner.pushes() }
+    func callbackCaptures() async -> JSONObject? { await inner.callbackCaptures() }
+    func ended(at time: Timestamp) { inner.ended(at: time) }
+    func measure(_ measured: Measurements) { inner.measure(measured) }
+    var services: any ServiceGate { inner.services }
+    func conclude(with response: JSON) { inner.conclude(with: response) }
     func warn(_ message: String) async throws(StageFailure) { try await inner.warn(message) }
     func count(_ moved: BytesMoved) { inner.count(moved) }
     func mustAct(before time: Timestamp?) { inner.mustAct(before: time) }

@@ -127,6 +127,11 @@ final class TransferHost: StageHost {
     func digest(_ bytes: [UInt8]) -> String { "digest" }
     func redact(_ text: String) -> String { text }
     func pushes() async -> Int { 0 }
+    func callbackCaptures() async -> JSONObject? { nil }
+    func ended(at time: Timestamp) {}
+    func measure(_ measured: Measurements) {}
+    var services: any ServiceGate { OpenServices() }
+    func conclude(with response: JSON) {}
     func warn(_ message: String) async throws(StageFailure) {}
     func record(_ exchange: ExchangeRecord) {}
     func authenticates() {}
