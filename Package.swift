@@ -134,8 +134,8 @@ let package = Package(
         .target(
             name: "PipelineCommands",
             dependencies: [
-                "Assertions", "CTexts", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal",
-                "PipelineStages", "PipelinePictures", "PipelineSimulation", "JSONPath", argumentParser, httpTypes,
+                "Assertions", "CTexts", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP",
+                "PipelineJournal", "PipelineStages", "PipelinePictures", "PipelineSimulation", "JSONPath", argumentParser, httpTypes,
             ],
             swiftSettings: settings),
         .executableTarget(

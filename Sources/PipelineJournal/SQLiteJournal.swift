@@ -8,8 +8,8 @@ import PipelineSQLite
 /// `owners/` and renews its lease; requests reach it through a socket beside the lock.
 ///
 /// Only ``close()``, or the end of the object, lets the locks go: an owner keeps its journal as long as its jobs.
-public final class SQLiteJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview, MetricsJournal,
-    TraceJournal
+public final class SQLiteJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview,
+    MetricsJournal, TraceJournal
 {
     /// The name under which this process owns jobs.
     public let owner: OwnerID

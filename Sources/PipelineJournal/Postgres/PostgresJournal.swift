@@ -8,8 +8,8 @@ import Synchronization
 /// while the lease of its row has not run out by the database's clock; it is renewed every third of its length, and
 /// each write of a job names owner and epoch. A commit whose answer was lost is settled by a token, never sent twice.
 /// While the database is away a worker waits, a command gives up after its patience.
-public final class PostgresJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview, MetricsJournal,
-    TraceJournal
+public final class PostgresJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview,
+    MetricsJournal, TraceJournal
 {
     /// The name under which this process owns jobs.
     public let owner: OwnerID

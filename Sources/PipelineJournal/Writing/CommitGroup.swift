@@ -16,8 +16,8 @@ struct CommitGroup {
     private(set) var isCommitted = false
 
     init(
-        calls: [QueuedWrite<SQLiteConnection>], renewals: [OwnerID], leases: Owners, metricNames: KnownMetricNames = KnownMetricNames(),
-        measured: Measurements = Measurements()
+        calls: [QueuedWrite<SQLiteConnection>], renewals: [OwnerID], leases: Owners,
+        metricNames: KnownMetricNames = KnownMetricNames(), measured: Measurements = Measurements()
     ) {
         self.metricNames = metricNames
         self.measured = measured
