@@ -135,7 +135,8 @@ let package = Package(
             name: "PipelineCommands",
             dependencies: [
                 "Assertions", "CTexts", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP",
-                "PipelineJournal", "PipelineStages", "PipelinePictures", "PipelineSimulation", "JSONPath", argumentParser, httpTypes,
+                "PipelineJournal", "PipelineStages", "PipelinePictures", "PipelineSimulation", "JSONPath",
+                argumentParser, httpTypes,
             ],
             swiftSettings: settings),
         .executableTarget(

@@ -56,7 +56,7 @@ struct JournalConformanceTests {
 
     @Test("keeps the values that a push brought, of the last that brought any", arguments: JournalKind.allCases)
     func keepsPushedValues(kind: JournalKind) async throws {
-        let world = try kind.makeWorld()
+        let world = try await kind.makeWorld()
         defer { world.remove() }
         let journal = try world.open()
         let id = JobSnapshot.example(3).record.id
