@@ -42,7 +42,7 @@ package struct ProgramActions: JobActions {
     package init(settings: Settings) { self.settings = settings }
 
     package func perform(_ action: JobAction, on jobs: [JobID]) async throws(StepFailure) {
-        let program = (ProcessEnvironment.programFolder.map { "\($0)/pipeline" }) ?? "pipeline"
+        let program = ProcessEnvironment.programPath.map { AbsolutePath.folder(of: $0) + "/pipeline" } ?? "pipeline"
         // So many at a time that their names fit into a command.
         for start in stride(from: 0, to: jobs.count, by: 200) {
             let names = jobs[start..<min(jobs.count, start + 200)].map(\.text)

@@ -259,7 +259,7 @@ struct JobPage {
         let rows = all.prefix(200).map { file -> [Markup] in
             [
                 "<code>\(file.path)</code>", page.bytes(file.bytes),
-                file.sha256.isEmpty ? Page.nothing : "<code class=\"digest\">\(file.sha256)</code>",
+                file.sha256.map { "<code class=\"digest\">\($0)</code>" } ?? Page.nothing,
             ]
         }
         return page.table("Files", ["Path", "Size", "SHA-256"], Array(rows), numeric: [1])
