@@ -53,7 +53,7 @@ package struct ProgramActions: JobActions {
                 let result = try await run(
                     .path(FilePath(program)), arguments: Arguments(arguments + names), output: .discarded,
                     error: .string(limit: 64 << 10))
-                outcome = (result.terminationStatus.isSuccess, result.standardError ?? "")
+                outcome = (result.terminationStatus.isSuccess, result.standardError)
             } catch {
                 throw StepFailure("the program \(program) can't be run", hint: "it belongs beside pipeline-daemon")
             }

@@ -25,6 +25,7 @@ import Testing
         answered | = | waiting | = | = | = | = | = | =
         silent | = | waiting | = | = | = | = | = | =
         secret | = | waiting | = | = | = | = | = | =
+        held | = | waiting | = | = | = | = | = | =
         stopped | = | waiting | = | = | = | = | = | =
         saved | = | running | = | = | = | = | = | =
         heard | = | = | = | = | = | = | = | =
@@ -42,6 +43,7 @@ import Testing
         resolved found | - | - | - | waiting | - | - | - | -
         resolved resubmit | - | - | - | waiting | - | - | - | -
         resolved abandon | - | - | - | failed | - | - | - | -
+        broken | failed | failed | failed | = | = | = | = | =
         """
 
     private static let key = StepKey(stage: "a")
@@ -63,7 +65,8 @@ import Testing
         ("waiting not", .ended(key, .waiting([], .at(Samples.now), WaitReason(.poll)), StepNotes(), random: 0.5)),
         ("unknown", .ended(key, .unknown(nil, Samples.lost), StepNotes(), random: 0.5)),
         ("definite", failed(.definite)), ("answered", failed(.answered)), ("silent", failed(.silent)),
-        ("secret", failed(.secret)), ("stopped", .ended(key, .stopped, StepNotes(), random: 0.5)),
+        ("secret", failed(.secret)), ("held", failed(.held(.closed))),
+        ("stopped", .ended(key, .stopped, StepNotes(), random: 0.5)),
         (
             "saved",
             .saved(
@@ -77,7 +80,7 @@ import Testing
         ("stop leave", .stop(.leave)), ("stop cancel", .stop(.cancel)), ("stop abandon", .stop(.abandon)),
         ("notify", .notify), ("secretMissing", .secretMissing("it is not set")),
         ("resolved found", .resolved(key, .found(["x": 1]))), ("resolved resubmit", .resolved(key, .resubmit)),
-        ("resolved abandon", .resolved(key, .abandon)),
+        ("resolved abandon", .resolved(key, .abandon)), ("broken", .broken(key, Samples.failure)),
     ]
 
     private static func failed(_ kind: AttemptFailure.Kind) -> JobInput {
@@ -151,9 +154,10 @@ import Testing
             case .notify: kinds.insert("notify")
             case .secretMissing: kinds.insert("secretMissing")
             case .resolved: kinds.insert("resolved")
+            case .broken: kinds.insert("broken")
             }
         }
-        #expect(kinds.count == 15)
+        #expect(kinds.count == 16)
         #expect(Self.inputs.count == Set(Self.inputs.map(\.name)).count)
     }
 }
