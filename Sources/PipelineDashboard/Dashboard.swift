@@ -1,6 +1,6 @@
 import CAssets
 import JSONPath
-package import PipelineCore
+import PipelineCore
 package import PipelineKit
 import PipelinePictures
 

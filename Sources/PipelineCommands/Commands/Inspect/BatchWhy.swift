@@ -51,7 +51,7 @@ struct BatchWhy {
         case .tooManyFailures, .sameFailure:
             return "mend what failed, then pipeline retry \(key), or pipeline resume \(key) for those not yet begun"
         case .spent: return "pipeline resume \(key) --spend MORE"
-        case .secret, .interrupted, .paused, .noNetwork, .crashed: return "pipeline resume \(key)"
+        case .secret, .interrupted, .paused, .noNetwork, .crashed, .extension: return "pipeline resume \(key)"
         case nil:
             return phase == .failed ? "once mended, pipeline retry \(key)" : nil
         }
