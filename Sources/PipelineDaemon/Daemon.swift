@@ -41,7 +41,6 @@ final class Daemon: Sendable {
     /// Nil without a public address: then nobody can know where to push to.
     private let desk: CallbackHandler?
     private let clock = SystemClock()
-    private let workspace: Workspace
     private let pages = Mutex<DashboardService?>(nil)
     /// How often the journal is searched for jobs that lost their owner and told nobody.
     private static let searchInterval = Duration.seconds(300)
@@ -52,7 +51,7 @@ final class Daemon: Sendable {
         self.options = options
         self.log = log
         manager = ServiceManager(environment: settings.environment)
-        journal = try workspace.openBackgroundJournal { failure in
+        journal = try workspace.openBackgroundJournal { [settings] failure in
             log.note(failure.map { "waits for the journal: \(DaemonCommand.sentence($0, settings))" } ?? "goes on")
         }
         let secrets = try workspace.secrets()
@@ -60,9 +59,9 @@ final class Daemon: Sendable {
         let plans = PlanCache(workspace)
         jobs = DaemonJobs(journal: journal, engine: engine, secrets: secrets, plans: plans, log: log)
         var limits = JobScheduler.Limits()
-        if let atOnce = options.atOnce { limits.drives = atOnce }
+        if let atOnce = options.atOnce { limits.concurrency = atOnce }
         if let shared = journal as? any SharedJournal {
-            let claims = ClaimedJobs(jobs, shared, atOnce: limits.drives, clock: clock)
+            let claims = ClaimedJobs(jobs, shared, atOnce: limits.concurrency, clock: clock)
             scheduler = JobScheduler(claims, clock: clock, limits: limits)
             self.claims = claims
         } else {

@@ -19,7 +19,7 @@ public enum PipelineDaemon {
         do {
             switch try DaemonCommand.parseAsRoot() {
             case let daemon as DaemonCommand: try await daemon.run(extend: extend)
-            case var pages as DashboardCommand: try await pages.run()
+            case let pages as DashboardCommand: try await pages.run()
             case var other: try other.run()
             }
             exit(0)

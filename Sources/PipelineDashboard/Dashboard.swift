@@ -1,7 +1,7 @@
 import CAssets
 import JSONPath
 import PipelineCore
-package import PipelineKit
+import PipelineKit
 import PipelinePictures
 
 /// The pages over a journal: a listener of its own, and what it answers. It holds no job and no secret.

@@ -1,4 +1,4 @@
-package import PipelineCore
+import PipelineCore
 package import PipelineKit
 
 /// A dashboard that is being served.

@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import PipelineCore
+import PipelineKit
 import PipelineMetrics
 
 /// Gives out metrics on a listener of its own, open to whoever reaches it, and nothing else.
