@@ -21,13 +21,13 @@ enum ForeignReader {
 
     /// Runs a script in Python; its standard input is the file.
     static func run(_ script: String, on file: String) async throws -> ProgramEnd {
-        let shell = try BuiltProgram(path: "/bin/sh")
+        let shell = BuiltProgram(path: "/bin/sh")
         return try await shell.run(["-c", "exec \"$0\" -c \"$1\" < \"$2\"", python ?? "python3", script, file])
     }
 
     /// Has promtool check a page of metrics.
     static func check(_ file: String) async throws -> ProgramEnd {
-        let shell = try BuiltProgram(path: "/bin/sh")
+        let shell = BuiltProgram(path: "/bin/sh")
         return try await shell.run(["-c", "exec \"$0\" check metrics < \"$1\"", promtool, file])
     }
 }

@@ -109,7 +109,7 @@ struct MetricsTests {
     func nothingElse() async throws {
         try await withWorkplace { workplace in
             try await withMetrics(in: workplace) { owner in
-                let curl = try BuiltProgram(path: "/usr/bin/curl")
+                let curl = BuiltProgram(path: "/usr/bin/curl")
                 let base = owner.url.replacing("/metrics", with: "")
                 for (arguments, status) in [
                     (["\(base)/"], "404"), (["\(base)/metrics/x"], "404"), (["-X", "POST", owner.url], "405"),
