@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    static let roots = "inputs, env, secrets, stages, self, item, index, job, response, part"
+    static let roots = "inputs, env, secrets, stages, self, item, index, job, response, part, ids"
 
     @Test(
         "mistakes",
