@@ -83,7 +83,13 @@ struct MetricsTests {
         try await journal.release(leases[2])
         try await journal.commit([.ended(.at(9))], under: leases[3])
         var counts: [String: Double] = [:]
-        for gauge in try await journal.gauges(at: .at(10)) where gauge.metric == .jobs {
+        try await journal.closeService(
+            ClosedService(id: ServiceID("one"), name: "renderer", since: .at(5), until: .at(60), closings: 1))
+        try await journal.closeService(
+            ClosedService(id: ServiceID("two"), name: "studio", since: .at(5), until: .at(9), closings: 1))
+        let gauges = try await journal.gauges(at: .at(10))
+        #expect(gauges.filter { $0.metric == .serviceClosed }.map(\.labels) == [["renderer"]])
+        for gauge in gauges where gauge.metric == .jobs {
             counts[gauge.labels[1], default: 0] += gauge.value
         }
         var shown: [String: Double] = [:]

@@ -44,7 +44,10 @@ struct JobMeter {
         case .jobFailed: countEnd("failed", event, &all)
         case .jobCancelled: countEnd("cancelled", event, &all)
         case .attemptFailed: countAttempt("failed", event, step, plan, &all)
-        case .stageSucceeded: finish("succeeded", event, step, plan, &all)
+        case .stageSucceeded:
+            finish("succeeded", event, step, plan, &all)
+            // What comes back is no cost: a counter never falls.
+            if let cost = step?.cost, cost > 0 { all.count(.cost, [pipeline], by: cost) }
         case .stageFailed:
             // The attempt that it failed with has an event of its own, where it was one that could be repeated.
             finish(event.step.map(failed.contains) == true ? nil : "failed", event, step, plan, &all)

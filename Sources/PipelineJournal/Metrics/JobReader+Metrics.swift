@@ -34,6 +34,10 @@ extension JobReader where Connection == SQLiteConnection {
             let name = services.contains(service) || services.count < MetricNames.limit
             add(.computations, [name ? service : MetricNames.other], count)
         }
+        for service in try closedServices() where service.opens(at: now) > now {
+            let name = services.contains(service.name) || services.count < MetricNames.limit
+            all[[Metric.serviceClosed.rawValue, name ? service.name : MetricNames.other]] = (.serviceClosed, 1)
+        }
         for (batch, state, count) in try batchItems() { add(.batchItems, [batch, state], count) }
         if let expiry = try nextExpiry(after: now) { add(.nextExpiry, [], max(0, (expiry - now).seconds)) }
         return all.map { MetricGauge($1.0, Array($0.dropFirst()), $1.1) }

@@ -117,6 +117,7 @@ extension ComputeStage {
         var doubtful: Set<String> = []
         repeat {
             if Task.isCancelled { throw .stopped }
+            requests.countPoll("list", in: context)
             let page = try await request.fetch(&walk, cursor: &cursor, in: context, role: "poll", limit: limit) {
                 $0.ids = .array(ids.map { .string($0) })
             }

@@ -44,9 +44,13 @@ extension ComputeStage {
         throw .definite(StepFailure("there is no poll", place: context.facts.place))
     }
 
-    /// Tells estimates when the job ended, where the service says so.
+    /// Tells estimates and metrics when the job ended, where the service says so.
     private func noteEnd(_ finding: PollFinding, _ poll: PollDefinition, in context: Context) {
-        if case .succeeded(let answer) = finding, let time = poll.endTime(in: answer) { context.ended(at: time) }
+        guard case .succeeded(let answer) = finding, let time = poll.endTime(in: answer) else { return }
+        context.ended(at: time)
+        var measured = Measurements()
+        measured.observe(.pollDelay, [requests.label], max(0, (context.now - time).seconds))
+        context.measure(measured)
     }
 
     /// Whether a service that is eventually consistent may not know the job yet.
@@ -106,9 +110,7 @@ extension ComputeStage {
         _ rendered: RenderedRequest, in context: Context,
         judge: (HTTPExchangeResponse) async throws(StageFailure) -> PollFinding
     ) async throws(StageFailure) -> PollFinding {
-        var measured = Measurements()
-        measured.count(.polls, [requests.label, "single"])
-        context.measure(measured)
+        requests.countPoll("single", in: context)
         switch await requests.send(rendered, in: context) {
         case .success(let response):
             context.pass(.pollAnswered)

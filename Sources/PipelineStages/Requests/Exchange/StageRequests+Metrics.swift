@@ -26,6 +26,13 @@ extension StageRequests {
         context.measure(measured)
     }
 
+    /// Counts a poll that is sent: `single`, or as a `list` for many jobs.
+    func countPoll<Checkpoint>(_ form: String, in context: StageContext<Checkpoint>) {
+        var measured = Measurements()
+        measured.count(.polls, [label, form])
+        context.measure(measured)
+    }
+
     /// The methods of RFC 9110, section 9, and RFC 5789; a document may name any other.
     private static func methodLabel(_ method: String) -> String {
         ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"].contains(method) ? method : MetricNames.other
