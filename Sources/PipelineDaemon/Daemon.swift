@@ -144,7 +144,18 @@ final class Daemon: Sendable {
 
     private func startDashboard() async throws {
         guard let dashboard = options.dashboard else { return }
-        let service = try await DashboardService.start(workspace, journal: journal, options: dashboard)
+        let page = MetricsPage(settings: settings, journal: journal)
+        let service = try await DashboardService.start(workspace, journal: journal, options: dashboard) { request in
+            do throws(JournalFailure) {
+                let (type, body) = try await page.response(
+                    accept: request.values("Accept").joined(separator: ","))
+                return DashboardResponse(type: type, body: .bytes(Array(body.utf8)))
+            } catch {
+                return DashboardResponse(
+                    status: 500, type: "text/plain; charset=utf-8",
+                    body: .bytes(Array("the journal can't be read: \(error)\n".utf8)))
+            }
+        }
         pages.withLock { $0 = service }
         log.note("the pages of the jobs are at \(service.address); 'pipeline dashboard' opens them")
     }

@@ -17,27 +17,7 @@ struct DaemonCommand: WorkspaceCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Where pushes are taken; loopback and any port by default.", valueName: "addr"))
-    var listen: String?
-
-    @Option(help: ArgumentHelp("Serve the pages of the jobs there, HOST:PORT.", valueName: "addr"))
-    var dashboard: String?
-
-    @OptionGroup var pages: PageOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "Where metrics are given out to Prometheus, for example 127.0.0.1:9477.", valueName: "addr"))
-    var metrics: String?
-
-    @Option(help: ArgumentHelp("The form of the log's lines: logfmt or json.", valueName: "format"))
-    var logFormat: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The least important that is logged: trace, debug, info, notice, warning, error or critical.",
-            valueName: "level"))
-    var logLevel: String?
+    @OptionGroup var owner: OwnerOptions
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let program = try BackgroundOwner.program(path: workspace.settings.environment["PATH"])
@@ -46,11 +26,7 @@ struct DaemonCommand: WorkspaceCommand {
         if let folder = common.plugins {
             arguments += ["--plugins", AbsolutePath.of(folder, in: AbsolutePath.workingDirectory)]
         }
-        if let metrics { arguments += ["--metrics", metrics] }
-        if let logFormat { arguments += ["--log-format", logFormat] }
-        if let logLevel { arguments += ["--log-level", logLevel] }
-        if let listen { arguments += ["--listen", listen] }
-        if let dashboard { arguments += ["--dashboard", dashboard] + pages.arguments }
+        arguments += owner.arguments
         var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
         execv(program, &pointers)
         throw CommandError(.failed, "cannot run \(program): \(FileContent.reason)")

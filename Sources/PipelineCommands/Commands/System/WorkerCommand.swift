@@ -19,8 +19,7 @@ struct WorkerCommand: WorkspaceCommand {
     @Option(help: ArgumentHelp("How many jobs run at a time.", valueName: "n"))
     var atOnce = 64
 
-    @Option(help: ArgumentHelp("Where pushes are taken; loopback and any port by default.", valueName: "addr"))
-    var listen: String?
+    @OptionGroup var owner: OwnerOptions
 
     func validate() throws {
         guard (1...10_000).contains(atOnce) else { throw ValidationError("--at-once takes a number from 1 to 10000.") }
@@ -42,7 +41,7 @@ struct WorkerCommand: WorkspaceCommand {
         if let folder = common.plugins {
             arguments += ["--plugins", AbsolutePath.of(folder, in: AbsolutePath.workingDirectory)]
         }
-        if let listen { arguments += ["--listen", listen] }
+        arguments += owner.arguments
         // In the environment, where 'ps' of others does not show it: it may hold a password.
         setenv("PIPELINE_JOURNAL", workspace.settings.journalAddress ?? "", 1)
         var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]

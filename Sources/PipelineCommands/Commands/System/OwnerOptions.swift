@@ -1,0 +1,37 @@
+import ArgumentParser
+
+/// What a background owner gives out and takes, on whichever journal it is.
+struct OwnerOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Where pushes are taken; loopback and any port by default.", valueName: "addr"))
+    var listen: String?
+
+    @Option(help: ArgumentHelp("Serve the pages of the jobs there, HOST:PORT.", valueName: "addr"))
+    var dashboard: String?
+
+    @OptionGroup var pages: PageOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Where metrics are given out to Prometheus, for example 127.0.0.1:9477.", valueName: "addr"))
+    var metrics: String?
+
+    @Option(help: ArgumentHelp("The form of the log's lines: logfmt or json.", valueName: "format"))
+    var logFormat: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The least important that is logged: trace, debug, info, notice, warning, error or critical.",
+            valueName: "level"))
+    var logLevel: String?
+
+    /// For the program that is the owner.
+    var arguments: [String] {
+        var arguments: [String] = []
+        if let metrics { arguments += ["--metrics", metrics] }
+        if let logFormat { arguments += ["--log-format", logFormat] }
+        if let logLevel { arguments += ["--log-level", logLevel] }
+        if let listen { arguments += ["--listen", listen] }
+        if let dashboard { arguments += ["--dashboard", dashboard] + pages.arguments }
+        return arguments
+    }
+}
