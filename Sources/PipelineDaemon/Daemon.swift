@@ -68,7 +68,7 @@ final class Daemon: Sendable {
             scheduler = JobScheduler(jobs, clock: clock, limits: limits)
             claims = nil
         }
-        let seal = try workspace.captureSeal()
+        let seal = try workspace.captureSeal(of: journal)
         desk = try workspace.callbackAddresses().map { [journal, jobs, clock] addresses in
             CallbackHandler(
                 journal: journal, addresses: addresses, plans: plans, jobs: jobs, clock: clock,

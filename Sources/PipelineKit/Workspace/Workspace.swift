@@ -140,7 +140,9 @@ public final class Workspace: Sendable {
     }
 
     /// What keeps secrets that answers repeat out of the journal.
-    public func captureSeal() throws(JournalFailure) -> any SecretSeal { try HashKey(folder: settings.stateFolder) }
+    public func captureSeal(of journal: Journal) throws(JournalFailure) -> any SecretSeal {
+        seal(of: journal, else: try hashKey(of: journal))
+    }
 
     /// The sources of secrets that hold for this program.
     public func secrets() throws(StepFailure) -> SecretSources {

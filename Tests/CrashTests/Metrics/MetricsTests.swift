@@ -105,6 +105,24 @@ struct MetricsTests {
         }
     }
 
+    @Test("the pages give them out too, to whoever brings their token")
+    func pages() async throws {
+        try await withWorkplace { workplace in
+            let token = workplace.path("token")
+            try "let-me-in".write(toFile: token, atomically: true, encoding: .utf8)
+            #expect(chmod(token, 0o600) == 0)
+            let owner = try await MetricsOwner(in: workplace, "--dashboard", "127.0.0.1:0", "--token-file", token)
+            let address = try #require(owner.program.text.firstMatch(of: #/pages of the jobs are at [^ ]+:(\d+)/#))
+            let url = "http://127.0.0.1:\(address.output.1)/metrics"
+            let curl = BuiltProgram(path: "/usr/bin/curl")
+            let stranger = try await curl.run(["-s", "-o", "/dev/null", "-w", "%{http_code}", url])
+            let friend = try await curl.run(["-s", "-H", "Authorization: Bearer let-me-in", url])
+            _ = await owner.end(by: SIGKILL)
+            #expect(stranger.output == "401")
+            #expect(friend.output.contains("pipeline_build_info{"), "\(friend)")
+        }
+    }
+
     @Test("the listener has nothing but metrics, and refuses to change anything")
     func nothingElse() async throws {
         try await withWorkplace { workplace in
