@@ -61,7 +61,7 @@ struct ServiceManagerTests {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
                 $0.hasPrefix("pipeline")
             }
-            #expect(names.count == 4)
+            #expect(names.count == 5)
             var units: [String] = []
             for name in names {
                 let unit = try String(contentsOf: folder.appending(path: name), encoding: .utf8)

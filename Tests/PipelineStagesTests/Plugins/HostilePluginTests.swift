@@ -147,7 +147,7 @@ struct HostilePluginTests {
         #expect(try !bench.runs("self"))
     }
 
-    @Test("It sees no variable but the four and the mark of its run, and no secret but those of its configuration")
+    @Test("It sees no variable but the four, its run's mark and its trace, and no secret but its configuration's")
     func environment() async throws {
         let bench = try PluginBench(
             """
@@ -155,7 +155,7 @@ struct HostilePluginTests {
             send(type="finished", captures={"id": json.dumps(seen)})
             """, secrets: ["TOKEN": "sesame-sesame", "OTHER": "never-told"])
         let captures = try await bench.resume(#""token": "${{ secrets.TOKEN }}""#).captures
-        #expect(captures?["id"]?.string == #"{"env": ["HOME", "PATH", "PIPELINE_PROGRAM"], "token": 13}"#)
+        #expect(captures?["id"]?.string == #"{"env": ["HOME", "PATH", "PIPELINE_PROGRAM", "TRACEPARENT"], "token": 13}"#)
     }
 
     @Test("A secret that it puts into its checkpoint, captures or log never gets into the journal or a message")
