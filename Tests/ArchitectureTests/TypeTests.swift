@@ -11,12 +11,14 @@ import Testing
         "ComputeStage": 723, "JobState": 611,
     ]
     private static let richer = [
-        "CurlExchange": 33, "ExchangeOptions": 28, "PlannedStage": 27, "RequestDefinition": 19,
+        "CurlExchange": 33, "PlannedStage": 31, "PostgresLibrary": 31, "ExchangeOptions": 28, "RequestDefinition": 19,
         "DownloadCheckpoint": 16,
-        "RequestFields": 16, "DownloadRun": 16, "StageOptions": 16, "Scope": 16, "EnginePorts": 18, "StageSample": 15,
-        "UploadFields": 15, "PollDefinition": 15, "PollFields": 14, "JobSnapshot": 14, "ItemRecord": 14,
+        "RequestFields": 16, "DownloadRun": 16, "StageOptions": 17, "Scope": 17, "ServerSentEvents": 17,
+        "EnginePorts": 18, "StageSample": 15,
+        "UploadFields": 15, "StageFacts": 15, "PollDefinition": 18, "PollFields": 16, "JobSnapshot": 14,
+        "ItemRecord": 14, "JobExecutor": 14,
         "CurlInvocation": 14,
-        "CurlLoop": 13, "SchemaRule": 13, "JobScheduler": 13, "ConcurrencyController": 13, "StepRecord": 13,
+        "CurlLoop": 13, "SchemaRule": 13, "JobScheduler": 15, "ConcurrencyController": 13, "StepRecord": 14,
         "PipelineDefinition": 13, "JobRecord": 13,
     ]
 

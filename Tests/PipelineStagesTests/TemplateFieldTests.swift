@@ -11,6 +11,7 @@ struct TemplateFieldTests {
     /// Keys where none can stand, and why.
     private static let exceptions: [String: String] = [
         "pipeline": "the version decides how the document is read",
+        "services[].trace": "whether a service is told of is fixed before any value is known",
         "inputs[].secret": "it decides where the values are kept that expressions read",
         "inputs[].default": "a default of another type is a string with the expression",
         "inputs[].enum[]": "the values allowed are constants",
@@ -118,6 +119,13 @@ struct TemplateFieldTests {
         return stage(key, #""kind": "compute", \#(poll)"#, right, any: any)
     }
 
+    private static func list(_ key: String, _ text: String, _ right: JSON) -> Example {
+        let submit = #""submit": { "POST": "http://h/", "capture": { "id": "$.id" } }"#
+        let list = #""list": { "GET": "http://h/", "items": "$.data[*]", "id": "$.id", \#(text) }"#
+        let poll = #""poll": { "GET": "http://h/", "status": "$.s", "until": "true", \#(list) }"#
+        return stage(key, #""kind": "compute", \#(submit), \#(poll)"#, right)
+    }
+
     private static func upload(_ key: String, _ text: String, _ right: JSON) -> Example {
         let parts = #""part": { "PUT": "http://h/", "part": true }"#
         let base = #""kind": "upload", "file": "f", "protocol": "parts", "request": { "POST": "http://h/" }, \#(parts)"#
@@ -143,6 +151,7 @@ struct TemplateFieldTests {
     private static let ofDocument = [
         top("services[].timeout", service(#""timeout": @"#), "5s"),
         top("services[].limits.connections", service(#""limits": { "connections": @ }"#), 2),
+        top("services[].limits.computations", service(#""limits": { "computations": @ }"#), 2),
         top("services[].limits.requestsPerSecond", service(#""limits": { "requestsPerSecond": @ }"#), 0.5),
         top("services[].limits.send", service(#""limits": { "send": @ }"#), "1MB/s"),
         top("services[].limits.receive", service(#""limits": { "receive": @ }"#), "1MB/s"),
@@ -150,6 +159,7 @@ struct TemplateFieldTests {
         top("services[].limits.stall.for", service(#""limits": { "stall": { "for": @ } }"#), "5s"),
         top("batch.atOnce", #""batch": { "atOnce": @ }"#, 3),
         top("batch.stopAfter", #""batch": { "stopAfter": @ }"#, 3),
+        top("batch.spend", #""batch": { "spend": @ }"#, 2.5),
         top("batch.tolerate", #""batch": { "tolerate": @ }"#, "5%"),
         top("deadline", #""deadline": @"#, "1h"), top("concurrency", #""concurrency": @"#, 3),
         top("background.discretionary", #""background": { "discretionary": @ }"#, true),
@@ -214,6 +224,9 @@ struct TemplateFieldTests {
     }
 
     private static let ofPolls = [
+        list("poll.list.atMost", #""query": { "ids": "${{ join(ids, ',') }}" }, "atMost": @"#, 20),
+        list("poll.list.whole", #""whole": @"#, true),
+        list("poll.list.maxPages", #""next": { "cursor": "$.next", "query": "after" }, "maxPages": @"#, 3),
         poll("poll.running[]", #""running": ["a", @]"#, 1, any: true),
         poll("poll.failed[]", #""failed": [@]"#, 1, any: true),
         poll("poll.cancelled[]", #""cancelled": [@]"#, 1, any: true),
