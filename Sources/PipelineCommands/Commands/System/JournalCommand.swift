@@ -7,6 +7,7 @@ import PipelineKit
 struct JournalCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "journal", abstract: "Make the tables of a journal that many machines share.",
+        discussion: "Example: pipeline journal migrate",
         subcommands: [JournalMigrateCommand.self])
 }
 
@@ -18,7 +19,7 @@ struct JournalMigrateCommand: WorkspaceCommand {
             Once, and after an upgrade: no other command changes tables. Needs the right to create a schema; workers need \
             only to read and write its tables.
 
-            Example: PIPELINE_JOURNAL=postgres://owner@db.example/pipeline pipeline journal migrate
+            Example: pipeline journal migrate
             Example: pipeline journal migrate --dump > journal.sql
             """)
 

@@ -8,10 +8,10 @@ struct WorkerCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker", abstract: "Run background jobs of a journal that many machines share.",
         discussion: """
-            As many as one likes, on any machine. The journal is the database that PIPELINE_JOURNAL names. On SIGTERM it \
+            As many as one likes, on any machine. The journal is the database that PIPELINE_JOURNAL names (postgres://USER@HOST/DATABASE). On SIGTERM it \
             lets its jobs go, which others take up at once; after a kill they do so within 35 s.
 
-            Example: PIPELINE_JOURNAL=postgres://pipeline@db.example/pipeline pipeline worker --at-once 64
+            Example: pipeline worker --at-once 64
             """)
 
     @OptionGroup var common: CommonOptions
