@@ -226,7 +226,7 @@ struct TemplateFieldTests {
     private static let ofPolls = [
         list("poll.list.atMost", #""query": { "ids": "${{ join(ids, ',') }}" }, "atMost": @"#, 20),
         list("poll.list.whole", #""whole": @"#, true),
-        list("poll.list.maxPages", #""next": { "cursor": "$.next", "query": "after" }, "maxPages": @"#, 3),
+        list("poll.list.maxPages", #""next": { "cursor": "$.next", "param": "after" }, "maxPages": @"#, 3),
         poll("poll.running[]", #""running": ["a", @]"#, 1, any: true),
         poll("poll.failed[]", #""failed": [@]"#, 1, any: true),
         poll("poll.cancelled[]", #""cancelled": [@]"#, 1, any: true),

@@ -109,14 +109,14 @@ struct MetricsTests {
     func pages() async throws {
         try await withWorkplace { workplace in
             let token = workplace.path("token")
-            try "let-me-in".write(toFile: token, atomically: true, encoding: .utf8)
+            try "let-me-in-to-read-metrics".write(toFile: token, atomically: true, encoding: .utf8)
             #expect(chmod(token, 0o600) == 0)
             let owner = try await MetricsOwner(in: workplace, "--dashboard", "127.0.0.1:0", "--token-file", token)
             let address = try #require(owner.program.text.firstMatch(of: #/pages of the jobs are at [^ ]+:(\d+)/#))
             let url = "http://127.0.0.1:\(address.output.1)/metrics"
             let curl = BuiltProgram(path: "/usr/bin/curl")
             let stranger = try await curl.run(["-s", "-o", "/dev/null", "-w", "%{http_code}", url])
-            let friend = try await curl.run(["-s", "-H", "Authorization: Bearer let-me-in", url])
+            let friend = try await curl.run(["-s", "-H", "Authorization: Bearer let-me-in-to-read-metrics", url])
             _ = await owner.end(by: SIGKILL)
             #expect(stranger.output == "401")
             #expect(friend.output.contains("pipeline_build_info{"), "\(friend)")
