@@ -202,7 +202,8 @@ final class World: Sendable {
                 } else {
                     try await engine.start(record, plan: plan, mode: .attached)
                 }
-            self.drive.withLock { $0 = drive }
+            // One that was stopped while it began is no longer whom others reach.
+            if living.withLock({ $0 }) === process { self.drive.withLock { $0 = drive } }
             process.onDeath { drive.suspend(.interrupted) }
             let end = try await drive.run()
             if !process.isDead { law.end() }
