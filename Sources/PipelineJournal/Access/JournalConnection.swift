@@ -9,7 +9,7 @@ typealias SQLValues = SQLiteValues
 /// PostgreSQL share, for all databases; what differs stands in the connections and in who owns jobs.
 protocol JournalConnection: AnyObject {
     associatedtype Row: SQLRow
-    associatedtype Owners: JournalOwners where Owners.Connection == Self
+    associatedtype OwnerRows: JournalOwners where OwnerRows.Connection == Self
 
     /// Whether what was measured is kept: rows that every commit of every machine adds to would have all wait for each
     /// other.

@@ -3,7 +3,7 @@ import PipelineSQLite
 
 extension SQLiteConnection: JournalConnection {
     typealias Row = SQLiteRow
-    typealias Owners = PipelineJournal.Owners
+    typealias OwnerRows = PipelineJournal.Owners
 
     static var keepsMeasurements: Bool { true }
 

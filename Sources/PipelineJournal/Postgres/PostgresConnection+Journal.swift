@@ -5,7 +5,7 @@ import PipelineSQLite
 
 extension PostgresConnection: JournalConnection {
     typealias Row = PostgresRow
-    typealias Owners = PostgresOwners
+    typealias OwnerRows = PostgresOwners
 
     static var keepsMeasurements: Bool { false }
 

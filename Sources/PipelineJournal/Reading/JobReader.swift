@@ -5,11 +5,11 @@ import PipelineSQL
 /// Reads jobs inside one transaction of the reading connection: all that it gives belongs to one moment.
 struct JobReader<Connection: JournalConnection>: JournalAccess {
     let connection: Connection
-    let owners: Connection.Owners
+    let owners: Connection.OwnerRows
     /// Documents that were read already: jobs which started from the same text share its storage.
     private(set) var documents: [Int64: String] = [:]
 
-    init(connection: Connection, owners: Connection.Owners) {
+    init(connection: Connection, owners: Connection.OwnerRows) {
         self.connection = connection
         self.owners = owners
     }

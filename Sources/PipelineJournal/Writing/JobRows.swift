@@ -5,7 +5,7 @@ import PipelineSQL
 /// The rows of jobs inside the writer's transaction.
 struct JobRows<Connection: JournalConnection>: JournalAccess {
     let connection: Connection
-    let owners: Connection.Owners
+    let owners: Connection.OwnerRows
     var metricNames = KnownMetricNames()
 
     /// Writes a whole new job that the owner has.

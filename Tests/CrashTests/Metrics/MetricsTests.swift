@@ -58,8 +58,11 @@ struct MetricsTests {
                 let end = try await workplace.runSelfie(service, "--detach")
                 let id = try #require(end.lines.first)
                 _ = try await workplace.waitFor(["waiting"], of: id)
-                let samples = try await owner.samples()
-                #expect(samples[#"pipeline_jobs{pipeline="selfie",state="waiting"}"#] == 1, "\(samples)")
+                var samples = try await owner.samples()
+                // Between two polls: while one is under way the job is running.
+                while samples[#"pipeline_jobs{pipeline="selfie",state="waiting"}"#] != 1 {
+                    samples = try await owner.samples()
+                }
                 #expect(samples[#"pipeline_computations{service="studio"}"#] == 1)
                 _ = try await workplace.run("cancel", id)
                 _ = try await workplace.waitFor(["cancelled"], of: id)
