@@ -1,4 +1,4 @@
-package import PipelineSQL
+import PipelineSQL
 
 /// All rows that a statement gave.
 package final class PostgresResult {

@@ -1,5 +1,5 @@
 import CSQLite
-package import PipelineSQL
+import PipelineSQL
 
 /// The row that a statement stands at, read by the names of its columns (`AS` gives an expression one).
 ///
