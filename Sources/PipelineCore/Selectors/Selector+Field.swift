@@ -1,4 +1,4 @@
-package import JSONPath
+import JSONPath
 
 extension FieldType where Value == Selector {
     /// A selector in any of its forms.

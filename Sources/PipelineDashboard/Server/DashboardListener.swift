@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-package import PipelineCore
+import PipelineCore
 
 /// A listener for people and their programs: one thread, which only takes bytes; what they mean is the caller's affair.
 package struct DashboardListener: Sendable {
