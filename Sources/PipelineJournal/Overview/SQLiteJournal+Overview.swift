@@ -1,47 +1,56 @@
-public import PipelineCore
+package import PipelineCore
 
 extension SQLiteJournal {
     public func page(_ query: JobPageQuery) async throws(JournalFailure) -> [OwnedJob] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.page(query) }
+        try await overview { (reader) throws(JournalFailure) in try reader.page(query) }
     }
 
     public func counts(_ query: JobPageQuery) async throws(JournalFailure) -> [JobPhase: Int] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.counts(query) }
+        try await overview { (reader) throws(JournalFailure) in try reader.counts(query) }
     }
 
     public func lastChange() async throws(JournalFailure) -> Int64 {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.lastChange() }
+        try await overview { (reader) throws(JournalFailure) in try reader.lastChange() }
     }
 
     public func changes(after change: Int64, limit: Int) async throws(JournalFailure) -> [JobChange] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.changes(after: change, limit: limit) }
+        try await overview { (reader) throws(JournalFailure) in try reader.changes(after: change, limit: limit) }
     }
 
     public func owners() async throws(JournalFailure) -> [OwnerSummary] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.ownerSummaries() }
+        try await overview { (reader) throws(JournalFailure) in try reader.ownerSummaries() }
     }
 
     public func runs(of pipeline: String, limit: Int) async throws(JournalFailure) -> [JobRun] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.runs(of: pipeline, limit: limit) }
+        try await overview { (reader) throws(JournalFailure) in try reader.runs(of: pipeline, limit: limit) }
     }
 
     public func computations() async throws(JournalFailure) -> [StageCount] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.computations() }
+        try await overview { (reader) throws(JournalFailure) in try reader.computations() }
     }
 
     public func itemEnds(
         of batch: JobID, since: Timestamp, slot: Duration
     ) async throws(JournalFailure) -> [ItemEnds] {
-        try await reader.read { (reader) throws(JournalFailure) in
-            guard let number = try reader.batchNumber(batch) else { return [] }
+        try await overview { (reader) throws(JournalFailure) in
+            guard let number = try reader.jobs.batchNumber(batch) else { return [] }
             return try reader.itemEnds(of: number, since: since, slot: Int64(slot.seconds * 1000))
         }
     }
 
     public func slowestItems(of batch: JobID, limit: Int) async throws(JournalFailure) -> [ItemRecord] {
-        try await reader.read { (reader) throws(JournalFailure) in
-            guard let number = try reader.batchNumber(batch) else { return [] }
+        try await overview { (reader) throws(JournalFailure) in
+            guard let number = try reader.jobs.batchNumber(batch) else { return [] }
             return try reader.slowestItems(of: number, limit: limit)
+        }
+    }
+
+    private func overview<Value: Sendable>(
+        _ body: @escaping @Sendable (inout OverviewReader) throws(JournalFailure) -> Value
+    ) async throws(JournalFailure) -> Value {
+        try await reader.read { (jobs) throws(JournalFailure) in
+            var reader = OverviewReader(jobs)
+            return try body(&reader)
         }
     }
 }

@@ -4,7 +4,12 @@ import PipelineSQL
 import PipelineSQLite
 
 /// What metrics tell, read in one transaction: all numbers belong to one moment.
-extension JobReader where Connection == SQLiteConnection {
+struct MetricsReader: JournalAccess {
+    private let jobs: JobReader<SQLiteConnection>
+    var connection: SQLiteConnection { jobs.connection }
+
+    init(_ jobs: JobReader<SQLiteConnection>) { self.jobs = jobs }
+
     /// All that was ever measured; what a later version measured besides is passed over.
     func measured() throws(JournalFailure) -> Measurements {
         var measured = Measurements()
@@ -34,7 +39,7 @@ extension JobReader where Connection == SQLiteConnection {
             let name = services.contains(service) || services.count < MetricNames.limit
             add(.computations, [name ? service : MetricNames.other], count)
         }
-        for service in try closedServices() where service.opens(at: now) > now {
+        for service in try jobs.closedServices() where service.opens(at: now) > now {
             let name = services.contains(service.name) || services.count < MetricNames.limit
             all[[Metric.serviceClosed.rawValue, name ? service.name : MetricNames.other]] = (.serviceClosed, 1)
         }
@@ -50,7 +55,7 @@ extension JobReader where Connection == SQLiteConnection {
     /// The pipeline and the state of each job that has not ended, as ``JobSnapshot/phase(isOwned:)`` has it: from counts of
     /// states alone, since there may be very many.
     private func unfinished() throws(JournalFailure) -> [(String, JobPhase)] {
-        var living = LivingOwners(owners: owners)
+        var living = LivingOwners(owners: jobs.owners)
         return try all(
             """
             SELECT pipeline, owner, boot, lease_until, ifnull(request = 'cancel', 0) AS is_cancelled,

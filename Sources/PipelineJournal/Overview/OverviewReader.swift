@@ -5,7 +5,13 @@ import PipelineSQLite
 
 /// Pages and counts of jobs. What has ended is found by its outcome, which the journal keeps; where a job stands that has
 /// not ended follows from its steps and from who is alive, and is asked of those rows alone.
-extension JobReader where Connection == SQLiteConnection {
+struct OverviewReader: JournalAccess {
+    private(set) var jobs: JobReader<SQLiteConnection>
+    var connection: SQLiteConnection { jobs.connection }
+    private var owners: Owners { jobs.owners }
+
+    init(_ jobs: JobReader<SQLiteConnection>) { self.jobs = jobs }
+
     mutating func page(_ query: JobPageQuery) throws(JournalFailure) -> [OwnedJob] {
         let living = try livingOwners()
         var found: [(JobID, OwnerID?)] = []
@@ -20,7 +26,7 @@ extension JobReader where Connection == SQLiteConnection {
         }
         var jobs: [OwnedJob] = []
         for (id, owner) in found {
-            if let snapshot = try brief(id) { jobs.append(OwnedJob(snapshot: snapshot, owner: owner)) }
+            if let snapshot = try self.jobs.brief(id) { jobs.append(OwnedJob(snapshot: snapshot, owner: owner)) }
         }
         return jobs
     }
@@ -128,7 +134,7 @@ extension JobReader where Connection == SQLiteConnection {
     }
 }
 
-extension JobReader where Connection == SQLiteConnection {
+extension OverviewReader {
     func lastChange() throws(JournalFailure) -> Int64 {
         try first("SELECT last FROM journal_changes", [:]) { $0.integer("last") } ?? 0
     }
@@ -200,7 +206,7 @@ extension JobReader where Connection == SQLiteConnection {
             ["batch": batch, "limit": limit]
         ) { $0.int("number") }
         var items: [ItemRecord] = []
-        for number in numbers { if let item = try item(number, of: batch) { items.append(item) } }
+        for number in numbers { if let item = try jobs.item(number, of: batch) { items.append(item) } }
         return items
     }
 }
