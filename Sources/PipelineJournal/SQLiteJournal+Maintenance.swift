@@ -1,4 +1,4 @@
-public import PipelineCore
+package import PipelineCore
 import PipelineSQLite
 
 #if canImport(Glibc)

@@ -1,4 +1,4 @@
-public import PipelineCore
+package import PipelineCore
 
 extension SQLiteJournal {
     /// Tells the processes that watch the event's job of it: of what the journal keeps that there is something to read,

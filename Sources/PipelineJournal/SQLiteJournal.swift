@@ -1,5 +1,5 @@
-public import PipelineCore
-import PipelineSQLite
+package import PipelineCore
+package import PipelineSQLite
 
 /// The journal in one SQLite database of the state folder, shared by all processes of one user on one machine.
 ///
@@ -8,9 +8,7 @@ import PipelineSQLite
 /// `owners/` and renews its lease; requests reach it through a socket beside the lock.
 ///
 /// Only ``close()``, or the end of the object, lets the locks go: an owner keeps its journal as long as its jobs.
-public final class SQLiteJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview,
-    MetricsJournal, TraceJournal
-{
+package final class SQLiteJournal: DatabaseJournal, JournalOverview, MetricsJournal, TraceJournal {
     /// The name under which this process owns jobs.
     public let owner: OwnerID
     let folder: StateFolder
@@ -75,23 +73,20 @@ public final class SQLiteJournal: Journal, BatchJournal, ServiceJournal, Duratio
 }
 
 extension SQLiteJournal {
-    public func create(
-        _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout JobReader<SQLiteConnection>) throws(JournalFailure) -> Value
+    ) async throws(JournalFailure) -> Value { try await reader.read(body) }
+
+    package func write<Value: Sendable>(
+        _ body: @escaping @Sendable (JobRows<SQLiteConnection>) throws(JournalFailure) -> Value
+    ) async throws(JournalFailure) -> Value { try await writer.write(body) }
+
+    package func own(
+        as owner: OwnerID, _ body: @escaping @Sendable (JobRows<SQLiteConnection>) throws(JournalFailure) -> Lease
     ) async throws(JournalFailure) -> Lease {
         let presence = try await enter(owner)
-        let insert = { @Sendable (rows: JobRows<SQLiteConnection>) throws(JournalFailure) in
-            try rows.insert(job, events, for: owner)
-        }
         // Before the writer waits again: it renews leases only for owners with jobs.
-        return try await writer.write(onCommit: { presence.add(job.record.id) }, insert)
-    }
-
-    public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
-        let presence = try await enter(owner)
-        let acquire = { @Sendable (rows: JobRows<SQLiteConnection>) throws(JournalFailure) in
-            try rows.acquire(job, for: owner)
-        }
-        return try await writer.write(onCommit: { presence.add(job) }, acquire)
+        return try await writer.write(onCommit: { presence.add($0.job) }, body)
     }
 
     public func holds(_ lease: Lease) -> Bool {
@@ -106,7 +101,7 @@ extension SQLiteJournal {
     public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         let presence = changes.contains(where: \.endsOwnership) ? owners.presence(lease.owner) : nil
         do {
-            try await writer.write(onCommit: { presence?.remove(lease.job) }) { (rows) throws(JournalFailure) in
+            try await writer.write(onCommit: { _ in presence?.remove(lease.job) }) { (rows) throws(JournalFailure) in
                 try rows.apply(changes, to: rows.number(under: lease))
             }
         } catch {
@@ -126,44 +121,13 @@ extension SQLiteJournal {
             // Another call may have been first, and taken jobs since.
             if !presence.isCleared { try rows.clear(owner) }
         }
-        try await writer.write(onCommit: { presence.markCleared() }, clear)
+        try await writer.write(onCommit: { _ in presence.markCleared() }, clear)
         return presence
-    }
-
-    public func remove(_ job: JobID) async throws(JournalFailure) {
-        try await writer.write { (rows) throws(JournalFailure) in try rows.remove(job) }
-    }
-
-    public func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.snapshot(job) }
-    }
-
-    public func inbox(of job: JobID) async throws(JournalFailure) -> JobInbox? {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.inbox(job) }
-    }
-
-    public func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.jobs(query) }
     }
 
     /// Takes the name under which this process owns jobs, before the first of them: throws when another process has it.
     public func claimName() async throws(JournalFailure) { _ = try await enter(owner) }
 
-    /// The unfinished jobs that a background owner takes up without being told: those that nobody owns and that were
-    /// started or last resumed for the background, other than paused and interrupted ones. Those with something that
-    /// expires after `now` come first, in the order of these times, then the oldest.
-    public func backgroundJobs(at now: Timestamp) async throws(JournalFailure) -> [JobID] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.background(at: now) }
-    }
-
-    /// The jobs of which somebody is still to be told and that nobody owns, oldest first.
-    public func untoldJobs() async throws(JournalFailure) -> [JobID] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.untold() }
-    }
-
-    public func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.events(job, after: sequence) }
-    }
 }
 
 extension SQLiteJournal {
@@ -195,31 +159,5 @@ extension SQLiteJournal {
                 continuation.finish()
             }
         }
-    }
-}
-
-extension SQLiteJournal {
-    public func resumes(since time: Timestamp, of pipeline: String?) async throws(JournalFailure) -> [ResumeRecord] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.resumes(since: time, of: pipeline) }
-    }
-
-    public func resumes(after number: Int, since time: Timestamp) async throws(JournalFailure) -> ResumeRows {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.resumes(after: number, since: time) }
-    }
-
-    public func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.samples(of: pipeline, limit: limit) }
-    }
-
-    public func runningSamples(
-        of pipeline: String, besides owner: OwnerID, at now: Timestamp, limit: Int
-    ) async throws(JournalFailure) -> [StageSample] {
-        try await reader.read { (reader) throws(JournalFailure) in
-            try reader.running(of: pipeline, besides: owner, at: now, limit: limit)
-        }
-    }
-
-    public func pipelines() async throws(JournalFailure) -> [String] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.pipelines() }
     }
 }

@@ -1,13 +1,13 @@
-import PipelineCore
-import PipelineSQL
-import PipelineSQLite
+package import PipelineCore
+package import PipelineSQL
+package import PipelineSQLite
 
 /// The values of a statement's parameters by their names, without the colon.
-typealias SQLValues = SQLiteValues
+package typealias SQLValues = SQLiteValues
 
 /// A connection to a database that has the journal's tables. Statements are written once, in the SQL that SQLite and
 /// PostgreSQL share, for all databases; what differs stands in the connections and in who owns jobs.
-protocol JournalConnection: AnyObject {
+package protocol JournalConnection: AnyObject {
     associatedtype Row: SQLRow
     associatedtype OwnerRows: JournalOwners where OwnerRows.Connection == Self
 
@@ -34,7 +34,7 @@ protocol JournalConnection: AnyObject {
 }
 
 /// Who owns jobs, as the rows know it, and how it is told whether they live.
-protocol JournalOwners: Sendable {
+package protocol JournalOwners: Sendable {
     associatedtype Connection: JournalConnection
 
     /// Returns whether the owner of a row's columns `boot` and `lease_until` keeps its jobs.

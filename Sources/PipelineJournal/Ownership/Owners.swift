@@ -1,4 +1,4 @@
-import PipelineCore
+package import PipelineCore
 import Synchronization
 
 #if canImport(Glibc)
@@ -8,7 +8,7 @@ import Synchronization
 #endif
 
 /// Who may own jobs: the owners of this process, and whether those of others are alive.
-final class Owners: Sendable {
+package final class Owners: Sendable {
     private struct State {
         var presences: [OwnerID: OwnerPresence] = [:]
         /// When leases are renewed next, by the lease clock; nil before the first.
@@ -54,7 +54,7 @@ final class Owners: Sendable {
 
     /// Whether an owner with that lease keeps its jobs: it holds its lock, and it has renewed in time, or it is
     /// stopped for less than a lease.
-    func isLiving(_ owner: OwnerID, boot: String, until: Int64) -> Bool {
+    package func isLiving(_ owner: OwnerID, boot: String, until: Int64) -> Bool {
         boot == clock.bootID && clock.now < until && holdsLock(owner)
     }
 

@@ -1,33 +1,33 @@
-import PipelineCore
-import PipelineSQLite
+package import PipelineCore
+package import PipelineSQLite
 
 extension SQLiteConnection: JournalConnection {
-    typealias Row = SQLiteRow
-    typealias OwnerRows = PipelineJournal.Owners
+    package typealias Row = SQLiteRow
+    package typealias OwnerRows = PipelineJournal.Owners
 
-    static var keepsMeasurements: Bool { true }
+    package static var keepsMeasurements: Bool { true }
 
     /// There is one writer at a time anyhow.
-    func serialize(_ name: String) {}
+    package func serialize(_ name: String) {}
 
-    func run(
+    package func run(
         _ sql: StaticString, _ values: SQLValues, expecting count: Int?, else failure: @escaping () -> JournalFailure
     ) throws(JournalFailure) {
         let changed = try change(sql, values)
         if let count, changed != count { throw failure() }
     }
 
-    func change(_ sql: StaticString, _ values: SQLValues) throws(JournalFailure) -> Int {
+    package func change(_ sql: StaticString, _ values: SQLValues) throws(JournalFailure) -> Int {
         do throws(SQLiteError) { return try run(sql, values) } catch { throw JournalFailure(error) }
     }
 
-    func readRows(
+    package func readRows(
         of sql: StaticString, _ values: SQLValues, _ body: (SQLiteRow) throws(JournalFailure) -> Bool
     ) throws(JournalFailure) {
         try forEachRow(of: sql, values, body)
     }
 
-    func readRows(
+    package func readRows(
         ofUnkept sql: String, _ values: SQLValues, _ body: (SQLiteRow) throws(JournalFailure) -> Bool
     ) throws(JournalFailure) {
         try forEachRow(ofUnkept: sql, values, body)

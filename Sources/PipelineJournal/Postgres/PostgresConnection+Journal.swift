@@ -1,22 +1,22 @@
-import PipelineCore
-import PipelinePostgres
+package import PipelineCore
+package import PipelinePostgres
 import PipelineSQL
 import PipelineSQLite
 
 extension PostgresConnection: JournalConnection {
-    typealias Row = PostgresRow
-    typealias OwnerRows = PostgresOwners
+    package typealias Row = PostgresRow
+    package typealias OwnerRows = PostgresOwners
 
-    static var keepsMeasurements: Bool { false }
+    package static var keepsMeasurements: Bool { false }
 
-    func serialize(_ name: String) throws(JournalFailure) {
+    package func serialize(_ name: String) throws(JournalFailure) {
         try readRows(
             of: "SELECT 1 AS one FROM pg_advisory_xact_lock(hashtextextended(CAST(:name AS TEXT), 0))", ["name": name]
         ) { _ in true }
     }
 
     /// Sends the statement; its result comes with that of the next one that is waited for.
-    func run(
+    package func run(
         _ sql: StaticString, _ values: SQLValues, expecting count: Int?, else failure: @escaping () -> JournalFailure
     ) throws(JournalFailure) {
         do throws(PostgresError) {
@@ -29,17 +29,17 @@ extension PostgresConnection: JournalConnection {
         }
     }
 
-    func change(_ sql: StaticString, _ values: SQLValues) throws(JournalFailure) -> Int {
+    package func change(_ sql: StaticString, _ values: SQLValues) throws(JournalFailure) -> Int {
         try result(of: sql, values).changes
     }
 
-    func readRows(
+    package func readRows(
         of sql: StaticString, _ values: SQLValues, _ body: (PostgresRow) throws(JournalFailure) -> Bool
     ) throws(JournalFailure) {
         try Self.forEach(try result(of: sql, values), body)
     }
 
-    func readRows(
+    package func readRows(
         ofUnkept sql: String, _ values: SQLValues, _ body: (PostgresRow) throws(JournalFailure) -> Bool
     ) throws(JournalFailure) {
         var found: PostgresResult?

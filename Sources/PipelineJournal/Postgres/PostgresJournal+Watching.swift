@@ -1,4 +1,4 @@
-public import PipelineCore
+package import PipelineCore
 
 extension PostgresJournal {
     /// Tells the processes that watch the event's job of it; may be lost, and returns at once.

@@ -48,7 +48,7 @@ extension PostgresJournal {
     /// Makes this process a worker: its row is there from now on, and its lease is renewed though it has no job.
     public func becomeWorker(atOnce: Int) async throws(JournalFailure) {
         let name = owner
-        try await writer.write(onCommit: { [owners] in owners.markWorker(name) }) { (rows) throws(JournalFailure) in
+        try await writer.write(onCommit: { [owners] _ in owners.markWorker(name) }) { (rows) throws(JournalFailure) in
             try rows.keep(name)
             try rows.run(
                 "UPDATE workers SET at_once = :at_once WHERE id = :owner", ["at_once": atOnce, "owner": name.text])
@@ -114,15 +114,6 @@ extension PostgresJournal {
         } catch {
             throw JournalFailure(error, at: address)
         }
-    }
-
-    /// The jobs of which somebody is still to be told and that nobody owns, oldest first.
-    public func untoldJobs() async throws(JournalFailure) -> [JobID] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.untold() }
-    }
-
-    public func backgroundJobs(at now: Timestamp) async throws(JournalFailure) -> [JobID] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.background(at: now) }
     }
 
     static var hostName: String {

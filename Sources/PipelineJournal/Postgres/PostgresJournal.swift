@@ -1,5 +1,5 @@
-public import PipelineCore
-import PipelinePostgres
+package import PipelineCore
+package import PipelinePostgres
 import Synchronization
 
 /// The journal in a PostgreSQL database (14 or later) that many machines share.
@@ -8,9 +8,7 @@ import Synchronization
 /// while the lease of its row has not run out by the database's clock; it is renewed every third of its length, and
 /// each write of a job names owner and epoch. A commit whose answer was lost is settled by a token, never sent twice.
 /// While the database is away a worker waits, a command gives up after its patience.
-public final class PostgresJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview,
-    MetricsJournal, TraceJournal
-{
+package final class PostgresJournal: DatabaseJournal, JournalOverview, MetricsJournal, TraceJournal {
     /// The name under which this process owns jobs.
     public let owner: OwnerID
     /// Where the database is, without a password.
@@ -138,21 +136,24 @@ public final class PostgresJournal: Journal, BatchJournal, ServiceJournal, Durat
 }
 
 extension PostgresJournal {
-    public func create(
-        _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (inout JobReader<PostgresConnection>) throws(JournalFailure) -> Value
+    ) async throws(JournalFailure) -> Value { try await reader.read(body) }
+
+    package func write<Value: Sendable>(
+        _ body: @escaping @Sendable (JobRows<PostgresConnection>) throws(JournalFailure) -> Value
+    ) async throws(JournalFailure) -> Value { try await writer.write(body) }
+
+    package func own(
+        as owner: OwnerID, _ body: @escaping @Sendable (JobRows<PostgresConnection>) throws(JournalFailure) -> Lease
     ) async throws(JournalFailure) -> Lease {
         try await enter(owner)
-        return try await writer.write(onCommit: { [owners] in owners.add($0) }) { (rows) throws(JournalFailure) in
-            try rows.insert(job, events, for: owner)
-        }
+        return try await writer.write(onCommit: { [owners] in owners.add($0) }, body)
     }
 
     public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
         if owner == self.owner, let lease = hub.takeClaim(of: job) { return lease }
-        try await enter(owner)
-        return try await writer.write(onCommit: { [owners] in owners.add($0) }) { (rows) throws(JournalFailure) in
-            try rows.acquire(job, for: owner)
-        }
+        return try await own(as: owner) { (rows) throws(JournalFailure) in try rows.acquire(job, for: owner) }
     }
 
     public func holds(_ lease: Lease) -> Bool { owners.holds(lease) }
@@ -187,31 +188,11 @@ extension PostgresJournal {
     /// Makes sure that nothing stands under the owner's name that an earlier process left.
     func enter(_ owner: OwnerID) async throws(JournalFailure) {
         if owners.isCleared(owner) { return }
-        try await writer.write(onCommit: { [owners] in owners.markCleared(owner) }) {
+        try await writer.write(onCommit: { [owners] _ in owners.markCleared(owner) }) {
             [owners] (rows) throws(JournalFailure) in
             // Another call may have been first, and taken jobs since.
             if !owners.isCleared(owner) { try owners.clear(owner, on: rows.connection) }
         }
-    }
-
-    public func remove(_ job: JobID) async throws(JournalFailure) {
-        try await writer.write { (rows) throws(JournalFailure) in try rows.remove(job) }
-    }
-
-    public func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.snapshot(job) }
-    }
-
-    public func inbox(of job: JobID) async throws(JournalFailure) -> JobInbox? {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.inbox(job) }
-    }
-
-    public func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.jobs(query) }
-    }
-
-    public func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.events(job, after: sequence) }
     }
 
     public func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
@@ -232,30 +213,4 @@ extension PostgresJournal {
     }
 
     public func requests(for owner: OwnerID) -> AsyncStream<JobID> { hub.requests(for: owner) }
-}
-
-extension PostgresJournal {
-    public func resumes(since time: Timestamp, of pipeline: String?) async throws(JournalFailure) -> [ResumeRecord] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.resumes(since: time, of: pipeline) }
-    }
-
-    public func resumes(after number: Int, since time: Timestamp) async throws(JournalFailure) -> ResumeRows {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.resumes(after: number, since: time) }
-    }
-
-    public func runningSamples(
-        of pipeline: String, besides owner: OwnerID, at now: Timestamp, limit: Int
-    ) async throws(JournalFailure) -> [StageSample] {
-        try await reader.read { (reader) throws(JournalFailure) in
-            try reader.running(of: pipeline, besides: owner, at: now, limit: limit)
-        }
-    }
-
-    public func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.samples(of: pipeline, limit: limit) }
-    }
-
-    public func pipelines() async throws(JournalFailure) -> [String] {
-        try await reader.read { (reader) throws(JournalFailure) in try reader.pipelines() }
-    }
 }

@@ -1,13 +1,13 @@
 import JSONPath
-import PipelineCore
-import PipelinePostgres
+package import PipelineCore
+package import PipelinePostgres
 import PipelineSQL
 import Synchronization
 
 /// Who owns jobs of a database that many machines share: a worker lives while its row's lease has not run out by the
 /// database's clock. Its own clock only tells a worker when it must believe no longer that it does.
-final class PostgresOwners: JournalOwners {
-    typealias Connection = PostgresConnection
+package final class PostgresOwners: JournalOwners {
+    package typealias Connection = PostgresConnection
 
     private struct State {
         /// The jobs of each owner of this process, by their epochs.
@@ -42,9 +42,9 @@ final class PostgresOwners: JournalOwners {
     // MARK: Rows
 
     /// The view `owners` says by the database's clock who lives.
-    func isLiving(_ owner: OwnerID, boot: String, until: Int64) -> Bool { boot == "alive" }
+    package func isLiving(_ owner: OwnerID, boot: String, until: Int64) -> Bool { boot == "alive" }
 
-    func renew(_ owner: OwnerID, on connection: PostgresConnection) throws(JournalFailure) {
+    package func renew(_ owner: OwnerID, on connection: PostgresConnection) throws(JournalFailure) {
         try connection.run(
             """
             INSERT INTO workers (id, host, version, since, renewed, lease_until)
@@ -56,7 +56,7 @@ final class PostgresOwners: JournalOwners {
     }
 
     /// A lock on the dead worker's row: one that was only stopped can't renew its lease while its job is taken.
-    func isGone(_ owner: OwnerID, on connection: PostgresConnection) throws(JournalFailure) -> Bool {
+    package func isGone(_ owner: OwnerID, on connection: PostgresConnection) throws(JournalFailure) -> Bool {
         var isLiving = false
         try connection.readRows(
             of: """
@@ -70,7 +70,7 @@ final class PostgresOwners: JournalOwners {
         return !isLiving
     }
 
-    func number(under lease: Lease, on connection: PostgresConnection) throws(JournalFailure) -> Int64 {
+    package func number(under lease: Lease, on connection: PostgresConnection) throws(JournalFailure) -> Int64 {
         if let number = state.withLock({ $0.numbers[lease.job] }) {
             try connection.run(
                 """
@@ -93,7 +93,7 @@ final class PostgresOwners: JournalOwners {
     }
 
     /// A job whose inputs are files belongs to the machine that has them.
-    func complete(_ job: JobRecord, _ number: Int64, on connection: PostgresConnection) throws(JournalFailure) {
+    package func complete(_ job: JobRecord, _ number: Int64, on connection: PostgresConnection) throws(JournalFailure) {
         guard job.needsItsMachine else { return }
         try connection.run(
             "UPDATE jobs SET host = :host WHERE number = :job", ["host": host, "job": number], expecting: 1

@@ -1,4 +1,3 @@
-import Dispatch
 import PipelineCore
 import PipelinePostgres
 
@@ -15,7 +14,7 @@ final class PostgresReader: @unchecked Sendable {
     private let address: PostgresAddress
     private let owners: PostgresOwners
     private let patience: Duration
-    private let queue = DispatchQueue(label: "pipeline.journal.reader")
+    private let queue = ReadingQueue()
     private var connection: PostgresConnection?
     private var isClosed = false
 
@@ -29,22 +28,14 @@ final class PostgresReader: @unchecked Sendable {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (inout JobReader<PostgresConnection>) throws(JournalFailure) -> Value
     ) async throws(JournalFailure) -> Value {
-        let result = await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                continuation.resume(returning: Result { () throws(JournalFailure) in try reading(body) })
-            }
-        }
-        return try result.get()
+        try await queue.run { [self] () throws(JournalFailure) in try reading(body) }
     }
 
-    /// The same for a thread that may block.
+    /// Reads on a thread that may block.
     func readBlocking<Value: Sendable>(
         _ body: @escaping @Sendable (inout JobReader<PostgresConnection>) throws(JournalFailure) -> Value
     ) throws(JournalFailure) -> Value {
-        let result: Result<Value, JournalFailure> = queue.sync {
-            Result { () throws(JournalFailure) in try reading(body) }
-        }
-        return try result.get()
+        try queue.runBlocking { () throws(JournalFailure) in try reading(body) }
     }
 
     func close() {

@@ -21,17 +21,12 @@ final class PostgresWriter: Sendable {
     private let address: PostgresAddress
     private let owners: PostgresOwners
     private let counted = Mutex(JournalStatistics())
-    private let ending = Mutex(Ending())
+    private let end = ThreadEnd()
     private let obstacle = Mutex<JournalFailure?>(nil)
     /// How long a command waits for a database that is away; a worker waits for as long as it takes.
     private let patience: Int64
     /// Told when the connection is there again, and why it is not.
     let observe: @Sendable (JournalFailure?) -> Void
-
-    private struct Ending {
-        var hasEnded = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
 
     init(
         _ address: PostgresAddress, owners: PostgresOwners, patience: Duration,
@@ -56,32 +51,11 @@ final class PostgresWriter: Sendable {
         onCommit: @escaping @Sendable (Value) -> Void = { _ in },
         _ body: @escaping @Sendable (JobRows<PostgresConnection>) throws(JournalFailure) -> Value
     ) async throws(JournalFailure) -> Value {
-        typealias Caller = CheckedContinuation<Result<Value, JournalFailure>, Never>
-        let result = await withCheckedContinuation { (continuation: Caller) in
-            let call = Call(
-                perform: { (rows) throws(JournalFailure) in
-                    let value = try body(rows)
-                    return {
-                        onCommit(value)
-                        continuation.resume(returning: .success(value))
-                    }
-                },
-                refuse: { failure in continuation.resume(returning: .failure(failure)) })
-            if !mailbox.put(call) { call.refuse(.other("the journal is closed")) }
-        }
-        return try result.get()
+        try await mailbox.submit(onCommit: onCommit, body)
     }
 
     /// Returns once the thread has ended.
-    func ended() async {
-        await withCheckedContinuation { continuation in
-            let hasEnded = ending.withLock { ending in
-                if !ending.hasEnded { ending.waiting.append(continuation) }
-                return ending.hasEnded
-            }
-            if hasEnded { continuation.resume() }
-        }
-    }
+    func ended() async { await end.wait() }
 
     /// Takes no more calls; the thread writes what is left and ends.
     func close() { mailbox.close() }
@@ -114,11 +88,7 @@ extension PostgresWriter {
             expected = max(1, calls.count, expected - (expected + 3) / 4)
         }
         link.connection = nil
-        let waiting = ending.withLock { ending in
-            defer { ending = Ending(hasEnded: true) }
-            return ending.waiting
-        }
-        for continuation in waiting { continuation.resume() }
+        end.mark()
     }
 
     private func write(_ calls: [Call], renewing renewals: [OwnerID], _ link: inout Link) {

@@ -3,7 +3,7 @@ import PipelineCore
 import PipelineSQL
 
 /// Reads jobs inside one transaction of the reading connection: all that it gives belongs to one moment.
-struct JobReader<Connection: JournalConnection>: JournalAccess {
+package struct JobReader<Connection: JournalConnection>: JournalAccess {
     let connection: Connection
     let owners: Connection.OwnerRows
     /// Documents that were read already: jobs which started from the same text share its storage.

@@ -1,4 +1,3 @@
-import Dispatch
 import PipelineCore
 import PipelineSQLite
 
@@ -8,7 +7,7 @@ import PipelineSQLite
 final class JournalReader: @unchecked Sendable {
     private let folder: StateFolder
     private let owners: Owners
-    private let queue = DispatchQueue(label: "pipeline.journal.reader")
+    private let queue = ReadingQueue()
     private var database: JournalDatabase?
     private var isClosed = false
 
@@ -21,22 +20,14 @@ final class JournalReader: @unchecked Sendable {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (inout JobReader<SQLiteConnection>) throws(JournalFailure) -> Value
     ) async throws(JournalFailure) -> Value {
-        let result = await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                continuation.resume(returning: Result { () throws(JournalFailure) in try reading(body) })
-            }
-        }
-        return try result.get()
+        try await queue.run { [self] () throws(JournalFailure) in try reading(body) }
     }
 
-    /// The same for a thread that may block.
+    /// Reads on a thread that may block.
     func readBlocking<Value: Sendable>(
         _ body: @escaping @Sendable (inout JobReader<SQLiteConnection>) throws(JournalFailure) -> Value
     ) throws(JournalFailure) -> Value {
-        let result: Result<Value, JournalFailure> = queue.sync {
-            Result { () throws(JournalFailure) in try reading(body) }
-        }
-        return try result.get()
+        try queue.runBlocking { () throws(JournalFailure) in try reading(body) }
     }
 
     /// Drops what the connection keeps in memory for later; waits for a reading under way.

@@ -3,7 +3,7 @@ import PipelineCore
 import PipelineSQL
 
 /// The rows of jobs inside the writer's transaction.
-struct JobRows<Connection: JournalConnection>: JournalAccess {
+package struct JobRows<Connection: JournalConnection>: JournalAccess {
     let connection: Connection
     let owners: Connection.OwnerRows
     var metricNames = KnownMetricNames()

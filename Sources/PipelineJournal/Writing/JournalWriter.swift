@@ -8,15 +8,10 @@ final class JournalWriter: Sendable {
     private let database: JournalDatabase
     private let owners: Owners
     private let counted = Mutex(JournalStatistics())
-    private let ending = Mutex(Ending())
+    private let end = ThreadEnd()
     private let metricNames = KnownMetricNames()
     /// How long the last transaction took, in seconds; it is kept with the next.
     private let lastDuration = Mutex<Double?>(nil)
-
-    private struct Ending {
-        var hasEnded = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
 
     init(database: JournalDatabase, owners: Owners) throws(JournalFailure) {
         self.database = database
@@ -31,35 +26,14 @@ final class JournalWriter: Sendable {
     /// The body may run twice, and must change nothing but rows. When it throws, nothing of it is kept, and other calls
     /// are not touched. `onCommit` runs on the writer's thread before any later call is written.
     func write<Value: Sendable>(
-        onCommit: @escaping @Sendable () -> Void = {},
+        onCommit: @escaping @Sendable (Value) -> Void = { _ in },
         _ body: @escaping @Sendable (JobRows<SQLiteConnection>) throws(JournalFailure) -> Value
     ) async throws(JournalFailure) -> Value {
-        typealias Caller = CheckedContinuation<Result<Value, JournalFailure>, Never>
-        let result = await withCheckedContinuation { (continuation: Caller) in
-            let call = QueuedWrite<SQLiteConnection>(
-                perform: { (rows) throws(JournalFailure) in
-                    let value = try body(rows)
-                    return {
-                        onCommit()
-                        continuation.resume(returning: .success(value))
-                    }
-                },
-                refuse: { failure in continuation.resume(returning: .failure(failure)) })
-            if !mailbox.put(call) { call.refuse(.other("the journal is closed")) }
-        }
-        return try result.get()
+        try await mailbox.submit(onCommit: onCommit, body)
     }
 
     /// Returns once the thread has ended.
-    func ended() async {
-        await withCheckedContinuation { continuation in
-            let hasEnded = ending.withLock { ending in
-                if !ending.hasEnded { ending.waiting.append(continuation) }
-                return ending.hasEnded
-            }
-            if hasEnded { continuation.resume() }
-        }
-    }
+    func ended() async { await end.wait() }
 
     /// Drops what the connection keeps in memory for later; waits for a write under way.
     func giveBackMemory() { database.giveBackMemory() }
@@ -80,11 +54,7 @@ extension JournalWriter {
         }
         database.close()
         owners.close()
-        let waiting = ending.withLock { ending in
-            defer { ending = Ending(hasEnded: true) }
-            return ending.waiting
-        }
-        for continuation in waiting { continuation.resume() }
+        end.mark()
     }
 
     private func write(_ calls: [QueuedWrite<SQLiteConnection>], renewing owners: [OwnerID]) {

@@ -1,12 +1,12 @@
-import PipelineCore
+package import PipelineCore
 import PipelineSQL
-import PipelineSQLite
+package import PipelineSQLite
 
 /// The rows of owners on one machine: the kernel's clock and lock say who lives, the writer's transaction is alone.
 extension Owners: JournalOwners {
-    typealias Connection = SQLiteConnection
+    package typealias Connection = SQLiteConnection
 
-    func renew(_ owner: OwnerID, on connection: SQLiteConnection) throws(JournalFailure) {
+    package func renew(_ owner: OwnerID, on connection: SQLiteConnection) throws(JournalFailure) {
         let lease = newLease
         _ = try connection.change(
             """
@@ -15,9 +15,9 @@ extension Owners: JournalOwners {
             """, ["owner": owner.text, "boot": lease.boot, "until": lease.until])
     }
 
-    func isGone(_ owner: OwnerID, on connection: SQLiteConnection) -> Bool { true }
+    package func isGone(_ owner: OwnerID, on connection: SQLiteConnection) -> Bool { true }
 
-    func number(under lease: Lease, on connection: SQLiteConnection) throws(JournalFailure) -> Int64 {
+    package func number(under lease: Lease, on connection: SQLiteConnection) throws(JournalFailure) -> Int64 {
         let rows = JobRows(connection: connection, owners: self)
         let found = try rows.first(
             "SELECT number, owner, epoch FROM jobs WHERE id = :job", ["job": lease.job.text]
@@ -27,5 +27,5 @@ extension Owners: JournalOwners {
         return number
     }
 
-    func complete(_ job: JobRecord, _ number: Int64, on connection: SQLiteConnection) {}
+    package func complete(_ job: JobRecord, _ number: Int64, on connection: SQLiteConnection) {}
 }

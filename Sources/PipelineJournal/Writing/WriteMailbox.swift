@@ -1,4 +1,5 @@
 import Dispatch
+import PipelineCore
 import Synchronization
 
 /// Where calls wait for the writer: many put, one takes.
@@ -20,8 +21,30 @@ final class WriteMailbox<Connection: JournalConnection>: Sendable {
     private static var longestGathering: Int { 4_000 }
     private static var gatheringPerCall: Int { 100 }
 
+    /// Puts a call into the box and returns once it is committed. `onCommit` runs on the writer's thread before any later
+    /// call is written.
+    func submit<Value: Sendable>(
+        onCommit: @escaping @Sendable (Value) -> Void,
+        _ body: @escaping @Sendable (JobRows<Connection>) throws(JournalFailure) -> Value
+    ) async throws(JournalFailure) -> Value {
+        typealias Caller = CheckedContinuation<Result<Value, JournalFailure>, Never>
+        let result = await withCheckedContinuation { (continuation: Caller) in
+            let call = QueuedWrite<Connection>(
+                perform: { (rows) throws(JournalFailure) in
+                    let value = try body(rows)
+                    return {
+                        onCommit(value)
+                        continuation.resume(returning: .success(value))
+                    }
+                },
+                refuse: { failure in continuation.resume(returning: .failure(failure)) })
+            if !put(call) { call.refuse(.other("the journal is closed")) }
+        }
+        return try result.get()
+    }
+
     /// Puts a call into the box; false when the journal is closed.
-    func put(_ call: QueuedWrite<Connection>) -> Bool {
+    private func put(_ call: QueuedWrite<Connection>) -> Bool {
         let (isTaken, rings) = state.withLock { state -> (Bool, Bool) in
             if state.isClosed { return (false, false) }
             state.calls.append(call)

@@ -1,93 +1,90 @@
-public import PipelineCore
-import PipelineSQLite
+package import PipelineCore
 
-extension SQLiteJournal {
-    public func create(
+extension DatabaseJournal {
+    package func create(
         _ batch: BatchRecord, job: JobSnapshot, events: [JobEvent], owner: OwnerID
     ) async throws(JournalFailure) -> Lease {
-        let presence = try await enter(owner)
-        let insert = { @Sendable (rows: JobRows<SQLiteConnection>) throws(JournalFailure) in
+        try await own(as: owner) { (rows) throws(JournalFailure) in
             let lease = try rows.insert(job, events, for: owner)
             try rows.insert(batch, for: job.record.id)
             return lease
         }
-        return try await writer.write(onCommit: { presence.add(job.record.id) }, insert)
     }
 
-    public func batch(_ job: JobID) async throws(JournalFailure) -> BatchRecord? {
-        try await reader.read { (reader) throws(JournalFailure) in
+    package func batch(_ job: JobID) async throws(JournalFailure) -> BatchRecord? {
+        try await read { (reader) throws(JournalFailure) in
             guard let number = try reader.batchNumber(job) else { return nil }
             return try reader.batch(number)
         }
     }
 
-    public func add(
+    package func add(
         _ items: [NewItem], place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Lease
     ) async throws(JournalFailure) -> AddedItems {
-        try await writer.write { (rows) throws(JournalFailure) in
+        try await write { (rows) throws(JournalFailure) in
             try rows.add(
                 items, place, isRead: isRead, replacesChanged: replacesChanged, to: rows.number(under: batch))
         }
     }
 
-    public func reread(
+    package func reread(
         _ batch: Lease, as record: BatchRecord, of job: JobRecord
     ) async throws(JournalFailure) {
-        try await writer.write { (rows) throws(JournalFailure) in
+        try await write { (rows) throws(JournalFailure) in
             try rows.reread(rows.number(under: batch), record, job)
         }
     }
 
-    public func claimItems(_ limit: Int, of batch: Lease) async throws(JournalFailure) -> [ItemRecord] {
-        try await writer.write { (rows) throws(JournalFailure) in
+    package func claimItems(_ limit: Int, of batch: Lease) async throws(JournalFailure) -> [ItemRecord] {
+        try await write { (rows) throws(JournalFailure) in
             try rows.claimItems(limit, of: rows.number(under: batch))
         }
     }
 
-    public func finish(_ item: ItemRecord, of batch: Lease) async throws(JournalFailure) -> BatchRecord {
-        try await writer.write { (rows) throws(JournalFailure) in
+    package func finish(_ item: ItemRecord, of batch: Lease) async throws(JournalFailure) -> BatchRecord {
+        try await write { (rows) throws(JournalFailure) in
             try rows.finish(item, of: rows.number(under: batch))
         }
     }
 
-    public func retryItems(
+    package func retryItems(
         in states: Set<ItemRecord.State>, keys: [String]?, of batch: Lease
     ) async throws(JournalFailure) -> Int {
-        try await writer.write { (rows) throws(JournalFailure) in
+        try await write { (rows) throws(JournalFailure) in
             try rows.retryItems(in: states, keys: keys, of: rows.number(under: batch))
         }
     }
 
-    public func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure) {
-        try await writer.write { (rows) throws(JournalFailure) in
+    package func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure) {
+        try await write { (rows) throws(JournalFailure) in
             try rows.configure(settings, rows.number(under: batch))
         }
     }
 
-    public func stop(_ cause: SuspensionCause?, _ batch: Lease) async throws(JournalFailure) {
-        try await writer.write { (rows) throws(JournalFailure) in
+    package func stop(_ cause: SuspensionCause?, _ batch: Lease) async throws(JournalFailure) {
+        try await write { (rows) throws(JournalFailure) in
             try rows.stop(cause, rows.number(under: batch))
         }
     }
 
-    public func items(
+    package func items(
         of batch: JobID, in states: Set<ItemRecord.State>?, after number: Int, limit: Int
     ) async throws(JournalFailure) -> [ItemRecord] {
-        try await reader.read { (reader) throws(JournalFailure) in
+        try await read { (reader) throws(JournalFailure) in
             guard let found = try reader.batchNumber(batch) else { return [] }
             return try reader.items(of: found, in: states, after: number, limit: limit)
         }
     }
 
-    public func item(_ key: String, of batch: JobID) async throws(JournalFailure) -> ItemRecord? {
-        try await reader.read { (reader) throws(JournalFailure) in
+    package func item(_ key: String, of batch: JobID) async throws(JournalFailure) -> ItemRecord? {
+        try await read { (reader) throws(JournalFailure) in
             guard let found = try reader.batchNumber(batch) else { return nil }
             return try reader.item(key: key, of: found)
         }
     }
 
-    public func failures(of batch: JobID, limit: Int) async throws(JournalFailure) -> [FailureGroup] {
-        try await reader.read { (reader) throws(JournalFailure) in
+    package func failures(of batch: JobID, limit: Int) async throws(JournalFailure) -> [FailureGroup] {
+        try await read { (reader) throws(JournalFailure) in
             guard let found = try reader.batchNumber(batch) else { return [] }
             return try reader.failures(of: found, limit: limit)
         }
