@@ -117,6 +117,13 @@ let package = Package(
                 "PipelineHTTP", "PipelineNotifier", "PipelineTraces", "JSONPath", crypto, httpTypes, subprocess, system,
             ],
             swiftSettings: settings),
+        .target(
+            name: "PipelineServer",
+            dependencies: [
+                "PipelineKit", "PipelineCore", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings),
         // What people look at.
         .target(name: "CAssets", exclude: ["Assets"]),
         .target(
@@ -125,9 +132,8 @@ let package = Package(
         .target(
             name: "PipelineDashboard",
             dependencies: [
-                "CAssets", "PipelinePictures", "PipelineKit", "PipelineCore", "PipelineEngine", "JSONPath",
-                subprocess, system,
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                "CAssets", "PipelinePictures", "PipelineServer", "PipelineKit", "PipelineCore", "PipelineEngine",
+                "JSONPath", subprocess, system, .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings),
@@ -150,9 +156,9 @@ let package = Package(
         .target(
             name: "PipelineDaemon",
             dependencies: [
-                "Assertions", "PipelineDashboard", "PipelineMetrics", "PipelineKit", "PipelineCore", "PipelineEngine",
-                "JSONPath", crypto, argumentParser, .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                "Assertions", "PipelineDashboard", "PipelineMetrics", "PipelineServer", "PipelineKit", "PipelineCore",
+                "PipelineEngine", "JSONPath", crypto, argumentParser, .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings),

@@ -16,7 +16,7 @@ package struct DashboardService: Sendable {
     ) async throws -> DashboardService {
         let address = try ListenAddress(parsing: options.listen)
         let made = DashboardBox()
-        let listener = try await DashboardListener.start(host: address.host, port: address.port) { request in
+        let listener = try await DashboardListener.start(at: address) { request in
             guard let dashboard = made.dashboard else { return (.text("not yet", status: 503), false) }
             return await dashboard.answer(request)
         }

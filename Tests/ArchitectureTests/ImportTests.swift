@@ -34,10 +34,14 @@ import Testing
                 "PipelineNotifier", "PipelineStages", "PipelineTraces",
             ]
         ),
+        ("PipelineServer", ["PipelineCore", "PipelineKit"]),
         ("PipelinePictures", ["CAssets", "PipelineCore", "PipelineKit"]),
         (
             "PipelineDashboard",
-            ["CAssets", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelinePictures"]
+            [
+                "CAssets", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelinePictures",
+                "PipelineServer",
+            ]
         ),
         (
             "PipelineCommands",
@@ -53,7 +57,7 @@ import Testing
             "PipelineDaemon",
             [
                 "Assertions", "JSONPath", "PipelineCore", "PipelineDashboard", "PipelineEngine", "PipelineKit",
-                "PipelineMetrics",
+                "PipelineMetrics", "PipelineServer",
             ]
         ),
         ("pipeline-daemon", ["PipelineDaemon"]),

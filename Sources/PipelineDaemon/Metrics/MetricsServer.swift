@@ -1,68 +1,36 @@
 import NIOCore
 import NIOHTTP1
-import NIOPosix
-import PipelineCore
 import PipelineKit
 import PipelineMetrics
+import PipelineServer
 
 /// Gives out metrics on a listener of its own, open to whoever reaches it, and nothing else.
 struct MetricsServer: Sendable {
-    private let group: MultiThreadedEventLoopGroup
-    private let channel: any Channel
+    private let listener: HTTPListener
 
     /// More than a monitoring system ever needs; a connection beyond is closed at once.
     private static let connectionLimit = 16
 
     /// Listens; throws when the address can't be had.
     static func start(at address: ListenAddress, page: MetricsPage) async throws -> MetricsServer {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let connections = ConnectionCount(limit: connectionLimit)
-        do {
-            let channel = try await ServerBootstrap(group: group)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .childChannelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        guard connections.admit(channel) else { return channel.close(promise: nil) }
-                        let pipeline = channel.pipeline.syncOperations
-                        try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(120)))
-                        try pipeline.configureHTTPServerPipeline(
-                            withPipeliningAssistance: true, withErrorHandling: true)
-                        try pipeline.addHandler(MetricsHandler(page: page))
-                    }
-                }
-                .bind(host: address.host, port: address.port).get()
-            return MetricsServer(group: group, channel: channel)
-        } catch {
-            try? await group.shutdownGracefully()
-            throw StepFailure(
-                "cannot listen for metrics on \(address.host):\(address.port): \(error)",
-                hint: "choose another address with --metrics")
+        let listener = try await HTTPListener.start(
+            at: address, for: "metrics", hint: "choose another address with --metrics", limit: connectionLimit
+        ) { channel, connections in
+            guard connections.admit(channel) else { return channel.close(promise: nil) }
+            // Those that came first stay.
+            connections.keep(channel)
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(120)))
+            try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
+            try pipeline.addHandler(MetricsHandler(page: page))
         }
+        return MetricsServer(listener: listener)
     }
 
     /// The port it listens on, also when any was asked for.
-    var port: Int { channel.localAddress?.port ?? 0 }
+    var port: Int { listener.port }
 
-    func stop() async {
-        try? await channel.close().get()
-        try? await group.shutdownGracefully()
-    }
-}
-
-/// How many connections there are; only touched on the one event loop.
-private final class ConnectionCount: @unchecked Sendable {
-    private let limit: Int
-    private var count = 0
-
-    init(limit: Int) { self.limit = limit }
-
-    /// Counts a connection until it closes; false when there are too many.
-    func admit(_ channel: any Channel) -> Bool {
-        guard count < limit else { return false }
-        count += 1
-        channel.closeFuture.whenComplete { _ in self.count -= 1 }
-        return true
-    }
+    func stop() async { await listener.stop() }
 }
 
 /// Answers `GET /metrics`.

@@ -1,13 +1,11 @@
 import NIOCore
 import NIOHTTP1
-import NIOPosix
-import PipelineCore
 import PipelineKit
+import PipelineServer
 
 /// The receiver's HTTP server: one thread, which only takes bytes; what they mean is the desk's affair.
 struct ReceiverServer: Sendable {
-    private let group: MultiThreadedEventLoopGroup
-    private let channel: any Channel
+    private let listener: HTTPListener
 
     /// The most connections at a time: each costs a descriptor, which the daemon's own transfers need.
     static let connectionLimit = 64
@@ -22,44 +20,25 @@ struct ReceiverServer: Sendable {
         at address: ListenAddress, isKnown: @escaping @Sendable (String) async -> Bool,
         answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
     ) async throws -> ReceiverServer {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let connections = ReceiverConnections(limit: connectionLimit)
-        do {
-            let channel = try await ServerBootstrap(group: group)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .serverChannelOption(.backlog, value: 128)
-                .childChannelOption(.maxMessagesPerRead, value: 1)
-                .childChannelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let pipeline = channel.pipeline.syncOperations
-                        guard connections.admit(channel) else {
-                            return try pipeline.addHandlers(HTTPResponseEncoder(), CrowdedHandler())
-                        }
-                        // One that says nothing for so long is let go: connections are not for holding.
-                        try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(15)))
-                        try pipeline.configureHTTPServerPipeline(
-                            withPipeliningAssistance: true, withErrorHandling: true)
-                        try pipeline.addHandler(
-                            ReceiverHandler(connections: connections, isKnown: isKnown, answer: answer))
-                    }
-                }
-                .bind(host: address.host, port: address.port).get()
-            return ReceiverServer(group: group, channel: channel)
-        } catch {
-            try? await group.shutdownGracefully()
-            throw StepFailure(
-                "cannot listen for pushes on \(address.host):\(address.port): \(error)",
-                hint: "choose another address with --listen")
+        let listener = try await HTTPListener.start(
+            at: address, for: "pushes", hint: "choose another address with --listen", limit: connectionLimit
+        ) { channel, connections in
+            let pipeline = channel.pipeline.syncOperations
+            guard connections.admit(channel) else {
+                return try pipeline.addHandlers(HTTPResponseEncoder(), CrowdedHandler())
+            }
+            // One that says nothing for so long is let go: connections are not for holding.
+            try pipeline.addHandler(IdleStateHandler(allTimeout: .seconds(15)))
+            try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
+            try pipeline.addHandler(ReceiverHandler(connections: connections, isKnown: isKnown, answer: answer))
         }
+        return ReceiverServer(listener: listener)
     }
 
     /// The port it listens on, also when any was asked for.
-    var port: Int { channel.localAddress?.port ?? 0 }
+    var port: Int { listener.port }
 
-    func stop() async {
-        try? await channel.close().get()
-        try? await group.shutdownGracefully()
-    }
+    func stop() async { await listener.stop() }
 }
 
 /// Answers a connection that is one too many, whatever it says, and closes it.
@@ -85,7 +64,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let connections: ReceiverConnections
+    private let connections: ConnectionLimiter
     private let isKnown: @Sendable (String) async -> Bool
     private let answer: @Sendable (CallbackRequest) async -> CallbackResponse
     private var head: HTTPRequestHead?
@@ -96,7 +75,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
     private static let patience = TimeAmount.seconds(30)
 
     init(
-        connections: ReceiverConnections, isKnown: @escaping @Sendable (String) async -> Bool,
+        connections: ConnectionLimiter, isKnown: @escaping @Sendable (String) async -> Bool,
         answer: @escaping @Sendable (CallbackRequest) async -> CallbackResponse
     ) {
         self.connections = connections

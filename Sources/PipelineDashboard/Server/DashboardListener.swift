@@ -1,57 +1,38 @@
 import NIOCore
 import NIOHTTP1
-import NIOPosix
-import PipelineCore
+package import PipelineKit
+import PipelineServer
 
 /// A listener for people and their programs: one thread, which only takes bytes; what they mean is the caller's affair.
 package struct DashboardListener: Sendable {
     /// Answers a whole request, and says whether the one who sent it was let in.
     package typealias Answer = @Sendable (DashboardRequest) async -> (response: DashboardResponse, isKnown: Bool)
 
-    private let group: MultiThreadedEventLoopGroup
-    private let channel: any Channel
-    private let connections: DashboardConnections
+    private let listener: HTTPListener
 
-    /// The most connections at a time: each costs a descriptor, which transfers need too.
+    /// The most connections at a time.
     package static let connectionLimit = 192
 
     /// Listens; throws when the address can't be had.
-    package static func start(host: String, port: Int, answer: @escaping Answer) async throws -> DashboardListener {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let connections = DashboardConnections(limit: connectionLimit)
-        do {
-            let channel = try await ServerBootstrap(group: group)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .serverChannelOption(.backlog, value: 256)
-                .childChannelOption(.maxMessagesPerRead, value: 1)
-                .childChannelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        guard connections.admit(channel) else {
-                            channel.close(promise: nil)
-                            return
-                        }
-                        let pipeline = channel.pipeline.syncOperations
-                        try pipeline.configureHTTPServerPipeline(
-                            withPipeliningAssistance: true, withErrorHandling: true)
-                        try pipeline.addHandler(ConnectionHandler(connections: connections, answer: answer))
-                    }
-                }
-                .bind(host: host, port: port).get()
-            return DashboardListener(group: group, channel: channel, connections: connections)
-        } catch {
-            try? await group.shutdownGracefully()
-            throw StepFailure("cannot listen on \(host):\(port): \(error)", hint: "choose another address")
+    package static func start(at address: ListenAddress, answer: @escaping Answer) async throws -> DashboardListener {
+        let listener = try await HTTPListener.start(
+            at: address, for: "the pages", hint: "choose another address", limit: connectionLimit
+        ) { channel, connections in
+            guard connections.admit(channel) else {
+                channel.close(promise: nil)
+                return
+            }
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
+            try pipeline.addHandler(ConnectionHandler(connections: connections, answer: answer))
         }
+        return DashboardListener(listener: listener)
     }
 
     /// The port it listens on, also when any was asked for.
-    package var port: Int { channel.localAddress?.port ?? 0 }
+    package var port: Int { listener.port }
 
-    package func stop() async {
-        try? await channel.close().get()
-        await connections.closeAll()
-        try? await group.shutdownGracefully()
-    }
+    package func stop() async { await listener.stop() }
 }
 
 /// Gathers a request up to the limit, has it answered, and writes the answer.
@@ -59,7 +40,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let connections: DashboardConnections
+    private let connections: ConnectionLimiter
     private let answer: DashboardListener.Answer
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
@@ -72,7 +53,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
     /// A form that names a thousand jobs has some 30 KB.
     private static let bodyLimit = 256 << 10
 
-    init(connections: DashboardConnections, answer: @escaping DashboardListener.Answer) {
+    init(connections: ConnectionLimiter, answer: @escaping DashboardListener.Answer) {
         self.connections = connections
         self.answer = answer
     }

@@ -1,9 +1,9 @@
-import NIOCore
+package import NIOCore
 import Synchronization
 
-/// The listener's connections, of which there may be only so many. When there is one more, the oldest goes that has not
-/// signed in: who holds connections open keeps nobody else out.
-final class DashboardConnections: Sendable {
+/// A listener's connections, of which there may be only so many. When there is one more, the oldest goes that has not shown
+/// who it is: holding connections open keeps nobody else out.
+package final class ConnectionLimiter: Sendable {
     private struct State {
         /// In the order of arrival.
         var strangers: [any Channel] = []
@@ -15,10 +15,11 @@ final class DashboardConnections: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    init(limit: Int) { self.limit = limit }
+    package init(limit: Int) { self.limit = limit }
 
-    /// Counts a connection until it is closed; false when there is no room for it.
-    func admit(_ channel: any Channel) -> Bool {
+    /// Counts a connection until it is closed, and lets the oldest stranger go where there are too many; false when all of
+    /// them are known.
+    package func admit(_ channel: any Channel) -> Bool {
         let (isAdmitted, oldest) = state.withLock { state -> (Bool, (any Channel)?) in
             let isFull = state.strangers.count + state.known.count >= limit
             guard !isFull || !state.strangers.isEmpty else { return (false, nil) }
@@ -31,8 +32,8 @@ final class DashboardConnections: Sendable {
         return isAdmitted
     }
 
-    /// The connection has brought a request that was let in: it stays.
-    func keep(_ channel: any Channel) {
+    /// The connection has shown who it is: it stays.
+    package func keep(_ channel: any Channel) {
         state.withLock { state in
             guard let place = state.strangers.firstIndex(where: { $0 === channel }) else { return }
             state.strangers.remove(at: place)
@@ -41,12 +42,12 @@ final class DashboardConnections: Sendable {
     }
 
     /// Notes what is being answered on a connection, so that the end can wait for it.
-    func note(_ work: Task<Void, Never>, on channel: any Channel) {
+    package func note(_ work: Task<Void, Never>, on channel: any Channel) {
         state.withLock { $0.work[ObjectIdentifier(channel)] = work }
     }
 
     /// Closes all of them, and returns when nothing is written to them any more.
-    func closeAll() async {
+    package func closeAll() async {
         let (channels, work) = state.withLock { ($0.strangers + $0.known, Array($0.work.values)) }
         for channel in channels { try? await channel.close().get() }
         for task in work {
