@@ -98,9 +98,9 @@ struct SharedPollTests {
         _ count: Int, _ service: Service, list: String = #""query": { "ids": "${{ join(ids, ',') }}" }"#,
         isCounted: Bool = true
     ) throws -> [StageBench] {
-        // Long enough for all who are called at once, where they are counted.
-        let polls = SharedPolls {
-            if isCounted { try? await Task.sleep(for: .milliseconds(250)) }
+        // Where requests are counted, all who are called at once are waited for; one of them asks.
+        let polls = SharedPolls { waiting in
+            if isCounted { while waiting() < count - 1 { await Task.yield() } }
             for _ in 0..<300 { await Task.yield() }
         }
         return try (0..<count).map { _ in

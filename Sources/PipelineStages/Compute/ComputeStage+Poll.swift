@@ -9,7 +9,10 @@ extension ComputeStage {
         for (position, definition) in polls.enumerated() {
             let poll = try await definition.settled(in: context)
             let rendered = try await requests.render(poll.request, in: context, role: "poll")
-            if poll.events == nil, let finding = try await look(at: poll, rendered, checkpoint, in: context) {
+            if poll.events == nil, let list = poll.list,
+                let finding = try await ListPoll(stage: self, list: list, context: context).look(
+                    for: poll, rendered, checkpoint)
+            {
                 noteEnd(finding, poll, in: context)
                 return try await outcome(of: finding, taking: captures(of: poll), rendered, checkpoint, in: context)
             }

@@ -184,7 +184,10 @@ struct ComputeStage: Stage {
         }
         var time = context.now + wait
         if let deadline = context.facts.deadline, deadline > context.now { time = min(time, deadline) }
-        time = try await aligned(time, floor: floor, checkpoint, in: context)
+        if let list = polls.first?.list {
+            let shared = ListPoll(stage: self, list: list, context: context)
+            time = try await shared.aligned(time, floor: floor, checkpoint)
+        }
         let wake: WakeCondition = callback == nil ? .at(time) : .callback(orAt: time)
         return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail))
     }

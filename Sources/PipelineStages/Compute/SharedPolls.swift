@@ -27,13 +27,15 @@ public final class SharedPolls: Sendable {
     }
 
     private let state = Mutex(State())
-    private let gather: @Sendable () async -> Void
+    private let gather: Gathering
+
+    /// Waits for as long as those may take who are due at the same moment; it may look at how many wait by now.
+    public typealias Gathering = @Sendable (_ waiting: @Sendable () -> Int) async -> Void
 
     /// How often more are waited for while more come.
     private static let gatherings = 6
 
-    /// - Parameter gather: waits for as long as those may take who are due at the same moment.
-    public init(gather: @escaping @Sendable () async -> Void = { try? await Task.sleep(for: .milliseconds(20)) }) {
+    public init(gather: @escaping Gathering = { _ in try? await Task.sleep(for: .milliseconds(20)) }) {
         self.gather = gather
     }
 
@@ -76,15 +78,17 @@ public final class SharedPolls: Sendable {
         }
     }
 
+    private func waiting(in group: String) -> Int { state.withLock { $0.groups[group]?.waiting.count ?? 0 } }
+
     private func lead(
         _ id: String, _ group: String, _ atMost: Int, _ ask: ([String]) async -> Entries
     ) async -> ServiceResponse? {
         var known = -1
         for _ in 0..<Self.gatherings {
-            let count = state.withLock { $0.groups[group]?.waiting.count ?? 0 }
+            let count = waiting(in: group)
             if count == known { break }
             known = count
-            await gather()
+            await gather { self.waiting(in: group) }
         }
         let others = state.withLock { state in
             defer {

@@ -2,26 +2,29 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// Polls that many jobs share. A list saves requests and decides nothing but what the poll of the one job would: whatever it
+/// A poll that many jobs share. A list saves requests and decides nothing but what the poll of the one job would: all that it
 /// leaves open is asked for alone.
-extension ComputeStage {
+struct ListPoll {
+    typealias Context = ComputeStage.Context
+
+    let stage: ComputeStage
+    let list: PollList
+    let context: Context
+    private var requests: StageRequests { stage.requests }
+
     /// How many looks of ten are shared: one is the job's own poll, so that a list that is behind is found out.
     private static let looksPerOwn = 10
 
     /// What a list says of the job; nil when it says nothing, or the job is to be asked for alone.
     func look(
-        at poll: PollDefinition, _ rendered: RenderedRequest, _ checkpoint: ComputeCheckpoint, in context: Context
+        for poll: PollDefinition, _ rendered: RenderedRequest, _ checkpoint: ComputeCheckpoint
     ) async throws(StageFailure) -> PollFinding? {
-        guard let list = poll.list, mayShare(checkpoint, in: context), let id = try await remoteID(in: context),
-            let group = try await group(of: list, in: context)
-        else { return nil }
-        let entry = await shared.entry(of: id, in: group, atMost: list.atMost) { ids in
-            await ask(list, ids, in: context)
-        }
+        guard mayShare(checkpoint), let id = try await remoteID(), let group = try await group() else { return nil }
+        let entry = await stage.shared.entry(of: id, in: group, atMost: list.atMost) { ids in await ask(ids) }
         guard let entry else { return nil }
         let response = HTTPExchangeResponse(status: 200, body: entry.body, url: entry.url)
         do throws(StageFailure) {
-            switch try await judge(response, poll, rendered, in: context) {
+            switch try await stage.judge(response, poll, rendered, in: context) {
             case .running(let report) where report.doubts.isEmpty: return .running(report)
             case .succeeded(let answer) where list.isWhole: return .succeeded(answer)
             case .failed(let failure) where list.isWhole: return .failed(failure)
@@ -35,7 +38,7 @@ extension ComputeStage {
     }
 
     /// Whether the job's next look may be a shared one: it is not late, and this is not the tenth.
-    private func mayShare(_ checkpoint: ComputeCheckpoint, in context: Context) -> Bool {
+    private func mayShare(_ checkpoint: ComputeCheckpoint) -> Bool {
         if (checkpoint.polls + 1) % Self.looksPerOwn == 0 || checkpoint.failures > 0 { return false }
         let elapsed = (context.now - context.facts.started).seconds
         guard let estimate = Estimate(context.facts.outlook, elapsed: elapsed, words: Estimate.Words()) else {
@@ -45,8 +48,8 @@ extension ComputeStage {
     }
 
     /// What the service calls the job: the capture `id` of the submit, or its only one. Nil where that is no text or number.
-    private func remoteID(in context: Context) async throws(StageFailure) -> String? {
-        guard let names = submit?.capture.names, let name = names.contains("id") ? "id" : names.first,
+    private func remoteID() async throws(StageFailure) -> String? {
+        guard let names = stage.submit?.capture.names, let name = names.contains("id") ? "id" : names.first,
             name == "id" || names.count == 1
         else { return nil }
         return try await context.evaluate { scope throws(EvaluationFailure) in
@@ -58,7 +61,7 @@ extension ComputeStage {
 
     /// Who may share a list: the service, the account and the request but for its ids; nil where it can't be made, which the
     /// job's own poll will tell.
-    private func group(of list: PollList, in context: Context) async throws(StageFailure) -> String? {
+    private func group() async throws(StageFailure) -> String? {
         do throws(StageFailure) {
             let rendered = try await requests.render(list.request, in: context, role: "poll") { $0.ids = .array([]) }
             var bytes = Array(requests.id(of: rendered, in: context).text.utf8) + rendered.digestInput
@@ -74,35 +77,31 @@ extension ComputeStage {
 
     /// The time of the next poll, moved up to that of others with which it can share a list: by a tenth of its wait at most.
     func aligned(
-        _ time: Timestamp, floor: Duration?, _ checkpoint: ComputeCheckpoint, in context: Context
+        _ time: Timestamp, floor: Duration?, _ checkpoint: ComputeCheckpoint
     ) async throws(StageFailure) -> Timestamp {
-        guard let list = polls.first?.list, mayShare(checkpoint, in: context),
-            let group = try await group(of: list, in: context)
-        else { return time }
+        guard mayShare(checkpoint), let group = try await group() else { return time }
         let now = context.now
         let earliest = max(time - .seconds((time - now).seconds / 10), now + (floor ?? .zero))
-        return shared.align(time, notBefore: min(earliest, time), in: group, now: now)
+        return stage.shared.align(time, notBefore: min(earliest, time), in: group, now: now)
     }
 
     // MARK: Asking
 
     /// Asks for these ids; a list that is refused for its length is asked for in halves.
-    private func ask(_ list: PollList, _ ids: [String], in context: Context) async -> SharedPolls.Entries {
+    private func ask(_ ids: [String]) async -> SharedPolls.Entries {
         do throws(StageFailure) {
-            return try await entries(list, ids, in: context)
+            return try await entries(ids)
         } catch {
             guard case .failed(let failed) = error, let status = failed.failure.status,
                 PollList.refusals.contains(status), ids.count > 1
             else { return [:] }
             let middle = ids.count / 2
-            let first = await ask(list, Array(ids[..<middle]), in: context)
-            return first.merging(await ask(list, Array(ids[middle...]), in: context)) { first, _ in first }
+            let first = await ask(Array(ids[..<middle]))
+            return first.merging(await ask(Array(ids[middle...]))) { first, _ in first }
         }
     }
 
-    private func entries(
-        _ list: PollList, _ ids: [String], in context: Context
-    ) async throws(StageFailure) -> SharedPolls.Entries {
+    private func entries(_ ids: [String]) async throws(StageFailure) -> SharedPolls.Entries {
         let wanted = Set(ids)
         let paginate = try await context.evaluate { scope throws(EvaluationFailure) in
             try list.paginate?.resolved(in: scope)
