@@ -106,13 +106,13 @@ public struct StageFacts: Sendable {
     /// The captures of the stage that some expression of the document reads; nil for a name that is computed.
     public let namesRead: Set<String?>
     /// Whether the response that ends the stage is read once it has ended.
-    public var keepsResponse = false
+    public let keepsResponse: Bool
 
     public init(
         job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp,
         deadline: Timestamp?,
         folders: JobFolders, overwrites: Bool, retry: RetryPolicy, outlook: StageOutlook = .unknown,
-        isAttended: Bool = false, place: String, namesRead: Set<String?> = []
+        isAttended: Bool = false, place: String, namesRead: Set<String?> = [], keepsResponse: Bool = false
     ) {
         self.job = job
         self.jobKey = jobKey
@@ -128,6 +128,7 @@ public struct StageFacts: Sendable {
         self.isAttended = isAttended
         self.place = place
         self.namesRead = namesRead
+        self.keepsResponse = keepsResponse
     }
 
     /// Returns whether anybody reads that capture, as far as the document's text tells.

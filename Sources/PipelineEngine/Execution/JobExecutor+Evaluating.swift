@@ -9,15 +9,13 @@ extension JobExecutor {
 
     /// The engine's side of a call of the step's stage.
     func host(for key: StepKey, _ stage: PlannedStage, _ step: StepRecord) -> StepHost {
-        var facts = StageFacts(
+        let facts = StageFacts(
             job: snapshot.record.id, jobKey: snapshot.record.key, pipeline: snapshot.record.pipeline, step: key,
             attempt: step.state.tries?.number ?? 1, started: step.started ?? ports.clock.now,
             deadline: state.table.deadline(of: key), folders: snapshot.record.folders,
             overwrites: options.overwrites || snapshot.record.overwrites, retry: state.table.policy(of: key, stage),
             outlook: outlook(of: key, stage), isAttended: state.interactivity == .attended, place: stage.place,
-            namesRead: stage.namesRead)
-        facts.keepsResponse =
-            stage.cost?.references.contains { if case .response = $0.root { true } else { false } } ?? false
+            namesRead: stage.namesRead, keepsResponse: stage.readsResponse)
         return StepHost(
             facts: facts, begin: state.table.moment, channel: channel(for: key), lease: lease, ports: ports,
             redactor: redactor, notes: notes)

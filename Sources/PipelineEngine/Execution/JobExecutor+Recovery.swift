@@ -53,7 +53,7 @@ extension JobExecutor {
         timer = nil
         queue = CommitQueue()
         let table = JobTable(
-            kept, plan: state.table.plan, values: state.table.values, at: JobMoment(ports.clock.now))
+            kept, plan: state.table.plan, values: state.table.values, at: JobMoment(ports.clock.reading))
         state = JobState(table, settings: state.settings, watch: state.watch, marks: state.marks)
         _ = try await take(.takenUp(kept.mode, .nothing))
     }
