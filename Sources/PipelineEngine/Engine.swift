@@ -52,7 +52,7 @@ public struct Engine: Sendable {
         public func take(_ attention: OwnerSignal) {
             switch attention {
             case .watched(let job): if job == nil || job == self.job { executor.mailbox.post(.watched) }
-            case .fellBack(let pipeline): executor.mailbox.post(.delaysReset(pipeline: pipeline))
+            case .delaysReset(let pipeline): executor.mailbox.post(.delaysReset(pipeline: pipeline))
             }
         }
     }
@@ -114,7 +114,7 @@ public struct Engine: Sendable {
         return engine
     }
 
-    /// Takes up a job that nobody owns; `again` says which steps that have ended begin anew, `attendance` whether a person
+    /// Takes up a job that nobody owns; `again` says which steps that have ended begin again, `attendance` whether a person
     /// waits for the command.
     public func resume(
         _ job: JobID, plan: Plan, mode: JobMode, attendance: Interactivity = .attended, secretInputs: JSONObject = [:],

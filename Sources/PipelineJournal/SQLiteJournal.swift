@@ -109,7 +109,7 @@ extension SQLiteJournal {
             throw error
         }
         for case .resume(let record) in changes where record.charge == .attended {
-            owners.tellAll(.fellBack(pipeline: record.pipeline))
+            owners.tellAll(.delaysReset(pipeline: record.pipeline))
         }
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import PipelineTestKit
 import Testing
 
-/// A folder for each thing that can go wrong, with all that a person gets to see of it. `RECORD=1` writes it anew.
+/// A folder for each thing that can go wrong, with all that a person gets to see of it. `RECORD=1` writes it again.
 ///
 /// A case has a shell script `command`, the files that it needs, `server.json` when a server takes part, and
 /// `expected.txt`: exit status, standard output and standard error of the script.

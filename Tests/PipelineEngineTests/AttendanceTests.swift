@@ -163,11 +163,11 @@ import Testing
         for job in jobs {
             #expect(bench.state("a", of: job)?.name == .succeeded && bench.state("b", of: job) == .pending)
         }
-        scheduler.take(.fellBack(pipeline: "another"))
+        scheduler.take(.delaysReset(pipeline: "another"))
         bench.pass(.seconds(5))
         #expect(bench.state("b", of: first) == .pending)
         if areWatched { bench.isWatched.set(true) }
-        scheduler.take(areWatched ? .watched(nil) : .fellBack(pipeline: "test"))
+        scheduler.take(areWatched ? .watched(nil) : .delaysReset(pipeline: "test"))
         bench.pass(.seconds(5))
         for job in jobs { #expect(bench.state("b", of: job)?.name == .running) }
         scheduler.stop()

@@ -146,11 +146,12 @@ struct JournalConformanceTests {
         step.resumes = 3
         step.bytesSent = 5_000_000_000
         step.bytesReceived = 7
-        let tries = AttemptState(number: 2, failures: 1, noResponseCount: 1, failingSince: .at(2))
+        let attempt = AttemptState(number: 2, failures: 1, noResponseCount: 1, failingSince: .at(2))
         let states: [StepState] = [
-            .running(tries), .waiting(tries, .at(.at(9)), WaitReason(.poll, detail: "soon")),
-            .waiting(tries, .callback(orAt: nil), WaitReason(.callback)), .waiting(tries, .resume, WaitReason(.secret)),
-            .unknown(tries, UnknownSubmit(key: "k", since: .at(3), reason: "lost")), .succeeded(["id": 5]),
+            .running(attempt), .waiting(attempt, .at(.at(9)), WaitReason(.poll, detail: "soon")),
+            .waiting(attempt, .callback(orAt: nil), WaitReason(.callback)),
+            .waiting(attempt, .resume, WaitReason(.secret)),
+            .unknown(attempt, UnknownSubmit(key: "k", since: .at(3), reason: "lost")), .succeeded(["id": 5]),
             .failed(StepFailure("broken", hint: "mend", status: 500)), .cancelled, .skipped, .pending,
         ]
         let rows = states.enumerated().map { index, state in

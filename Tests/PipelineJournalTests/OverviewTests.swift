@@ -41,12 +41,12 @@ struct OverviewTests {
     @Test("pages go by the key of their last job, and each phase finds its own")
     func pages() async throws {
         try await withJournal { journal in
-            let tries = AttemptState()
-            let waits = StepState.waiting(tries, .at(.at(9)), WaitReason(.poll))
+            let attempt = AttemptState()
+            let waits = StepState.waiting(attempt, .at(.at(9)), WaitReason(.poll))
             let made = [
                 try await make(1, .succeeded([:]), .jobSucceeded, in: journal),
                 try await make(2, .failed(StepFailure("no 100% credit")), .jobFailed, in: journal),
-                try await make(3, .running(tries), in: journal),
+                try await make(3, .running(attempt), in: journal),
                 try await make(4, waits, in: journal, pipeline: "other"),
                 try await make(5, waits, in: journal, releases: true),
                 try await make(6, .cancelled, .jobCancelled, in: journal),

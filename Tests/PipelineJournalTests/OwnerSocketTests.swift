@@ -30,7 +30,7 @@ import Testing
             step: StepKey(stage: "get", item: 3), attempt: 2, data: ["sent": 1, "total": nil])
         let messages: [OwnerMessage] = [
             .inbox(nil), .inbox(job.record.id), .watch(OwnerID("12-x"), nil), .watch(OwnerID("12-x"), job.record.id),
-            .attend(OwnerID("12-x"), nil), .attend(OwnerID("12-x"), job.record.id), .fellBack(pipeline: "selfie"),
+            .attend(OwnerID("12-x"), nil), .attend(OwnerID("12-x"), job.record.id), .delaysReset(pipeline: "selfie"),
             .changed(job.record.id), .event(event),
         ]
         for message in messages { #expect(OwnerMessage(message.text) == message) }
@@ -101,6 +101,6 @@ import Testing
         var heard = [mine.attentions().makeAsyncIterator(), theirs.attentions().makeAsyncIterator()]
         let record = ResumeRecord.attendance(of: job.record.id, pipeline: "selfie", at: .at(3))
         try await mine.commit([.resume(record)], under: lease)
-        for index in heard.indices { #expect(await heard[index].next() == .fellBack(pipeline: "selfie")) }
+        for index in heard.indices { #expect(await heard[index].next() == .delaysReset(pipeline: "selfie")) }
     }
 }

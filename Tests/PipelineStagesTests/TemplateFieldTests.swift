@@ -47,7 +47,7 @@ struct TemplateFieldTests {
         guard !example.takesAnything else { return }
         var start = JobStart(
             known: Scope(inputs: ["v": "?"]), folders: JobFolders(document: "/", output: "/"), overwrites: false)
-        let failure = try #require(await plan.objection(at: start), "\(example.key)")
+        let failure = try #require(await plan.preflight(at: start), "\(example.key)")
         #expect(failure.title.hasPrefix("${{ inputs.v }} gives \"?\", and "), "\(example.key): \(failure.title)")
         #expect(failure.place?.hasPrefix("a.json:") == true)
         start = JobStart(
@@ -61,15 +61,15 @@ struct TemplateFieldTests {
         let start = JobStart(
             known: Scope(inputs: ["v": "?"]), folders: JobFolders(document: "/", output: "/"), overwrites: false)
         let wait = #""kind": "wait", "for": "${{ inputs.v }}""#
-        func objection(_ stages: String) async throws -> String? {
+        func preflight(_ stages: String) async throws -> String? {
             let text = #"{ "pipeline": 1, "name": "a", "inputs": { "v": { "type": "json" } }, \#(stages) }"#
-            return try await plan(text).objection(at: start)?.title
+            return try await plan(text).preflight(at: start)?.title
         }
         let sure = #""stages": [{ "id": "s", "kind": "wait", "for": "1s" }]"#
-        #expect(try await objection(#""stages": [{ "id": "s", "when": "inputs.v == 1", \#(wait) }]"#) == nil)
-        #expect(try await objection(#""stages": [{ "id": "s", \#(wait) }]"#) != nil)
-        #expect(try await objection(#"\#(sure), "finally": [{ "id": "f", \#(wait) }]"#) != nil)
-        #expect(try await objection(#"\#(sure), "finally": [{ "id": "f", "when": "inputs.v == 1", \#(wait) }]"#) == nil)
+        #expect(try await preflight(#""stages": [{ "id": "s", "when": "inputs.v == 1", \#(wait) }]"#) == nil)
+        #expect(try await preflight(#""stages": [{ "id": "s", \#(wait) }]"#) != nil)
+        #expect(try await preflight(#"\#(sure), "finally": [{ "id": "f", \#(wait) }]"#) != nil)
+        #expect(try await preflight(#"\#(sure), "finally": [{ "id": "f", "when": "inputs.v == 1", \#(wait) }]"#) == nil)
     }
 
     @Test("a value that needs no job is checked with the document", arguments: examples.filter { !$0.takesAnything })

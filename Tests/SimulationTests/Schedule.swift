@@ -39,7 +39,7 @@ struct Schedule {
         world.folder?.remove()
     }
 
-    /// Bad weather for some hours, an outage, a service that starts anew.
+    /// Bad weather for some hours, an outage, a service that starts again.
     private func arrangeTrouble() {
         let world = world
         world.network.weather = NetworkWeather(

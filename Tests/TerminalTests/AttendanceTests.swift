@@ -206,7 +206,7 @@ import Testing
         #expect(await rest.hasWritten("resume.deferred"))
         let screen = try await place.inTerminal("pipeline watch one")
         #expect(screen.last == "ended with 0", "\(screen)")
-        // Each goes on by what it held back; its next resume is delayed anew.
+        // Each goes on by what it held back; its next resume is delayed again.
         #expect(await other.hasWritten("b: done"))
         #expect(await rest.hasWritten("resume.deferred", times: 2))
         for program in [other, rest] { program.signal(SIGINT) }

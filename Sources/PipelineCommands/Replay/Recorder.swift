@@ -27,7 +27,7 @@ struct Recorder {
         let record = draft.record(
             id: workspace.newJobID(), key: nil, started: SystemClock().now, outputFolder: output, overwrites: false)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
-        if let failure = await draft.objection(to: record) { throw CommandError(.invalid, failure) }
+        if let failure = await draft.preflight(to: record) { throw CommandError(.invalid, failure) }
         defer { TemporaryFolder.remove(output) }
         let journal = try workspace.openJournal()
         let records = Mutex<[ExchangeRecord]>([])

@@ -11,7 +11,7 @@ public protocol BackgroundGate: Sendable {
     func expect(_ resume: ExpectedResume) async
     /// The job ended or was let go: none of its resumes comes any more.
     func forget(_ job: JobID) async
-    /// A person attends to a job: delays of its pipeline, and the machine's, begin anew. Whether one was in force; then
+    /// A person attends to a job: delays of its pipeline, and the machine's, begin again. Whether one was in force; then
     /// the caller journals the record, which ``ResumeRecord/attendance(of:pipeline:at:)`` makes.
     func attend(_ record: ResumeRecord) async -> Bool
 }

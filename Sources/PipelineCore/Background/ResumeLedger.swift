@@ -104,7 +104,7 @@ public struct ResumeLedger: Sendable {
         ![pipelines[pipeline], machine].allSatisfy { $0?.hasFallenBack(at: time) ?? true }
     }
 
-    /// A person attends to a job of the pipeline: delays begin anew, and what waits for one may begin.
+    /// A person attends to a job of the pipeline: delays begin again, and what waits for one may begin.
     public mutating func attend(pipeline: String) {
         pipelines[pipeline]?.attend()
         batches[pipeline] = nil

@@ -8,7 +8,7 @@ public struct ResumeRecord: Sendable, Hashable {
         case joined
         /// It came sooner than its delay allowed, because something would have expired. It counts.
         case expedited
-        /// A person attended: no resume, but from here on delays begin anew.
+        /// A person attended: no resume, but from here on delays begin again.
         case attended
     }
 

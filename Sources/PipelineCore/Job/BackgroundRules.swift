@@ -110,7 +110,7 @@ struct BackgroundRules: Sendable {
         isLimited(table) ? .expect(.resume(.transfer(job: table.snapshot.record.id, step: key))) : nil
     }
 
-    /// A person attends to the job: delays begin anew. It is journaled where one was in force, or in any case.
+    /// A person attends to the job: delays begin again. It is journaled where one was in force, or in any case.
     func attendance(isJournaled: Bool, in table: JobTable) -> JobCommand {
         let record = ResumeRecord.attendance(
             of: table.snapshot.record.id, pipeline: table.snapshot.record.pipeline, at: table.moment.time)

@@ -64,7 +64,7 @@ public enum JobEnd: Sendable, Hashable {
     case ended(JobPhase)
     /// It was let go unfinished.
     case suspended(SuspensionCause)
-    /// A submit must be settled by a person.
+    /// A submit must be reconciled by a person.
     case unknown
     /// All that is left of it for now is to wait: for the time, or for something from outside. It is still owned, and
     /// nothing of it is in memory.

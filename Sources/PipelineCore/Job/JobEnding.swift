@@ -3,7 +3,7 @@ import JSONPath
 /// How a job stands of which nothing more is decided.
 enum JobRest: Sendable, Hashable {
     case ended(JobPhase)
-    /// A submit must be settled by a person.
+    /// A submit must be reconciled by a person.
     case unknown
     /// A step waits for a resume.
     case needsResume
@@ -45,7 +45,7 @@ enum JobEnding {
         return [.expect(.none), .finish(.ended(phase))]
     }
 
-    /// Leaves a job alone of which a submit must be settled by a person.
+    /// Leaves a job alone of which a submit must be reconciled by a person.
     static func leaveUnknown(in table: inout JobTable) -> [JobCommand] {
         table.record(.released(nil))
         return [.finish(.unknown)]

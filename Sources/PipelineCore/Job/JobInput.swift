@@ -30,7 +30,7 @@ package enum JobInput: Sendable {
     case notify
     /// A secret that the job needs can't be found; the sentence says which.
     case secretMissing(String)
-    /// A person settled a submit whose response was lost.
+    /// A person reconciled a submit whose response was lost.
     case resolved(StepKey, Resolution)
     /// Something that should never happen did, to this step; the job has been taken up from the journal since.
     case broken(StepKey, StepFailure)
@@ -134,7 +134,7 @@ package enum StopRequest: Sendable, Hashable {
     case abandon
 }
 
-/// Which steps that have ended begin anew when a job is taken up.
+/// Which steps that have ended begin again when a job is taken up.
 public enum RestartScope: Sendable, Hashable {
     /// None.
     case nothing

@@ -57,9 +57,9 @@ extension JobSnapshot {
             return BlockedStep(
                 step: key, reason: "it failed: \(failure.title)", until: nil, tried: failure.request,
                 advice: failure.hint ?? resume)
-        case .waiting(let tries, let wake, let reason):
-            let count = tries.failures + tries.noResponseCount
-            let since = tries.failingSince?.description ?? "a while"
+        case .waiting(let attempt, let wake, let reason):
+            let count = attempt.failures + attempt.noResponseCount
+            let since = attempt.failingSince?.description ?? "a while"
             let tried = count == 0 ? nil : "\(count) \(count == 1 ? "try" : "tries") failed since \(since)"
             let needsPerson = wake == .resume || !isOwned
             return BlockedStep(

@@ -63,7 +63,7 @@ public enum JournalChange: Sendable {
     case ended(Timestamp)
     /// The step was woken for all pushes that are there by now: what follows asks the service after them.
     case pushesTaken(StepKey)
-    /// The step begins anew: earlier pushes were for what it was.
+    /// The step begins again: earlier pushes were for what it was.
     case pushesVoided(StepKey)
     /// A person wants an ended job to go on.
     case reopened

@@ -28,8 +28,8 @@ extension JobSnapshot {
     /// The latest time that is kept of a step under way; nil where there is none.
     var latestActivity: Timestamp? {
         steps.compactMap { key, step -> Timestamp? in
-            guard let tries = step.state.tries else { return nil }
-            return [step.started, tries.failingSince, submits[key]?.lastSent].compactMap { $0 }.max()
+            guard let attempt = step.state.attempt else { return nil }
+            return [step.started, attempt.failingSince, submits[key]?.lastSent].compactMap { $0 }.max()
         }.max()
     }
 }

@@ -44,7 +44,7 @@ package struct JobTable: Sendable {
         }
         step.state = transition.state
         if step.state.isEnded { step.ended = moment.time }
-        step.attempts = step.state.tries?.number ?? step.attempts
+        step.attempts = step.state.attempt?.number ?? step.attempts
         adjust(&step)
         step.add(notes)
         // Of one that has failed what the service keeps of it is there as long as before.
@@ -64,7 +64,7 @@ package struct JobTable: Sendable {
     /// Moves the times of steps under way along with a clock that was set by so much, so that each is as far from now as
     /// before. A crash before it is kept loses nothing: see ``JobSnapshot/latestActivity``.
     mutating func setClock(by shift: Duration) throws(IllegalTransition) {
-        for key in snapshot.steps.keys.filter({ snapshot.steps[$0]?.state.tries != nil }).sorted() {
+        for key in snapshot.steps.keys.filter({ snapshot.steps[$0]?.state.attempt != nil }).sorted() {
             try change(key, .clockSet(shift)) { $0.started = $0.started.map { $0 + shift } }
             guard var submit = snapshot.submits[key] else { continue }
             submit.firstSent = submit.firstSent.map { $0 + shift }
@@ -94,7 +94,7 @@ package struct JobTable: Sendable {
         index.move(key, from: old, to: new, hasCallback: snapshot.hasCallback(key))
         view.move(key, to: new)
         guard old?.state.name != new.state.name || old?.started != new.started else { return }
-        let isActive = new.state.tries != nil
+        let isActive = new.state.attempt != nil
         deadlines.set(key, new, plan.stage(key.stage), to: isActive ? deadline(of: key) : nil)
     }
 

@@ -30,7 +30,7 @@ package struct JobValues: Sendable {
         self.callbackURL = callbackURL
     }
 
-    /// Makes what seals, when secrets are known or known anew: values of before still open what they sealed.
+    /// Makes what seals, when secrets are known or known again: values of before still open what they sealed.
     package mutating func renewSealing(for steps: some Sequence<StepRecord>) {
         guard let seal else { return }
         let inputs = secretInputs.map { (name: $0.name, value: $0.value.string ?? $0.value.text) }

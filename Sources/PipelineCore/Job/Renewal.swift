@@ -12,12 +12,13 @@ enum Renewal {
     static func isWorthIt(
         _ failed: AttemptFailure, _ key: StepKey, _ stage: PlannedStage, in table: JobTable
     ) -> Bool {
-        guard let source = stage.renews, let status = failed.failure.status, let tries = table.step(key)?.state.tries
+        guard let source = stage.renews, let status = failed.failure.status,
+            let attempt = table.step(key)?.state.attempt
         else { return false }
         let now = table.moment.time
         let isOver = table.snapshot.expiry(StepKey(stage: source)).map { $0.time <= now } ?? false
         guard voidStatuses.contains(status) || isOver && (400..<500).contains(status) else { return false }
-        return tries.renewals == 0 || failed.progressed
+        return attempt.renewals == 0 || failed.progressed
     }
 
     /// Parks a step until the stage that it names has run again.
@@ -59,7 +60,7 @@ enum Renewal {
     static func failure(of key: StepKey, in table: JobTable) -> StepFailure? {
         guard let stage = table.plan.stage(key.stage), let source = stage.renews,
             let state = table.step(StepKey(stage: source))?.state, state.name != .succeeded,
-            case .running(let tries) = table.step(key)?.state, tries.renewals > 0
+            case .running(let attempt) = table.step(key)?.state, attempt.renewals > 0
         else { return nil }
         return StepFailure(
             "stage '\(source)', which was to give fresh captures, did not succeed", place: stage.place)

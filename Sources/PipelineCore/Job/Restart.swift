@@ -1,7 +1,7 @@
 import JSONPath
 
 /// What happens to the steps of a job that an owner takes up: what was running is tried again at once, what a person
-/// wants done again begins anew.
+/// wants done again begins again.
 struct Restart {
     private let scope: RestartScope
     private let restarted: Set<String>
@@ -36,7 +36,7 @@ struct Restart {
         if table.snapshot.pushes[key] != nil { table.record(.pushesVoided(key)) }
     }
 
-    /// A step that failed or was cancelled and is to be tried afresh: its deadline counts anew, and a submit that was
+    /// A step that failed or was cancelled and is to be tried afresh: its deadline counts again, and a submit that was
     /// refused, of which nothing exists at the service, may be sent again.
     private func retry(_ key: StepKey, _ step: StepRecord, in table: inout JobTable) throws(IllegalTransition) {
         try table.change(key, .retried) { step in

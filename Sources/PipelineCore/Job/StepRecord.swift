@@ -15,7 +15,7 @@ public struct StepRecord: Sendable, Hashable {
     public var attempts: Int
     /// How often it got control back after waiting.
     public var resumes: Int
-    /// Body bytes handed to the network and taken from it, over all tries.
+    /// Body bytes handed to the network and taken from it, over all attempts.
     public var bytesSent: Int64
     public var bytesReceived: Int64
     /// What it has cost, over all that it did, in the author's currency; nil when the document does not say.

@@ -44,34 +44,35 @@ extension StepState {
     public func apply(_ event: StepEvent, at time: Timestamp) throws(IllegalTransition) -> StepTransition {
         switch (self, event) {
         case (.pending, .started): return StepTransition(.running(AttemptState()), (.stageStarted, [:]))
-        case (.waiting(let tries, _, let reason), .woken):
-            return StepTransition(.running(reason.kind.startsNewTry ? tries.next : tries), (.stageResumed, [:]))
-        case (.running(let tries), .progressed): return StepTransition(.running(tries.progressed))
+        case (.waiting(let attempt, _, let reason), .woken):
+            return StepTransition(.running(reason.kind.startsNewTry ? attempt.next : attempt), (.stageResumed, [:]))
+        case (.running(let attempt), .progressed): return StepTransition(.running(attempt.progressed))
         case (.running, .finished(let captures)): return StepTransition(.succeeded(captures), (.stageSucceeded, [:]))
-        case (.running(let tries), .parked(let wake, let reason)):
-            let state = StepState.waiting(tries, wake, reason)
+        case (.running(let attempt), .parked(let wake, let reason)):
+            let state = StepState.waiting(attempt, wake, reason)
             return StepTransition(state, (.stageWaiting, Self.data(of: wake, reason)))
-        case (.running(let tries), .tryFailed(let failed, let policy, let random)):
-            return Self.afterFailure(failed, policy, random, tries: tries, at: time)
-        case (.running(var tries), .renewed(let failure)):
-            tries.renewals += 1
+        case (.running(let attempt), .tryFailed(let failed, let policy, let random)):
+            return Self.afterFailure(failed, policy, random, attempt: attempt, at: time)
+        case (.running(var attempt), .renewed(let failure)):
+            attempt.renewals += 1
             let (wake, reason) = (WakeCondition.at(time), WaitReason(.renewal, detail: failure.title))
             return StepTransition(
-                .waiting(tries, wake, reason), (.attemptFailed, ["error": failure.json]),
+                .waiting(attempt, wake, reason), (.attemptFailed, ["error": failure.json]),
                 (.stageWaiting, Self.data(of: wake, reason)))
-        case (.running(let tries), .lostTrack(let submit)):
+        case (.running(let attempt), .lostTrack(let submit)):
             let data: JSONObject = ["key": .string(submit.key), "since": .string(submit.since.description)]
-            return StepTransition(.unknown(tries, submit), (.stageUnknown, data))
-        case (.running(let tries), .interrupted(let reason)): return StepTransition(.waiting(tries, .resume, reason))
-        case (.running(let tries), .takenUp):
-            return StepTransition(.waiting(tries, .at(time), WaitReason(.interrupted)))
-        case (.waiting(let tries, let wake, let reason), .takenUp):
+            return StepTransition(.unknown(attempt, submit), (.stageUnknown, data))
+        case (.running(let attempt), .interrupted(let reason)):
+            return StepTransition(.waiting(attempt, .resume, reason))
+        case (.running(let attempt), .takenUp):
+            return StepTransition(.waiting(attempt, .at(time), WaitReason(.interrupted)))
+        case (.waiting(let attempt, let wake, let reason), .takenUp):
             let isHastened = wake == .resume || reason.kind.endsWithResume && wake.time.map { $0 > time } ?? true
-            return StepTransition(isHastened ? .waiting(tries, .at(time), reason) : self)
+            return StepTransition(isHastened ? .waiting(attempt, .at(time), reason) : self)
         case (_, .takenUp): return StepTransition(self)
         case (_, .clockSet(let shift)): return StepTransition(shifted(by: shift))
-        case (.unknown(let tries, _), .resolved):
-            return StepTransition(.waiting(tries, .resume, WaitReason(.interrupted)))
+        case (.unknown(let attempt, _), .resolved):
+            return StepTransition(.waiting(attempt, .resume, WaitReason(.interrupted)))
         case (.unknown, .abandoned(let failure)), (.pending, .refused(let failure)):
             return StepTransition(.failed(failure), (.stageFailed, ["error": failure.json]))
         case (.pending, .skipped): return StepTransition(.skipped, (.stageSkipped, [:]))
@@ -91,45 +92,45 @@ extension StepState {
     }
 
     private static func afterFailure(
-        _ failed: AttemptFailure, _ policy: RetryPolicy, _ random: Double, tries before: AttemptState,
+        _ failed: AttemptFailure, _ policy: RetryPolicy, _ random: Double, attempt before: AttemptState,
         at time: Timestamp
     ) -> StepTransition {
         let error: JSONObject = ["error": failed.failure.json]
-        var tries = failed.progressed ? before.progressed : before
-        let since = tries.failingSince ?? time
-        tries.failingSince = since
+        var attempt = failed.progressed ? before.progressed : before
+        let since = attempt.failingSince ?? time
+        attempt.failingSince = since
         switch failed.kind {
         case .definite: return StepTransition(.failed(failed.failure), (.stageFailed, error))
         case .secret:
             let reason = WaitReason(.secret, detail: failed.failure.title)
-            return StepTransition(.waiting(tries, .resume, reason), (.attemptFailed, error))
+            return StepTransition(.waiting(attempt, .resume, reason), (.attemptFailed, error))
         case .held(let kind):
             let wake = WakeCondition.at(time + max(failed.retryAfter ?? .zero, .milliseconds(10)))
             let reason = WaitReason(kind, detail: failed.failure.title)
             return StepTransition(.waiting(before, wake, reason), (.stageWaiting, data(of: wake, reason)))
-        case .answered: tries.failures += 1
-        case .silent: tries.noResponseCount += 1
+        case .answered: attempt.failures += 1
+        case .silent: attempt.noResponseCount += 1
         }
         let delay = max(
             failed.pause,
             policy.delay(
-                afterFailures: tries.failures + tries.noResponseCount, floor: failed.retryAfter, random: random))
+                afterFailures: attempt.failures + attempt.noResponseCount, floor: failed.retryAfter, random: random))
         let limit = since + policy.duration
         // What the service itself asks to wait for is waited for, once: it is not tried in vain meanwhile.
         let isOverdue = failed.retryAfter == nil ? time + delay > limit : time > limit
-        if failed.kind == .answered, tries.failures >= policy.attempts || isOverdue {
+        if failed.kind == .answered, attempt.failures >= policy.attempts || isOverdue {
             return StepTransition(.failed(failed.failure), (.attemptFailed, error), (.stageFailed, error))
         }
         if isOverdue {
             // The next owner starts with a fresh allowance: the network was away, the service refused nothing.
             let reason = WaitReason(.noAnswer, detail: failed.failure.title)
-            let rested = AttemptState(number: tries.number)
+            let rested = AttemptState(number: attempt.number)
             return StepTransition(.waiting(rested, .resume, reason), (.attemptFailed, error))
         }
         let kind: WaitReason.Kind = failed.retryAfter == nil ? .retry : .refused
         let (wake, reason) = (WakeCondition.at(time + delay), WaitReason(kind, detail: failed.failure.title))
         return StepTransition(
-            .waiting(tries, wake, reason), (.attemptFailed, error), (.stageWaiting, data(of: wake, reason)))
+            .waiting(attempt, wake, reason), (.attemptFailed, error), (.stageWaiting, data(of: wake, reason)))
     }
 }
 
@@ -138,14 +139,14 @@ extension StepState {
     /// length of its author's, is woken at the earlier of the two and sees for itself.
     fileprivate func shifted(by shift: Duration) -> StepState {
         switch self {
-        case .running(let tries): return .running(tries.shifted(by: shift))
-        case .waiting(let tries, let wake, let reason):
+        case .running(let attempt): return .running(attempt.shifted(by: shift))
+        case .waiting(let attempt, let wake, let reason):
             let moved = wake.shifted(by: shift)
             let isEarlier = moved.time.map { new in wake.time.map { new < $0 } ?? true } ?? false
-            return .waiting(tries.shifted(by: shift), reason.kind != .time || isEarlier ? moved : wake, reason)
-        case .unknown(let tries, let submit):
+            return .waiting(attempt.shifted(by: shift), reason.kind != .time || isEarlier ? moved : wake, reason)
+        case .unknown(let attempt, let submit):
             let moved = UnknownSubmit(key: submit.key, since: submit.since + shift, reason: submit.reason)
-            return .unknown(tries.shifted(by: shift), moved)
+            return .unknown(attempt.shifted(by: shift), moved)
         case .pending, .succeeded, .failed, .cancelled, .skipped: return self
         }
     }
@@ -153,9 +154,9 @@ extension StepState {
 
 extension AttemptState {
     fileprivate func shifted(by shift: Duration) -> AttemptState {
-        var tries = self
-        tries.failingSince = failingSince.map { $0 + shift }
-        return tries
+        var attempt = self
+        attempt.failingSince = failingSince.map { $0 + shift }
+        return attempt
     }
 }
 

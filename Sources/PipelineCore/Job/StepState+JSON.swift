@@ -6,9 +6,10 @@ extension StepState {
     public var detail: JSON {
         switch self {
         case .pending, .cancelled, .skipped: .null
-        case .running(let tries): ["tries": tries.json]
-        case .waiting(let tries, let wake, let reason): ["tries": tries.json, "wake": wake.json, "reason": reason.json]
-        case .unknown(let tries, let submit): ["tries": tries.json, "submit": submit.json]
+        case .running(let attempt): ["tries": attempt.json]
+        case .waiting(let attempt, let wake, let reason):
+            ["tries": attempt.json, "wake": wake.json, "reason": reason.json]
+        case .unknown(let attempt, let submit): ["tries": attempt.json, "submit": submit.json]
         case .succeeded(let captures): .object(captures)
         case .failed(let failure): failure.json
         }
@@ -21,17 +22,17 @@ extension StepState {
         case .cancelled: self = .cancelled
         case .skipped: self = .skipped
         case .running:
-            guard let tries = AttemptState(json: detail["tries"]) else { return nil }
-            self = .running(tries)
+            guard let attempt = AttemptState(json: detail["tries"]) else { return nil }
+            self = .running(attempt)
         case .waiting:
-            guard let tries = AttemptState(json: detail["tries"]), let wake = WakeCondition(json: detail["wake"]),
+            guard let attempt = AttemptState(json: detail["tries"]), let wake = WakeCondition(json: detail["wake"]),
                 let reason = WaitReason(json: detail["reason"])
             else { return nil }
-            self = .waiting(tries, wake, reason)
+            self = .waiting(attempt, wake, reason)
         case .unknown:
-            guard let tries = AttemptState(json: detail["tries"]), let submit = UnknownSubmit(json: detail["submit"])
+            guard let attempt = AttemptState(json: detail["tries"]), let submit = UnknownSubmit(json: detail["submit"])
             else { return nil }
-            self = .unknown(tries, submit)
+            self = .unknown(attempt, submit)
         case .succeeded:
             guard let captures = detail.object else { return nil }
             self = .succeeded(captures)

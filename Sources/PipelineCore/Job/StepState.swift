@@ -48,10 +48,10 @@ public enum StepState: Sendable, Hashable {
         }
     }
 
-    /// The tries of a step that has begun and not ended.
-    public var tries: AttemptState? {
+    /// The attempt of a step that has begun and not ended.
+    public var attempt: AttemptState? {
         switch self {
-        case .running(let tries), .waiting(let tries, _, _), .unknown(let tries, _): tries
+        case .running(let attempt), .waiting(let attempt, _, _), .unknown(let attempt, _): attempt
         case .pending, .succeeded, .failed, .cancelled, .skipped: nil
         }
     }

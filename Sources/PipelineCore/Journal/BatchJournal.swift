@@ -80,7 +80,7 @@ public struct FailureGroup: Sendable, Hashable {
     public let message: String
     /// Where the row of the first stands, `FILE:LINE`; nil for items whose rows are right.
     public var place: String?
-    /// Whether any of them was begun, so that it can be begun anew.
+    /// Whether any of them was begun, so that it can be begun again.
     public var wasBegun = true
 
     public init(stage: String?, code: String, count: Int, example: String, message: String) {

@@ -3,5 +3,5 @@ public enum OwnerSignal: Sendable, Hashable {
     /// Somebody began to watch the job on a terminal, or with nil all jobs of the owner.
     case watched(JobID?)
     /// Somebody attends to a job of the pipeline: what its delays hold back may begin.
-    case fellBack(pipeline: String)
+    case delaysReset(pipeline: String)
 }

@@ -59,7 +59,7 @@ public struct NotificationRecord: Sendable, Hashable {
     /// Whether it is still to be sent.
     public var isOpen: Bool { state == .planned || state == .due }
 
-    /// The longest time between two tries.
+    /// The longest time between two attempts.
     package static let longestDelay = Duration.seconds(900)
 
     /// Whether its time has come. No try waits longer than ``longestDelay``: when one seems to, the clock

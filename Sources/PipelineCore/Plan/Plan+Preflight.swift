@@ -2,7 +2,7 @@ import JSONPath
 
 extension JobStart {
     /// The first value that an expression gives and that is wrong, of those that are known.
-    fileprivate func objection(to checks: [SettingCheck], in source: SourceText) -> StepFailure? {
+    fileprivate func preflight(to checks: [SettingCheck], in source: SourceText) -> StepFailure? {
         for check in checks where knows(check.references) {
             guard let mistake = check.mistake(in: known) else { continue }
             let position = source.position(at: check.range.start)
@@ -22,13 +22,13 @@ extension Plan {
     /// What makes a job fail for sure, as far as it is known when it starts; nil for nothing.
     ///
     /// Only stages that will run are asked, and whose failure ends the job.
-    public func objection(at start: JobStart) async -> StepFailure? {
+    public func preflight(at start: JobStart) async -> StepFailure? {
         if let mistake = mistake(at: start) { return mistake }
         var start = start
         for stage in certainStages where stage.continuesOnFailure.constant == false {
             start.isFirstStage = stage.needs.isEmpty
             let failure =
-                stage.forEach == nil ? await stage.stage.objection(start) : await itemObjection(to: stage, at: start)
+                stage.forEach == nil ? await stage.stage.preflight(start) : await itemPreflight(to: stage, at: start)
             if var failure {
                 failure.place = failure.place ?? stage.place
                 return failure
@@ -39,14 +39,14 @@ extension Plan {
 
     /// What makes an item of a stage fail for sure, of items that are known when the job starts: two of them that write
     /// one file, too.
-    private func itemObjection(to stage: PlannedStage, at start: JobStart) async -> StepFailure? {
+    private func itemPreflight(to stage: PlannedStage, at start: JobStart) async -> StepFailure? {
         var writers: [String: Int] = [:]
         for (index, item) in (items(of: stage, at: start) ?? []).enumerated() {
             var start = start
             start.known.item = item
             start.known.index = index
             start.known.itemIsOwn = true
-            if var failure = await stage.stage.objection(start) {
+            if var failure = await stage.stage.preflight(start) {
                 failure.title = "item \(index) of stage '\(stage.id)': \(failure.title)"
                 return failure
             }
@@ -74,9 +74,9 @@ extension Plan {
 
     /// The first duration, size, number or boolean that an expression gives and that is wrong, as far as it is known.
     public func mistake(at start: JobStart) -> StepFailure? {
-        if let failure = start.objection(to: checks, in: definition.source) { return failure }
+        if let failure = start.preflight(to: checks, in: definition.source) { return failure }
         for stage in certainStages + finally.filter({ $0.condition == nil }) {
-            if let failure = start.objection(to: stage.checks, in: definition.source) { return failure }
+            if let failure = start.preflight(to: stage.checks, in: definition.source) { return failure }
         }
         return nil
     }

@@ -39,7 +39,7 @@ public final class PlannedStage: Sendable {
     public let expires: ExpiryDefinition?
     /// The stage that is run again for fresh captures; one of `needs`.
     public let renews: String?
-    /// Whether running it again for fresh captures asks after what it began, instead of beginning it anew.
+    /// Whether running it again for fresh captures asks after what it began, instead of beginning it again.
     public let keepsSubmit: Bool
     /// Whether it also waits for a good moment when no person waits.
     public let discretionary: Setting<Bool>

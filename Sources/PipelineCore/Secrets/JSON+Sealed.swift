@@ -27,7 +27,7 @@ extension JSON {
         }
     }
 
-    /// The value with each string and number made anew; a name of a member is changed like a string.
+    /// The value with each string and number made again; a name of a member is changed like a string.
     func mapped(string: (String) -> JSON, number: (JSONNumber) -> JSON) -> JSON {
         switch self {
         case .null, .bool: self

@@ -8,8 +8,8 @@ public struct AnyStage: Sendable {
     public let cancel: @Sendable ([UInt8]?, any StageHost) async -> StageFailure?
     /// Calls ``Stage/preview(in:)``.
     public let preview: @Sendable (PreviewScope) async -> StagePreview
-    /// Calls ``Stage/objection(at:)``.
-    public let objection: @Sendable (JobStart) async -> StepFailure?
+    /// Calls ``Stage/preflight(at:)``.
+    public let preflight: @Sendable (JobStart) async -> StepFailure?
     /// Calls ``Stage/target(at:)``.
     public let target: @Sendable (JobStart) -> String?
 
@@ -37,7 +37,7 @@ public struct AnyStage: Sendable {
         resume = { bytes, host in await call.resume(bytes, host) }
         cancel = { bytes, host in await call.cancel(bytes, host) }
         preview = { scope in await stage.preview(in: scope) }
-        objection = { start in await stage.objection(at: start) }
+        preflight = { start in await stage.preflight(at: start) }
         target = { start in stage.target(at: start) }
         self.first = first.map { first in
             { @Sendable scope, folders in first(scope, folders).flatMap { try? coding.encode($0) } }
@@ -59,7 +59,7 @@ public struct AnyStage: Sendable {
         self.resume = resume
         cancel = other.cancel
         preview = other.preview
-        objection = other.objection
+        preflight = other.preflight
         target = other.target
         first = other.first
         work = other.work

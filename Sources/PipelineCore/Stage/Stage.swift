@@ -20,7 +20,7 @@ public protocol Stage: Sendable {
 
     /// What makes the stage fail for sure, as far as it is known when a job starts: then the job does not start, and
     /// nothing is spent. Nothing is sent for it; nil for nothing.
-    func objection(at start: JobStart) async -> StepFailure?
+    func preflight(at start: JobStart) async -> StepFailure?
 
     /// The file that the stage writes, as far as it is known when a job starts; nil for none, and while it is not known.
     func target(at start: JobStart) -> String?
@@ -32,7 +32,7 @@ public protocol Stage: Sendable {
 extension Stage {
     public func preview(in scope: PreviewScope) async -> StagePreview { StagePreview() }
 
-    public func objection(at start: JobStart) async -> StepFailure? { nil }
+    public func preflight(at start: JobStart) async -> StepFailure? { nil }
 
     public func target(at start: JobStart) -> String? { nil }
 

@@ -45,7 +45,7 @@ extension StageContext {
     /// before `sending`, `sending` before the first byte, `submitted` together with the captures.
     ///
     /// Nothing happens between the first two, so that they share a transaction: a crash that finds neither has sent
-    /// nothing, as one that finds an intent, and the key is made anew from the same parts.
+    /// nothing, as one that finds an intent, and the key is made again from the same parts.
     ///
     /// - Parameters:
     ///   - body: what is sent, for the digest that is kept.

@@ -10,7 +10,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// How many answers may fail since the last progress before the step fails.
     public var attempts: Int
-    /// How long tries may go on failing since the last progress.
+    /// How long attempts may go on failing since the last progress.
     public var duration: Duration
     /// The delay before the first repetition.
     public var delay: Duration
@@ -36,7 +36,7 @@ public struct RetryPolicy: Sendable, Hashable {
         self.statuses = statuses
     }
 
-    /// The delay after the given number of failed tries in a row (from 1).
+    /// The delay after the given number of failed attempts in a row (from 1).
     ///
     /// `floor` is a server's Retry-After (RFC 9110, section 10.2.3): never less than it, spread only upward.
     /// `random` is uniform in 0..<1.

@@ -15,7 +15,7 @@ public struct TraceIdentity: Sendable, Hashable {
     /// The span of the job as a whole; `run` counts how often it was taken up again after its end, from 1.
     public func jobSpan(run: Int = 1) -> String { spanID("job\(Self.suffix(run))") }
 
-    /// The span of a step; `run` counts how often it was begun anew, from 1.
+    /// The span of a step; `run` counts how often it was begun again, from 1.
     public func stepSpan(_ step: StepKey, run: Int = 1) -> String {
         spanID("step/\(step.stage)/\(step.item.map { "\($0)" } ?? "")\(Self.suffix(run))")
     }

@@ -69,7 +69,7 @@ public actor ResumeRateLimiter: BackgroundGate {
         return ledger
     }
 
-    /// After the clock was set the ledger is made of the rows anew: times of the old clock mean nothing any more.
+    /// After the clock was set the ledger is made of the rows again: times of the old clock mean nothing any more.
     private func forgetOldClock() {
         let now = clock.reading
         defer { reading = now }

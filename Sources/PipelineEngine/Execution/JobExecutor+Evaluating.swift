@@ -11,7 +11,7 @@ extension JobExecutor {
     func host(for key: StepKey, _ stage: PlannedStage, _ step: StepRecord) -> StepHost {
         let facts = StageFacts(
             job: snapshot.record.id, jobKey: snapshot.record.key, pipeline: snapshot.record.pipeline, step: key,
-            attempt: step.state.tries?.number ?? 1, started: step.started ?? ports.clock.now,
+            attempt: step.state.attempt?.number ?? 1, started: step.started ?? ports.clock.now,
             deadline: state.table.deadline(of: key), folders: snapshot.record.folders,
             overwrites: options.overwrites || snapshot.record.overwrites, retry: state.table.policy(of: key, stage),
             outlook: outlook(of: key, stage), isAttended: state.interactivity == .attended, place: stage.place,

@@ -49,7 +49,7 @@ public actor JobScheduler {
         case stop(SuspensionCause?)
     }
 
-    struct Standing {
+    struct Entry {
         /// What to go on with; nil while this process does not own the job.
         var parked: ParkedJob?
         /// Nil while it is parked.
@@ -71,7 +71,7 @@ public actor JobScheduler {
     private let jobs: any JobSource
     private let clock: any WallClock
     private let limits: Limits
-    var standings: [JobID: Standing] = [:]
+    var entries: [JobID: Entry] = [:]
     var queue = WakeQueue()
     private var ready: [JobID] = []
     /// Whether something expires of a job that has become ready since they were last put in order.
@@ -130,7 +130,7 @@ public actor JobScheduler {
                 for message in mailbox.takeAll() { receive(message, &group) }
                 openReady(&group)
                 armTimer(&group)
-                let counts = Counts(jobs: standings.count, driven: drives)
+                let counts = Counts(jobs: entries.count, driven: drives)
                 counted.withLock { $0 = counts }
             }
             alarm?.alarm.stop()
@@ -138,19 +138,19 @@ public actor JobScheduler {
     }
 
     private var isDone: Bool {
-        drives == 0 && ready.isEmpty && (stopping != nil || isClosed && standings.isEmpty)
+        drives == 0 && ready.isEmpty && (stopping != nil || isClosed && entries.isEmpty)
     }
 
     private func receive(_ message: Message, _ group: inout DiscardingTaskGroup) {
         checkClock()
         switch message {
         case .adopt(let drive):
-            standings[drive.job] = Standing(activity: .opening)
+            entries[drive.job] = Entry(activity: .opening)
             drives += 1
             openings += 1
             group.addTask { await self.work(drive.job) { () throws(JournalFailure) in drive } }
         case .take(let job):
-            guard standings[job] == nil else { return }
+            guard entries[job] == nil else { return }
             add(job)
         case .knock(let job): knocked(job)
         case .attention(let attention): attended(attention)
@@ -172,7 +172,7 @@ public actor JobScheduler {
         guard now.shift(since: reading) != nil else { return }
         alarm?.alarm.stop()
         alarm = nil
-        for (job, standing) in standings where standing.activity == nil {
+        for (job, entry) in entries where entry.activity == nil {
             queue.put(job, earliest: now.time, latest: now.time)
         }
     }
@@ -181,28 +181,28 @@ public actor JobScheduler {
 
     private func add(_ job: JobID) {
         guard stopping == nil, !isClosed else { return }
-        standings[job] = Standing()
+        entries[job] = Entry()
         enqueue(job)
     }
 
     private func knocked(_ job: JobID) {
-        guard let standing = standings[job] else { return add(job) }
-        switch standing.activity {
+        guard let entry = entries[job] else { return add(job) }
+        switch entry.activity {
         case .driven(let drive): drive.checkInbox()
         case .opening, .queued: break
         case nil:
             queue.remove(job)
             return enqueue(job)
         }
-        standings[job]?.isKnocked = true
+        entries[job]?.isKnocked = true
     }
 
     /// Has the job run as soon as there is room for it.
     func enqueue(_ job: JobID) {
-        guard stopping == nil, standings[job] != nil else { return }
-        standings[job]?.activity = .queued
+        guard stopping == nil, entries[job] != nil else { return }
+        entries[job]?.activity = .queued
         ready.append(job)
-        if standings[job]?.parked?.mustActBefore != nil { isPressed = true }
+        if entries[job]?.parked?.mustActBefore != nil { isPressed = true }
     }
 
     private func openReady(_ group: inout DiscardingTaskGroup) {
@@ -211,14 +211,14 @@ public actor JobScheduler {
         if isPressed, room < ready.count { putPressedFirst() }
         isPressed = false
         for job in ready.prefix(room) {
-            guard let standing = standings[job] else { continue }
-            standings[job]?.activity = .opening
-            standings[job]?.isKnocked = false
+            guard let entry = entries[job] else { continue }
+            entries[job]?.activity = .opening
+            entries[job]?.isKnocked = false
             drives += 1
             openings += 1
             group.addTask { [jobs, stopping] in
                 await self.work(job) { () throws(JournalFailure) in
-                    guard let parked = standing.parked else { return try await jobs.takeUp(job) }
+                    guard let parked = entry.parked else { return try await jobs.takeUp(job) }
                     let drive = try await jobs.unpark(parked)
                     if let stopping { drive.obey(stopping) }
                     return drive
@@ -230,7 +230,7 @@ public actor JobScheduler {
 
     /// Where not all that are due may be driven, those of which something expires come first, the earliest before all.
     private func putPressedFirst() {
-        func limit(_ job: JobID) -> Timestamp? { standings[job]?.parked?.mustActBefore }
+        func limit(_ job: JobID) -> Timestamp? { entries[job]?.parked?.mustActBefore }
         let pressed = ready.enumerated().compactMap { place, job in limit(job).map { (limit: $0, place: place) } }
         guard !pressed.isEmpty else { return }
         let first = pressed.sorted { ($0.limit, $0.place) < ($1.limit, $1.place) }.map { ready[$0.place] }
@@ -270,10 +270,10 @@ public actor JobScheduler {
 
     private func opened(_ drive: Engine.JobHandle) {
         openings -= 1
-        standings[drive.job]?.activity = .driven(drive)
-        if standings[drive.job]?.isKnocked == true { drive.checkInbox() }
-        for attention in standings[drive.job]?.attentions ?? [] { drive.take(attention) }
-        standings[drive.job]?.attentions = []
+        entries[drive.job]?.activity = .driven(drive)
+        if entries[drive.job]?.isKnocked == true { drive.checkInbox() }
+        for attention in entries[drive.job]?.attentions ?? [] { drive.take(attention) }
+        entries[drive.job]?.attentions = []
         if let stopping { drive.obey(stopping) }
     }
 
@@ -283,14 +283,14 @@ public actor JobScheduler {
         _ job: JobID, _ result: Result<JobEnd?, JournalFailure>, _ parked: ParkedJob?, _ again: Timestamp?
     ) {
         drives -= 1
-        guard let standing = standings[job] else { return }
+        guard let entry = entries[job] else { return }
         switch result {
         case .success(.parked(let time)):
-            standings[job]?.activity = nil
-            standings[job]?.parked = parked
+            entries[job]?.activity = nil
+            entries[job]?.parked = parked
             if case .suspend? = stopping {
                 reopen(job)
-            } else if standing.isKnocked {
+            } else if entry.isKnocked {
                 enqueue(job)
             } else if let time {
                 park(job, until: time, slack: limits.slack)
@@ -306,15 +306,15 @@ public actor JobScheduler {
 
     /// Forgets a job that is not owned here any more, or takes it up again at a time.
     private func retake(_ job: JobID, at time: Timestamp?) {
-        standings[job] = nil
+        entries[job] = nil
         guard let time else { return }
-        standings[job] = Standing()
+        entries[job] = Entry()
         park(job, until: time, slack: limits.slack)
     }
 
     private func park(_ job: JobID, until time: Timestamp, slack: Duration) {
-        guard standings[job] != nil else { return }
-        standings[job]?.activity = nil
+        guard entries[job] != nil else { return }
+        entries[job]?.activity = nil
         // A wait of seconds is not stretched by one: at most a tenth.
         let tenth = Duration.seconds(max(0, (time - clock.now).seconds) / 10)
         queue.put(job, earliest: time, latest: time + min(slack, tenth))
@@ -335,8 +335,8 @@ public actor JobScheduler {
         stopping = stop
         alarm?.alarm.stop()
         ready = []
-        for (job, standing) in standings {
-            switch standing.activity {
+        for (job, entry) in entries {
+            switch entry.activity {
             case .driven(let drive): drive.obey(stop)
             case .opening: break
             case .queued, nil: if case .suspend = stop { reopen(job) }
@@ -346,9 +346,9 @@ public actor JobScheduler {
 
     /// Has a parked job run once more, to suspend it: what that takes only its own law knows.
     private func reopen(_ job: JobID) {
-        guard standings[job]?.parked != nil else { return }
+        guard entries[job]?.parked != nil else { return }
         queue.remove(job)
-        standings[job]?.activity = .queued
+        entries[job]?.activity = .queued
         ready.append(job)
     }
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A JSON Web Token (RFC 7519) that is signed here (RFC 7515, compact serialization), anew before it ends.
+/// A JSON Web Token (RFC 7519) that is signed here (RFC 7515, compact serialization), again before it ends.
 public struct SignedToken: Sendable, Hashable {
     /// How it is signed (RFC 7518, section 3.1; EdDSA by RFC 8037, section 3.1, with Ed25519).
     public enum Algorithm: String, Sendable, Hashable, CaseIterable {

@@ -29,7 +29,7 @@ struct ResponseHeadParser {
         guard bytes <= Self.maximumHeadBytes else { return .invalid("its head is too large") }
         let text = Self.trimmed(line)
         // Behind the final head there are trailers only: a server could write one that looks like a status line, and the
-        // answer would begin anew behind a body that has been received.
+        // answer would begin again behind a body that has been received.
         if !isInHead, !isFinalSeen, text.starts(with: "HTTP/".utf8) { return beginHead(text) }
         if line.allSatisfy({ $0 == 13 || $0 == 10 }) { return isInHead ? endHead() : .more }
         guard let field = Self.field(text) else { return .more }

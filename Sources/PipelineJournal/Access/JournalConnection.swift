@@ -7,7 +7,7 @@ package typealias SQLValues = SQLiteValues
 
 /// A connection to a database that has the journal's tables. Statements are written once, in the SQL that SQLite and
 /// PostgreSQL share, for all databases; what differs stands in the connections and in who owns jobs.
-package protocol JournalConnection: AnyObject {
+package protocol JournalConnection: AnyObject, SendableMetatype {
     associatedtype Row: SQLRow
     associatedtype OwnerRows: JournalOwners where OwnerRows.Connection == Self
 
@@ -39,7 +39,7 @@ package protocol JournalOwners: Sendable {
 
     /// Returns whether the owner of a row's columns `boot` and `lease_until` keeps its jobs.
     func isLiving(_ owner: OwnerID, boot: String, until: Int64) -> Bool
-    /// Writes the owner's lease anew.
+    /// Writes the owner's lease again.
     func renew(_ owner: OwnerID, on connection: Connection) throws(JournalFailure)
     /// Returns whether an owner that seemed dead is, and keeps it from coming back until the transaction has ended.
     func isGone(_ owner: OwnerID, on connection: Connection) throws(JournalFailure) -> Bool

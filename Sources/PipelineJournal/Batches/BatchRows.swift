@@ -239,7 +239,7 @@ extension JobRows {
                 ["batch": batch, "state": state.rawValue]
             ) { row in (number: row.int("number"), key: row.text("key")) }
             for (number, key) in numbers where keys?.contains(key) ?? true {
-                // What had not ended goes on; what had begins anew.
+                // What had not ended goes on; what had begins again.
                 try run(
                     """
                     UPDATE items SET state = 'pending', attempt = CASE WHEN state = 'failed' OR state = 'cancelled'

@@ -8,7 +8,7 @@ import PipelineSQLite
 ///
 /// It is bounded by the bytes that it takes on the disk: the least recently used responses go first. Each response is
 /// stored in one small transaction, which a power cut may undo, but never in half. What can't be read or written counts
-/// as not there. A damaged database is begun anew.
+/// as not there. A damaged database is begun again.
 ///
 /// The file is named by the version of its schema. A program removes the files of earlier versions; there is nothing to
 /// migrate.

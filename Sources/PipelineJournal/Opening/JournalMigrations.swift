@@ -155,7 +155,7 @@ enum JournalMigrations {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// Pushes: `new` until the step was woken for it, `void` once the step began anew; the row stays, so that a
+    /// Pushes: `new` until the step was woken for it, `void` once the step began again; the row stays, so that a
     /// repetition is known.
     private static let pushes = """
         CREATE TABLE pushes (

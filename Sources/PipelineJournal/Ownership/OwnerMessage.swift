@@ -10,7 +10,7 @@ enum OwnerMessage: Sendable, Equatable {
     /// A person watches the job, or any, on a terminal of the other owner's.
     case attend(OwnerID, JobID?)
     /// A person attends to a job of the pipeline: its delays fell back.
-    case fellBack(pipeline: String)
+    case delaysReset(pipeline: String)
     /// The journal has something new of a watched job.
     case changed(JobID)
     /// What a journal does not keep of a watched job: progress, estimates.
@@ -21,7 +21,7 @@ enum OwnerMessage: Sendable, Equatable {
         case .inbox(let job): job?.text ?? " "
         case .watch(let owner, let job): "watch \(owner.text) \(job?.text ?? "*")"
         case .attend(let owner, let job): "attend \(owner.text) \(job?.text ?? "*")"
-        case .fellBack(let pipeline): "fellback \(pipeline)"
+        case .delaysReset(let pipeline): "fellback \(pipeline)"
         case .changed(let job): "changed \(job.text)"
         case .event(let event): event.json.text
         }
@@ -35,7 +35,7 @@ enum OwnerMessage: Sendable, Equatable {
             self = .watch(OwnerID(words[1]), words[2] == "*" ? nil : JobID(words[2]))
         case "attend" where words.count == 3:
             self = .attend(OwnerID(words[1]), words[2] == "*" ? nil : JobID(words[2]))
-        case "fellback" where words.count == 2: self = .fellBack(pipeline: words[1])
+        case "fellback" where words.count == 2: self = .delaysReset(pipeline: words[1])
         case "changed" where words.count == 2: self = .changed(JobID(words[1]))
         case _ where text.hasPrefix("{"):
             let event = (try? JSON.parse(text)).flatMap(JobEvent.init(json:))

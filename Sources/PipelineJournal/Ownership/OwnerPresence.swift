@@ -130,7 +130,7 @@ final class OwnerPresence: Sendable {
             }
         case .watch(let other, let job): watch(other, job)
         case .attend(let other, let job): if attend(other, job) { tell(OwnerSignal.watched(job)) }
-        case .fellBack(let pipeline): tell(OwnerSignal.fellBack(pipeline: pipeline))
+        case .delaysReset(let pipeline): tell(OwnerSignal.delaysReset(pipeline: pipeline))
         case .changed(let job): tell(.changed(job))
         case .event(let event): tell(.event(event))
         }

@@ -104,7 +104,7 @@ final class PostgresHub: Sendable {
         case .watch(let other, let job): watchers.add(other, job, at: clock.now)
         case .attend(let other, let job):
             if attendants.add(other, job, at: clock.now) { tell(OwnerSignal.watched(job)) }
-        case .fellBack(let pipeline): tell(OwnerSignal.fellBack(pipeline: pipeline))
+        case .delaysReset(let pipeline): tell(OwnerSignal.delaysReset(pipeline: pipeline))
         case .changed(let job): tell(JournalSignal.changed(job))
         case .event(let event): tell(JournalSignal.event(event))
         }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// What a call wrote is committed when it returns. Calls of many jobs share a transaction. A process lives, for the others,
 /// while the lease of its row has not run out by the database's clock; it is renewed every third of its length, and
-/// each write of a job names owner and epoch. A commit whose answer was lost is settled by a token, never sent twice.
+/// each write of a job names owner and epoch. A commit whose answer was lost is reconciled by a token, never sent twice.
 /// While the database is away a worker waits, a command gives up after its patience.
 package final class PostgresJournal: DatabaseJournal, JournalOverview, MetricsJournal, TraceJournal {
     /// The name under which this process owns jobs.
@@ -76,13 +76,13 @@ package final class PostgresJournal: DatabaseJournal, JournalOverview, MetricsJo
     public static func place(of text: String) -> String { PostgresAddress(text).description }
 
     private static func check(_ address: PostgresAddress) throws(JournalFailure) {
-        let standing: PostgresSchema.Standing
+        let found: PostgresSchema.Version
         do throws(PostgresError) {
-            standing = try PostgresSchema.standing(of: try PostgresConnection(address, name: "pipeline"))
+            found = try PostgresSchema.version(of: try PostgresConnection(address, name: "pipeline"))
         } catch {
             throw JournalFailure(error, at: address)
         }
-        switch standing {
+        switch found {
         case .missing:
             throw .other("\(address.description) has no journal yet; make it with 'pipeline journal migrate'")
         case .at(let version) where version < PostgresSchema.steps.count:
@@ -181,7 +181,7 @@ extension PostgresJournal {
             throw error
         }
         for case .resume(let record) in changes where record.charge == .attended {
-            hub.tellAll(.fellBack(pipeline: record.pipeline))
+            hub.tellAll(.delaysReset(pipeline: record.pipeline))
         }
     }
 

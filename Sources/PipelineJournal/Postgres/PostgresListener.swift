@@ -32,7 +32,7 @@ final class PostgresListener: Sendable {
     private let wakeup: (reading: Int32, writing: Int32)
     /// Gets each message that came, with the owner it is for; nil for everybody.
     private let receive: @Sendable (OwnerID?, String) -> Void
-    /// Called every five seconds, more or less, and when the connection was made anew.
+    /// Called every five seconds, more or less, and when the connection was made again.
     private let look: @Sendable () -> Void
     private let interval: Int32
 

@@ -9,7 +9,7 @@ enum PostgresSchema {
     static let steps: [(name: String, sql: String)] = [("v1", version1)]
 
     /// How a database stands to the steps that this program knows.
-    enum Standing {
+    enum Version {
         case missing
         case at(Int)
     }
@@ -41,7 +41,7 @@ enum PostgresSchema {
             + "INSERT INTO versions (number, name) VALUES (\(index + 1), '\(steps[index].name)');"
     }
 
-    static func standing(of connection: PostgresConnection) throws(PostgresError) -> Standing {
+    static func version(of connection: PostgresConnection) throws(PostgresError) -> Version {
         let there = try connection.query("SELECT to_regclass('\(name).versions') IS NOT NULL AS there")
         guard there.row(0).flag("there") else { return .missing }
         let found = try connection.query("SELECT coalesce(max(number), 0)::BIGINT AS last FROM \(name).versions")
@@ -56,7 +56,7 @@ enum PostgresSchema {
             // One program at a time, until its transaction has ended.
             try connection.execute("SELECT pg_advisory_xact_lock(\(lock))")
             var version = 0
-            if case .at(let number) = try standing(of: connection) { version = number }
+            if case .at(let number) = try Self.version(of: connection) { version = number }
             guard version < steps.count else {
                 try connection.execute("ROLLBACK")
                 return done

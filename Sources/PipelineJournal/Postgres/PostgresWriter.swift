@@ -234,7 +234,7 @@ extension PostgresWriter {
         return found == token
     }
 
-    /// The connection, made anew if need be, with the process's row, which must be there before the first token.
+    /// The connection, made again if need be, with the process's row, which must be there before the first token.
     private func connected(_ link: inout Link) throws(PostgresError) -> PostgresConnection {
         if let connection = link.connection, connection.loss == nil { return connection }
         link.connection = nil

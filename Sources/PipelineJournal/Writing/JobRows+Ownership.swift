@@ -44,7 +44,7 @@ extension JobRows {
         Set(try all("SELECT id FROM jobs WHERE owner = :owner", ["owner": owner.text]) { JobID($0.text("id")) })
     }
 
-    /// Writes the owner's lease anew.
+    /// Writes the owner's lease again.
     func keep(_ owner: OwnerID) throws(JournalFailure) {
         try owners.renew(owner, on: connection)
     }

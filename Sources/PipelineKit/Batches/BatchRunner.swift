@@ -277,7 +277,7 @@ public struct BatchRunner: Sendable {
         if let known = try await journal.jobs(JobQuery(key: key)).first?.snapshot {
             item.job = known.record.id
             let phase = known.phase(isOwned: false)
-            // An end that the row does not know yet came before its owner could tell; one that it knows begins anew.
+            // An end that the row does not know yet came before its owner could tell; one that it knows begins again.
             if phase == .succeeded || phase == .unknown || phase.isEnded && known.ended != item.ended {
                 try await conclude(&item)
                 return nil
@@ -294,7 +294,7 @@ public struct BatchRunner: Sendable {
             id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: job.record.folders.output,
             overwrites: options.overwrites)
         record.item = BatchItem(batch: lease.job, key: item.key)
-        if let failure = await full.objection(to: record) {
+        if let failure = await full.preflight(to: record) {
             item.state = .failed
             item.ended = SystemClock().now
             item.failure = ItemFailure(stage: nil, failure: failure)

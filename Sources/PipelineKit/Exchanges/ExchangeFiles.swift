@@ -142,7 +142,7 @@ public final class ExchangeFiles: ExchangeLog {
         return Int(lseek(descriptor, 0, SEEK_CUR))
     }
 
-    /// Writes the file anew with what is kept of it.
+    /// Writes the file again with what is kept of it.
     private func cut(_ job: JobID) {
         let path = path(of: job)
         var stages: [String?] = []

@@ -88,13 +88,13 @@ public struct JobDraft: Sendable {
     /// What would make the job fail for sure after it has spent uploads and submits; nil for nothing that is known yet.
     ///
     /// - Parameter written: what earlier jobs of the pipeline wrote at a path.
-    public func objection(
+    public func preflight(
         to record: JobRecord, written: @escaping @Sendable (String) async -> [WrittenFile] = { _ in [] }
     ) async -> StepFailure? {
         var known = known
         known.job = Scope.Job(id: record.id.text, key: record.key, started: record.started, item: record.item?.key)
         return shown(
-            await plan.objection(
+            await plan.preflight(
                 at: JobStart(known: known, folders: record.folders, overwrites: record.overwrites, written: written)))
     }
 

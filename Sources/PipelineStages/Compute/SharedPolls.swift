@@ -3,7 +3,7 @@ import Synchronization
 
 /// Brings the polls of many jobs together, of all jobs of the process, so that one list request asks for all that are due.
 ///
-/// Nothing of it is kept: a process that starts again asks anew.
+/// Nothing of it is kept: a process that starts again asks again.
 public final class SharedPolls: Sendable {
     /// What a list said of the jobs that were asked for, by their ids; those that it does not name are missing.
     typealias Entries = [String: ServiceResponse]

@@ -53,7 +53,7 @@ extension DownloadRun {
                 on: judged(arrival), of: arrival.rendered, in: context)
         else { return }
         startAgain()
-        // The bytes that moved began the count of the engine anew each time.
+        // The bytes that moved began the count of the engine again each time.
         let count = (checkpoint.refusals ?? 0) + 1
         let goesOn = allowsRetry && count < context.facts.retry.attempts
         checkpoint.refusals = goesOn ? count : nil
@@ -157,7 +157,7 @@ extension DownloadRun {
     private func name(
         _ part: PartFile, _ path: String, _ verified: DownloadCheckpoint.Verified
     ) async throws(StageFailure) {
-        if let failure = OutputPath.objection(to: path) { throw definite(failure.title, hint: failure.hint) }
+        if let failure = OutputPath.preflight(to: path) { throw definite(failure.title, hint: failure.hint) }
         let renaming = try reading(path) { () throws(FileFailure) in try part.rename(to: path, replaces: replaces) }
         if renaming == .nameTaken {
             guard try reading(path, { () throws(FileFailure) in try FileComparison.isEqual(part, to: path) }) else {

@@ -13,7 +13,7 @@ extension DownloadRun {
     /// other is found to be different when the download has come, which then waits as a part.
     mutating func recognise() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint>? {
         guard let path = checkpoint.target else { return nil }
-        if let failure = OutputPath.objection(to: path) { throw definite(failure.title, hint: failure.hint) }
+        if let failure = OutputPath.preflight(to: path) { throw definite(failure.title, hint: failure.hint) }
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
         if status.st_mode & S_IFMT == S_IFDIR {

@@ -126,7 +126,7 @@ extension DownloadRun {
     private func move(
         _ source: String, to target: String, isSingle: Bool, _ part: PartFile, _ files: [WrittenFile]
     ) throws(StageFailure) {
-        if let failure = OutputPath.objection(to: target) { throw definite(failure.title, hint: failure.hint) }
+        if let failure = OutputPath.preflight(to: target) { throw definite(failure.title, hint: failure.hint) }
         try reading(target) { () throws(FileFailure) in try Folder.make(Folder.containing(target)) }
         let renaming = try reading(target) { () throws(FileFailure) in
             try NameChange(from: source, to: target, isFolder: !isSingle).perform(replaces: replaces)

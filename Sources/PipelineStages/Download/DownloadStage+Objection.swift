@@ -11,8 +11,8 @@ import PipelineCore
 extension DownloadStage {
     /// A place that can't be written to; or a file that has the name already and may not be replaced: what is known of
     /// it beforehand says whether it is the one that is wanted.
-    func objection(at start: JobStart) async -> StepFailure? {
-        if let failure = start.objection(toWriting: to) { return failure }
+    func preflight(at start: JobStart) async -> StepFailure? {
+        if let failure = start.preflight(toWriting: to) { return failure }
         guard select == nil, let path = takenPath(at: start) else { return nil }
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }

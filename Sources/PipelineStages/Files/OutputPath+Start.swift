@@ -11,7 +11,7 @@ import PipelineCore
 extension OutputPath {
     /// Why a file can't be put where something else than a file stands, or a link to that: such a thing may have no end,
     /// or wait for a reader. Nil for a file, a folder (which other checks are about) and a place where nothing is.
-    static func objection(to path: String) -> StepFailure? {
+    static func preflight(to path: String) -> StepFailure? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         let kind: String
@@ -37,11 +37,11 @@ extension JobStart {
 
     /// Why nothing can be written where a `to` leads: known now, and not only when all that comes before has been paid
     /// for. Nil when the folder, or the nearest above it that exists, takes files.
-    func objection(toWriting to: Template) -> StepFailure? {
+    func preflight(toWriting to: Template) -> StepFailure? {
         var folder: String
         switch place(of: to) {
         case .file(let path):
-            if let failure = OutputPath.objection(to: path) { return failure }
+            if let failure = OutputPath.preflight(to: path) { return failure }
             folder = Folder.containing(path)
         case .folder(let path): folder = path
         case nil: return nil

@@ -36,7 +36,7 @@ enum ResultFile {
         _ part: PartFile, as written: WrittenFile, keepsPart: Bool, replaces: Bool = false,
         in context: StageContext<Checkpoint>
     ) async throws(StageFailure) {
-        if var failure = OutputPath.objection(to: written.path) {
+        if var failure = OutputPath.preflight(to: written.path) {
             failure.place = context.facts.place
             throw .definite(failure)
         }
@@ -124,7 +124,7 @@ extension StageContext {
         }
         do throws(StepFailure) {
             if case .file(let path) = try OutputPath(text, in: facts.folders.output) {
-                if let failure = OutputPath.objection(to: path) { throw failure }
+                if let failure = OutputPath.preflight(to: path) { throw failure }
                 return path
             }
         } catch {

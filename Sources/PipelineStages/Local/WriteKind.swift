@@ -54,7 +54,7 @@ struct WriteStage: Stage {
         return .finished(["path": .string(written.path)])
     }
 
-    func objection(at start: JobStart) async -> StepFailure? { start.objection(toWriting: to) }
+    func preflight(at start: JobStart) async -> StepFailure? { start.preflight(toWriting: to) }
 
     private func bytes(in context: StageContext<Checkpoint>) async throws(StageFailure) -> [UInt8] {
         switch content {

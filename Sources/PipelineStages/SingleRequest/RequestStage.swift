@@ -45,9 +45,9 @@ struct RequestStage: Stage {
         }
     }
 
-    func objection(at start: JobStart) async -> StepFailure? {
-        if case .file(let file, _) = definition.body, let failure = start.objection(toReading: file) { return failure }
-        return to.flatMap(start.objection(toWriting:))
+    func preflight(at start: JobStart) async -> StepFailure? {
+        if case .file(let file, _) = definition.body, let failure = start.preflight(toReading: file) { return failure }
+        return to.flatMap(start.preflight(toWriting:))
     }
 
     private func sent(in context: Context) async throws(StageFailure) -> JSONObject {

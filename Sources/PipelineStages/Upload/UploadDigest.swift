@@ -10,7 +10,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// The SHA-256 of a file that is sent from its beginning to its end, over all tries: each byte is taken in once, as it is
+/// The SHA-256 of a file that is sent from its beginning to its end, over all attempts: each byte is taken in once, as it is
 /// read for sending, and what was made out so far goes into the checkpoint.
 ///
 /// Fed on the transport's thread and asked by the stage.

@@ -3,13 +3,13 @@ import PipelineCore
 
 extension UploadStage {
     /// A file that is not there or can't be read, where its path is known before anything is sent.
-    func objection(at start: JobStart) async -> StepFailure? { start.objection(toReading: file) }
+    func preflight(at start: JobStart) async -> StepFailure? { start.preflight(toReading: file) }
 }
 
 extension JobStart {
     /// Why a local file that a template names can't be sent; nil while its path is not known, and where a stage before may
     /// still make it.
-    func objection(toReading file: Template) -> StepFailure? {
+    func preflight(toReading file: Template) -> StepFailure? {
         guard isFirstStage, knows(file.references) else { return nil }
         do throws(EvaluationFailure) {
             _ = try LocalSource(file, at: SourceRange(start: 0, end: 0), in: known)

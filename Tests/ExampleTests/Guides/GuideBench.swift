@@ -38,7 +38,7 @@ struct GuideBench {
 
     var state: String { folder + "/.local/state/pipeline" }
 
-    /// Follows the page, and compares what each command prints. With `RECORD=1` the page is written anew where it differs.
+    /// Follows the page, and compares what each command prints. With `RECORD=1` the page is written again where it differs.
     func follow(_ page: GuidePage) async throws {
         let answers = try await answers(to: page)
         var wrong: [(old: Range<Int>, new: [String])] = []

@@ -5,7 +5,7 @@ import PipelineKit
 import PipelineTestKit
 import Testing
 
-/// The references are what the program's own tables say; `RECORD=1` writes them anew.
+/// The references are what the program's own tables say; `RECORD=1` writes them again.
 @Suite("Reference pages") struct ReferencePageTests {
     private static let folder = ExampleTests.root.path + "/Sources/PipelineKit/PipelineKit.docc"
 

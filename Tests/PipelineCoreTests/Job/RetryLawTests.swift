@@ -7,10 +7,10 @@ import Testing
     private let now = Samples.now
 
     private func next(
-        _ tries: AttemptState, _ failed: AttemptFailure, _ policy: RetryPolicy, after seconds: Int = 0,
+        _ attempt: AttemptState, _ failed: AttemptFailure, _ policy: RetryPolicy, after seconds: Int = 0,
         random: Double = 1
     ) throws -> StepState {
-        try StepState.running(tries).apply(.tryFailed(failed, policy, random: random), at: now + .seconds(seconds))
+        try StepState.running(attempt).apply(.tryFailed(failed, policy, random: random), at: now + .seconds(seconds))
             .state
     }
 
@@ -22,14 +22,15 @@ import Testing
 
     /// The states that one failure after the other leads to, each woken at its time.
     private func run(_ kinds: [AttemptFailure.Kind], _ policy: RetryPolicy) throws -> [StepState] {
-        var tries = AttemptState()
+        var attempt = AttemptState()
         var time = now
         var states: [StepState] = []
         for kind in kinds {
-            let state = try StepState.running(tries).apply(.tryFailed(failed(kind), policy, random: 1), at: time).state
+            let state = try StepState.running(attempt).apply(.tryFailed(failed(kind), policy, random: 1), at: time)
+                .state
             states.append(state)
             guard case .waiting(let waiting, .at(let wake), _) = state else { break }
-            tries = waiting.next
+            attempt = waiting.next
             time = wake
         }
         return states
@@ -41,7 +42,7 @@ import Testing
         #expect(states.map(\.name) == [.waiting, .waiting, .waiting, .failed])
     }
 
-    @Test("tries without an answer are never counted, only their time is")
+    @Test("attempt without an answer are never counted, only their time is")
     func noResponseCount() throws {
         let policy = RetryPolicy(attempts: 2, duration: .seconds(100), delay: .seconds(30), factor: 1)
         let states = try run(Array(repeating: .silent, count: 9), policy)
@@ -54,8 +55,8 @@ import Testing
     @Test("when the time for silence is over the job is suspended for want of a network")
     func noNetwork() throws {
         let policy = RetryPolicy(attempts: 1, duration: .seconds(60))
-        let tries = AttemptState(number: 7, noResponseCount: 6, failingSince: now)
-        let state = try next(tries, failed(.silent), policy, after: 60)
+        let attempt = AttemptState(number: 7, noResponseCount: 6, failingSince: now)
+        let state = try next(attempt, failed(.silent), policy, after: 60)
         guard case .waiting(_, .resume, let reason) = state else { return #expect(Bool(false), "\(state)") }
         #expect(reason.kind == .noAnswer)
     }
@@ -67,7 +68,7 @@ import Testing
         #expect(state.name == .failed)
     }
 
-    @Test("silent tries do not use up the attempts of answers")
+    @Test("silent attempt do not use up the attempts of answers")
     func mixed() throws {
         let states = try run([.silent, .silent, .answered, .silent, .answered], RetryPolicy(attempts: 2))
         #expect(states.map(\.name) == [.waiting, .waiting, .waiting, .waiting, .failed])
@@ -104,7 +105,7 @@ import Testing
         let worn = AttemptState(number: 9, failures: 4, noResponseCount: 7, failingSince: now + .seconds(-86_399))
         let state = try next(worn, failed(.answered, progressed: true), RetryPolicy(attempts: 2))
         let expected = AttemptState(number: 9, failures: 1, noResponseCount: 0, failingSince: now)
-        #expect(state.tries == expected)
+        #expect(state.attempt == expected)
         let running = try StepState.running(worn).apply(.progressed, at: now).state
         #expect(running == .running(AttemptState(number: 9)))
     }
@@ -138,7 +139,7 @@ import Testing
     @Test("a missing secret counts nothing and waits for a person")
     func secret() throws {
         let state = try next(AttemptState(number: 3), failed(.secret), RetryPolicy(attempts: 1))
-        guard case .waiting(let tries, .resume, let reason) = state else { return #expect(Bool(false), "\(state)") }
-        #expect(tries.failures == 0 && tries.noResponseCount == 0 && reason.kind == .secret)
+        guard case .waiting(let attempt, .resume, let reason) = state else { return #expect(Bool(false), "\(state)") }
+        #expect(attempt.failures == 0 && attempt.noResponseCount == 0 && reason.kind == .secret)
     }
 }

@@ -5,12 +5,12 @@ import PipelineCore
 enum Samples {
     static let now = Timestamp(milliseconds: 1_790_000_000_000)
     static let failure = StepFailure("the service was busy", hint: "wait", status: 503)
-    static let tries = AttemptState(number: 2, failures: 1, noResponseCount: 1, failingSince: now + .seconds(-10))
+    static let attempt = AttemptState(number: 2, failures: 1, noResponseCount: 1, failingSince: now + .seconds(-10))
     static let lost = UnknownSubmit(key: "k", since: now, reason: "the answer was lost")
 
     static let states: [StepState] = [
-        .pending, .running(tries), .waiting(tries, .at(now + .seconds(5)), WaitReason(.retry, detail: "busy")),
-        .unknown(tries, lost), .succeeded(["id": "7"]), .failed(failure), .cancelled, .skipped,
+        .pending, .running(attempt), .waiting(attempt, .at(now + .seconds(5)), WaitReason(.retry, detail: "busy")),
+        .unknown(attempt, lost), .succeeded(["id": "7"]), .failed(failure), .cancelled, .skipped,
     ]
 
     static let moreStates: [StepState] = [

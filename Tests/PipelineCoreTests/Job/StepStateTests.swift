@@ -86,7 +86,7 @@ import Testing
             let state = StepState.waiting(AttemptState(number: 4), .at(Samples.now), WaitReason(kind))
             let woken = try state.apply(.woken, at: Samples.now).state
             let isNew = [.retry, .refused, .interrupted, .noAnswer, .secret, .renewal].contains(kind)
-            #expect(woken.tries?.number == (isNew ? 5 : 4), "\(kind)")
+            #expect(woken.attempt?.number == (isNew ? 5 : 4), "\(kind)")
         }
     }
 

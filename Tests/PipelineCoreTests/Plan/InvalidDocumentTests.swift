@@ -3,7 +3,7 @@ import JSONPath
 import PipelineCore
 import Testing
 
-/// A folder for each wrong document, with the whole report that people get to see. `RECORD=1` writes the reports anew.
+/// A folder for each wrong document, with the whole report that people get to see. `RECORD=1` writes the reports again.
 @Suite("Invalid documents")
 struct InvalidDocumentTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -8,7 +8,7 @@ import Testing
 struct DownloadObjectionTests {
     private let folder = TransferFolder()
 
-    private func objection(
+    private func preflight(
         _ more: String, overwrites: Bool = false, stage: String = "", captured: [String: [String]] = [:]
     ) async throws -> String? {
         let plan = try TransferBench.plan(
@@ -18,7 +18,7 @@ struct DownloadObjectionTests {
         let known = Scope(
             inputs: ["file": .string("old")], job: Scope.Job(id: "1", key: "k", started: .epoch),
             baseFolder: folder.path)
-        let failure = await plan.objection(at: JobStart(known: known, folders: folders, overwrites: overwrites))
+        let failure = await plan.preflight(at: JobStart(known: known, folders: folders, overwrites: overwrites))
         if let failure { #expect(failure.place?.hasPrefix("test.json:") == true) }
         return failure?.title
     }
@@ -27,43 +27,43 @@ struct DownloadObjectionTests {
     func taken() async throws {
         folder.write("old.txt", Array("old".utf8))
         let taken = "a file is at \(folder.path)/old.txt already, and is not replaced"
-        #expect(try await objection(#""to": "old.txt""#) == taken)
-        #expect(try await objection(#""to": "${{ inputs.file }}.txt""#) == taken)
-        #expect(try await objection(#""to": "new.txt""#) == nil)
-        #expect(try await objection(#""to": "./""#) == nil)
-        #expect(try await objection(#""to": "old.txt", "overwrite": true"#) == nil)
-        #expect(try await objection(#""to": "old.txt""#, overwrites: true) == nil)
-        #expect(try await objection(#""to": "old.txt", "unpack": "zip""#)?.hasPrefix("something is at") == true)
+        #expect(try await preflight(#""to": "old.txt""#) == taken)
+        #expect(try await preflight(#""to": "${{ inputs.file }}.txt""#) == taken)
+        #expect(try await preflight(#""to": "new.txt""#) == nil)
+        #expect(try await preflight(#""to": "./""#) == nil)
+        #expect(try await preflight(#""to": "old.txt", "overwrite": true"#) == nil)
+        #expect(try await preflight(#""to": "old.txt""#, overwrites: true) == nil)
+        #expect(try await preflight(#""to": "old.txt", "unpack": "zip""#)?.hasPrefix("something is at") == true)
     }
 
     @Test("but does when what is known of it agrees, or is not yet known")
     func verified() async throws {
         folder.write("old.txt", Array("old".utf8))
         let digest = TransferFolder.sha256(Array("old".utf8))
-        #expect(try await objection(#""to": "old.txt", "verify": { "sha256": "\#(digest)" }"#) == nil)
+        #expect(try await preflight(#""to": "old.txt", "verify": { "sha256": "\#(digest)" }"#) == nil)
         let other = TransferFolder.sha256([])
         let different = "a different file is at \(folder.path)/old.txt already, and is not replaced"
-        #expect(try await objection(#""to": "old.txt", "verify": { "sha256": "\#(other)" }"#) == different)
-        #expect(try await objection(#""to": "old.txt", "verify": { "size": 4 }"#) == different)
-        #expect(try await objection(#""to": "old.txt", "verify": { "header": "X-Sum" }"#) == nil)
+        #expect(try await preflight(#""to": "old.txt", "verify": { "sha256": "\#(other)" }"#) == different)
+        #expect(try await preflight(#""to": "old.txt", "verify": { "size": 4 }"#) == different)
+        #expect(try await preflight(#""to": "old.txt", "verify": { "header": "X-Sum" }"#) == nil)
         let later = #""to": "old.txt", "verify": { "sha256": "${{ stages.a.sum }}" }"#
-        #expect(try await objection(later, captured: ["a": ["sum"]]) == nil)
+        #expect(try await preflight(later, captured: ["a": ["sum"]]) == nil)
         let name = #""to": "${{ stages.a.name ?? 'old.txt' }}""#
-        #expect(try await objection(name, captured: ["a": ["name"]]) == nil)
+        #expect(try await preflight(name, captured: ["a": ["name"]]) == nil)
     }
 
     @Test("but does when the stage may be skipped, or its failure ends nothing")
     func skipped() async throws {
         folder.write("old.txt", Array("old".utf8))
-        #expect(try await objection(#""to": "old.txt""#, stage: #", "when": "inputs.file == 'x'""#) == nil)
-        #expect(try await objection(#""to": "old.txt""#, stage: #", "continueOnFailure": true"#) == nil)
+        #expect(try await preflight(#""to": "old.txt""#, stage: #", "when": "inputs.file == 'x'""#) == nil)
+        #expect(try await preflight(#""to": "old.txt""#, stage: #", "continueOnFailure": true"#) == nil)
     }
 
     @Test("when two items that are known write one file, or one of them can't be written")
     func items() async throws {
         folder.write("b.txt", Array("old".utf8))
         func found(_ to: String, _ items: String) async throws -> String? {
-            try await objection(#""to": "\#(to)""#, stage: #", "forEach": "split('\#(items)', ',')""#)
+            try await preflight(#""to": "\#(to)""#, stage: #", "forEach": "split('\#(items)', ',')""#)
         }
         #expect(
             try await found("new.txt", "a,b") == "items 0 and 1 of stage 'move' would both write \(folder.path)/new.txt"
@@ -87,7 +87,7 @@ struct DownloadObjectionTests {
                 """)
             let known = Scope(job: Scope.Job(id: "1", key: "k", started: .epoch), baseFolder: folder.path)
             let folders = JobFolders(document: folder.path, output: folder.path)
-            return await plan.objection(at: JobStart(known: known, folders: folders, overwrites: false))?.title
+            return await plan.preflight(at: JobStart(known: known, folders: folders, overwrites: false))?.title
         }
         #expect(
             try await failure("")

@@ -238,7 +238,7 @@ struct ResumableSessionTests {
         }
     }
 
-    /// Each time the bytes were kept anew, the answers before were forgotten.
+    /// Each time the bytes were kept again, the answers before were forgotten.
     @Test("ends where bytes are kept, lost and kept again")
     func lostAndKept() {
         var session = resumed()

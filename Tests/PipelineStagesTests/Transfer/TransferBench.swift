@@ -64,7 +64,7 @@ final class TransferBench {
         }
     }
 
-    /// One try; a process that died before starts anew with what the journal has.
+    /// One try; a process that died before starts again with what the journal has.
     @discardableResult func resume(
         crash: (CrashPoint, Int)? = nil
     ) async -> Result<StageOutcome<[UInt8]>, StageFailure> {

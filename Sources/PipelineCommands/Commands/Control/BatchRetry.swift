@@ -13,7 +13,7 @@ struct BatchRetry {
         self.hasStage = hasStage
     }
 
-    /// The batch, and the items to begin anew, nil for all that failed; nil for a job of its own.
+    /// The batch, and the items to begin again, nil for all that failed; nil for a job of its own.
     func batch(in journal: Workspace.Journal) async throws -> (job: OwnedJob, items: [String]?)? {
         if found.snapshot.batch != nil {
             if hasStage {
@@ -23,7 +23,7 @@ struct BatchRetry {
             }
             return (found, item.map { [$0] })
         }
-        // Its row is the batch's: begun anew by itself, the batch would not know of it.
+        // Its row is the batch's: begun again by itself, the batch would not know of it.
         guard let own = found.snapshot.record.item, !hasStage,
             let batch = try await journal.jobs(JobQuery(prefix: own.batch.text)).first
         else { return nil }

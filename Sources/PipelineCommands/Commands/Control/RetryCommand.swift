@@ -88,7 +88,7 @@ struct RetryCommand: WorkspaceCommand {
         return ExitStatus.combined(statuses)
     }
 
-    /// The jobs to begin anew, each once.
+    /// The jobs to begin again, each once.
     private func chosen(in journal: Workspace.Journal) async throws -> [OwnedJob] {
         var chosen: [OwnedJob] = []
         for name in jobs { chosen.append(try await JobName(name).find(in: journal)) }
@@ -104,7 +104,7 @@ struct RetryCommand: WorkspaceCommand {
         return chosen
     }
 
-    /// What to begin anew of a job: what failed, or everything from a stage on.
+    /// What to begin again of a job: what failed, or everything from a stage on.
     private static func decide(
         _ found: OwnedJob, _ plans: PlanCache, from: String?
     ) async throws -> JobContinuation {

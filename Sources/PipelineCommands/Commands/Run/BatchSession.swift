@@ -17,7 +17,7 @@ struct BatchSession {
 
     // MARK: Going on
 
-    /// Goes on with a batch that nobody owns; with `retries` the items that failed begin anew, those of the keys if any
+    /// Goes on with a batch that nobody owns; with `retries` the items that failed begin again, those of the keys if any
     /// are named.
     func resume(
         _ found: OwnedJob, secretInputs assignments: [String], retries: Bool = false, keys: [String]? = nil,

@@ -49,7 +49,7 @@ struct DrivingOptions: ParsableArguments {
     }
 }
 
-/// The values of a job's secret inputs, given anew.
+/// The values of a job's secret inputs, given again.
 struct SecretInputOptions: ParsableArguments {
     @Option(
         name: [.customShort("i"), .customLong("input")],

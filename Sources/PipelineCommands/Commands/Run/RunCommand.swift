@@ -96,11 +96,11 @@ struct RunCommand: WorkspaceCommand {
             overwrites: driving.overwrite)
         try await session.checkSecrets(of: draft.plan, for: record)
         let earlier = JobQuery(pipeline: record.pipeline, limit: 100, isBrief: true)
-        let objection = await draft.objection(to: record) { path in
+        let preflight = await draft.preflight(to: record) { path in
             let jobs = (try? await journal.jobs(earlier)) ?? []
             return jobs.flatMap(\.snapshot.files).filter { $0.path == path }
         }
-        if let failure = objection { throw CommandError(.invalid, failure) }
+        if let failure = preflight { throw CommandError(.invalid, failure) }
         if driving.detach {
             let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
             try await engine.submit(record, plan: draft.plan)

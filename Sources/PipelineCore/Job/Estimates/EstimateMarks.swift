@@ -118,7 +118,7 @@ package struct EstimateMarks: Sendable {
             data: data)
     }
 
-    /// The time left of the whole job. As a promise it moves when something is known anew, not as time passes.
+    /// The time left of the whole job. As a promise it moves when something is known again, not as time passes.
     func jobEstimate(of table: JobTable, _ watch: ResumeWatch, isPromise: Bool = false) -> JobEstimate? {
         JobEstimate(
             table.snapshot, plan: table.plan, samples: samples, at: table.moment.time, words: { steps[$0]?.words },

@@ -4,7 +4,7 @@ import PipelineCore
 ///
 /// Checkpoints that version 0.1.0 wrote are read too, see `UploadCheckpoint+Flat.swift`.
 struct UploadCheckpoint: Sendable, Equatable {
-    /// The file as it was when the upload began; nil when the next attempt begins anew, with whatever is there then.
+    /// The file as it was when the upload began; nil when the next attempt begins again, with whatever is there then.
     var source: SourceFingerprint?
     var terms = UploadTerms()
     var progress = UploadProgress()

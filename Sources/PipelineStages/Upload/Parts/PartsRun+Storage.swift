@@ -51,7 +51,7 @@ extension PartsRun {
         return nil
     }
 
-    /// The upload is no longer there: because it was complete, when the object is, else it is made anew.
+    /// The upload is no longer there: because it was complete, when the object is, else it is made again.
     mutating func afterLoss(
         _ response: HTTPExchangeResponse, _ rendered: RenderedRequest
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint>? {

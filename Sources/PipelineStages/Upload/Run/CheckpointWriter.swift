@@ -32,7 +32,7 @@ struct CheckpointWriter {
     /// - Parameter countsBytes: true when what was handed over has come to something.
     mutating func commit(countsBytes: Bool, captures: JSONObject? = nil) async throws(StageFailure) {
         let moved = countsBytes ? takeMoved() : BytesMoved()
-        // Something came of it: what is counted in a row begins anew.
+        // Something came of it: what is counted in a row begins again.
         if countsBytes { (checkpoint.progress.held, checkpoint.progress.doubts) = (0, 0) }
         context.mustAct(before: checkpoint.progress.keptUntil)
         try await context.commit(checkpoint, captures: captures, moved: moved)

@@ -93,7 +93,7 @@ struct UploadAttempt: Sendable {
     }
 
     /// The file is no longer the one of which a part was sent. What is at the service is removed there, and the next
-    /// attempt, which only a person can order, begins anew.
+    /// attempt, which only a person can order, begins again.
     func endAsChanged(_ writer: inout CheckpointWriter) async -> StageFailure {
         let isOpen = await context.hasOpenSubmit
         if !writer.checkpoint.phase.mayHaveEnded(hasOpenSubmit: isOpen, isStorage: stage.mode == .s3) {

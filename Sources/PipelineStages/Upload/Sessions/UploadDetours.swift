@@ -1,6 +1,6 @@
 /// Answers that lead back to where an upload was, and could do so for ever: so many are followed, and then no more.
 ///
-/// Bytes that are kept, lost and kept again lead nowhere either: only what never was there before begins the count anew.
+/// Bytes that are kept, lost and kept again lead nowhere either: only what never was there before begins the count again.
 struct UploadDetours: Sendable, Equatable {
     private(set) var count = 0
     private var farthest: Int64

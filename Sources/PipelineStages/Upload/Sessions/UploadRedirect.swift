@@ -28,7 +28,7 @@ struct UploadRedirect: Sendable, Equatable {
     mutating func take() -> String? { target.take() }
 
     /// A step after an answer, which decides nothing of the upload as long as it came from anywhere. That the upload is
-    /// gone is believed of a program's answer: it could never be made anew otherwise.
+    /// gone is believed of a program's answer: it could never be made again otherwise.
     func step(_ step: UploadStep, after response: HTTPExchangeResponse) -> UploadStep {
         guard target != nil else { return step }
         switch step {

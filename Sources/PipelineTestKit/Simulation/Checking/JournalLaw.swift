@@ -29,7 +29,7 @@ enum JournalLaw {
         if !after(old.state.name).contains(step.state.name) {
             found.append("step \(key) went from \(old.state.name.rawValue) to \(step.state.name.rawValue)")
         }
-        if let before = old.state.tries?.number, let now = step.state.tries?.number, now < before {
+        if let before = old.state.attempt?.number, let now = step.state.attempt?.number, now < before {
             found.append("step \(key) went back from try \(before) to \(now)")
         }
         // A clock that is set moves the time along, and changes nothing else.

@@ -66,7 +66,7 @@ public final class ModelServer: SimulatedService {
     /// Has something happen when a job begins, such as a callback at its end; nil for nothing.
     public func onBegin(_ hook: (@Sendable (RemoteJob) -> Void)?) { self.hook.withLock { $0 = hook } }
 
-    /// Starts the service anew: what was running begins again, what is kept on its disk stays.
+    /// Starts the service again: what was running begins again, what is kept on its disk stays.
     public func restart() {
         let now = simulation.now
         state.withLock { state in
