@@ -1,10 +1,9 @@
 package import PipelineCore
 import PipelineSQL
-import PipelineSQLite
 
-extension SQLiteJournal {
+extension DatabaseJournal {
     package func traceCursor(of job: JobID) async throws(JournalFailure) -> TraceCursor? {
-        try await reader.read { (reader) throws(JournalFailure) in
+        try await read { (reader) throws(JournalFailure) in
             try reader.first(
                 """
                 SELECT link, sequence, is_whole FROM traces JOIN jobs ON jobs.number = traces.job WHERE jobs.id = :job
@@ -18,13 +17,14 @@ extension SQLiteJournal {
     }
 
     package func keep(_ cursor: TraceCursor, of job: JobID) async throws(JournalFailure) {
-        try await writer.write { (rows) throws(JournalFailure) in
+        try await write { (rows) throws(JournalFailure) in
             // A link stays that of the start.
             try rows.run(
                 """
                 INSERT INTO traces (job, link, sequence, is_whole)
-                SELECT number, :link, :sequence, :is_whole FROM jobs WHERE id = :job
-                ON CONFLICT (job) DO UPDATE SET sequence = max(sequence, :sequence), is_whole = :is_whole
+                SELECT number, CAST(:link AS TEXT), :sequence, :is_whole FROM jobs WHERE id = :job
+                ON CONFLICT (job) DO UPDATE SET is_whole = excluded.is_whole, sequence = CASE
+                    WHEN traces.sequence > excluded.sequence THEN traces.sequence ELSE excluded.sequence END
                 """,
                 [
                     "job": job.text, "link": cursor.link?.text, "sequence": cursor.sequence,
@@ -34,7 +34,7 @@ extension SQLiteJournal {
     }
 
     package func openTraces(limit: Int) async throws(JournalFailure) -> [JobID] {
-        try await reader.read { (reader) throws(JournalFailure) in
+        try await read { (reader) throws(JournalFailure) in
             try reader.all(
                 """
                 SELECT jobs.id AS id FROM traces JOIN jobs ON jobs.number = traces.job

@@ -1,6 +1,6 @@
 package import PipelineCore
 
-extension SQLiteJournal {
+extension DatabaseJournal {
     package func page(_ query: JobPageQuery) async throws(JournalFailure) -> [OwnedJob] {
         try await overview { (reader) throws(JournalFailure) in try reader.page(query) }
     }
@@ -46,9 +46,9 @@ extension SQLiteJournal {
     }
 
     private func overview<Value: Sendable>(
-        _ body: @escaping @Sendable (inout OverviewReader) throws(JournalFailure) -> Value
+        _ body: @escaping @Sendable (inout OverviewReader<Connection>) throws(JournalFailure) -> Value
     ) async throws(JournalFailure) -> Value {
-        try await reader.read { (jobs) throws(JournalFailure) in
+        try await read { (jobs) throws(JournalFailure) in
             var reader = OverviewReader(jobs)
             return try body(&reader)
         }
