@@ -2,7 +2,7 @@
 //
 // libarchive's own headers bring the C library's structures along (`struct stat`, `struct timespec`). Swift takes one of
 // several modules for their origin and wants it imported by each file that reads a member; which one it takes hangs on
-// how files fall into batches. CArchive.c includes both headers, so that the compiler compares them.
+// how files fall into batches. CArchive.c includes both headers where it can, so that the compiler compares them.
 #ifndef PIPELINE_CARCHIVE_H
 #define PIPELINE_CARCHIVE_H
 
@@ -37,6 +37,9 @@ struct archive_entry;
 #define CARCHIVE_EXTRACT_TIME 0x0004
 #define CARCHIVE_EXTRACT_SECURE_SYMLINKS 0x0100
 #define CARCHIVE_EXTRACT_SECURE_NODOTDOT 0x0200
+
+// Opens the library, once a process; 0 where the machine has none: then nothing below may be called.
+int carchive_open(void);
 
 // Any archive.
 int archive_errno(struct archive *);

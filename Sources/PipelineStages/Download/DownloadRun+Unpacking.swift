@@ -102,6 +102,9 @@ extension DownloadRun {
         switch failure {
         case .stopped: return .stopped
         case .file(let failure): return local(failure)
+        // What was downloaded stays: once the library is there a resume goes on with it.
+        case .noLibrary:
+            return .definite(failure.stepFailure(checkpoint.target ?? part.path, place: context.facts.place))
         case .unknownForm, .damaged, .encrypted, .unsafe, .tooLarge, .tooMany:
             let step = failure.stepFailure(checkpoint.target ?? part.path, place: context.facts.place)
             startAgain()

@@ -13,6 +13,8 @@ enum UnpackFailure: Error, Sendable, Hashable {
     case tooMany(limit: Int)
     /// The disk refused.
     case file(FileFailure)
+    /// The machine has no libarchive.
+    case noLibrary
     /// The task was cancelled.
     case stopped
 
@@ -44,6 +46,10 @@ enum UnpackFailure: Error, Sendable, Hashable {
                 "\(path) is not unpacked: it has more than \(limit) entries",
                 hint: "without \"unpack\" it is kept as it came", place: place)
         case .file(let failure): failure.stepFailure(place: place)
+        case .noLibrary:
+            StepFailure(
+                "\(path) can't be unpacked: the library libarchive is not there",
+                hint: "install it: 'apt install libarchive13', on Fedora 'dnf install libarchive'", place: place)
         case .stopped: StepFailure("unpacking was stopped", place: place)
         }
     }

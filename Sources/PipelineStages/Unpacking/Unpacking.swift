@@ -35,6 +35,7 @@ struct Unpacking {
 
     /// Unpacks; when it throws, the folder is gone again. On return all of it is on the disk.
     func perform() throws(UnpackFailure) -> Result {
+        guard carchive_open() != 0 else { throw .noLibrary }
         guard mkdir(folder, 0o777) == 0 else { throw .file(.last("create the folder", folder)) }
         do throws(UnpackFailure) {
             // A symbolic link on the way to the folder is the user's own; the writer would refuse it.
