@@ -215,8 +215,8 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "PipelineKit", "PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath", "SelfieStudio",
-                "pipeline", "pipeline-daemon", "example-pipeline", "example-pipeline-daemon", "example-network",
+                "PipelineCommands", "PipelineKit", "PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath",
+                "SelfieStudio", "pipeline", "pipeline-daemon", "example-pipeline", "example-pipeline-daemon", "example-network",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -277,7 +277,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "PipelineCommandsTests",
-            dependencies: ["PipelineCommands", "PipelineKit", "PipelineCore", "JSONPath"],
+            dependencies: ["PipelineCommands", "PipelineKit", "PipelineCore", "JSONPath", "PipelineTestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "PipelineDaemonTests",

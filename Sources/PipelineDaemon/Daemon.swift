@@ -76,6 +76,13 @@ final class Daemon: Sendable {
         }
     }
 
+    private func controlServer() throws -> ControlServer {
+        ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) }) { [log] user in
+            let name = user.map { "user \($0)" } ?? "a user that the system does not name"
+            log.note("a connection of \(name) to the control socket was refused", level: .warning)
+        }
+    }
+
     /// Runs until a signal, or until there is nothing to do; throws when it can't begin.
     func run() async throws {
         try await journal.claimName()
@@ -86,8 +93,7 @@ final class Daemon: Sendable {
         let metrics = try await startMetrics()
         try await startDashboard()
         // A worker is asked through the journal alone: several may share a state folder.
-        let control =
-            claims == nil ? ControlServer(descriptor: try listeningSocket(), answer: { [self] in answer($0) }) : nil
+        let control = claims == nil ? try controlServer() : nil
         control?.start()
         for number in [SIGPIPE, SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
         let (wishes, wish) = AsyncStream<Void>.makeStream()

@@ -56,7 +56,7 @@ import Testing
 /// A folder and an engine for one example, in a time that runs a hundred times as fast.
 struct ExchangeBench {
     private let fixture: ExchangeFixture
-    private let folder: String
+    let folder: String
     private var input: String { folder + "/in" }
     private var results: String { folder + "/out" }
 
@@ -64,6 +64,7 @@ struct ExchangeBench {
         let end: JobEnd
         let warnings: [String]
         let failure: String?
+        let exchanges: [ExchangeRecord]
     }
 
     init(_ fixture: ExchangeFixture) throws {
@@ -104,10 +105,11 @@ struct ExchangeBench {
         let warnings = Mutex<[String]>([])
         let memory = MemoryJournal()
         let caller = Caller(fixture.callbacks, plan: draft.plan, journal: memory)
+        let log = KeptExchanges()
         var ports = EnginePorts(
             journal: memory, clock: HastyClock(), randomness: SystemRandomness(),
             secrets: SimulatedSecrets(fixture.secrets), files: DiskFiles(), crashProbe: NoCrashProbe(),
-            owner: OwnerID("test"), keyedHash: { "\($0.count)" },
+            exchanges: log, owner: OwnerID("test"), keyedHash: { "\($0.count)" },
             observe: { event in
                 caller.hear(event)
                 guard event.kind == .stageWarned, let message = event.data["message"]?.string else { return }
@@ -124,8 +126,15 @@ struct ExchangeBench {
         let failure = try await memory.snapshot(of: record.id)?.failure?.failure
         return Outcome(
             end: end, warnings: warnings.withLock { $0 },
-            failure: failure.map { "\($0.title) \($0.body ?? "") \($0.hint ?? "")" })
+            failure: failure.map { "\($0.title) \($0.body ?? "") \($0.hint ?? "")" }, exchanges: log.all)
     }
+}
+
+/// The exchanges of a run, in their order.
+private final class KeptExchanges: ExchangeLog {
+    private let records = Mutex<[ExchangeRecord]>([])
+    var all: [ExchangeRecord] { records.withLock { $0 } }
+    func append(_ record: ExchangeRecord, of job: JobID) { records.withLock { $0.append(record) } }
 }
 
 /// A service that calls back, once for each stage that waits for it, as the receiver of callbacks would take it.

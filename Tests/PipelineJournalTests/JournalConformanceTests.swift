@@ -74,6 +74,42 @@ struct JournalConformanceTests {
         #expect(try await journal.snapshot(of: id)?.pushes[.upload] == nil)
     }
 
+    @Test(
+        "keeps a callback that came early with what it is judged by, and wakes nothing for it before",
+        arguments: JournalKind.allCases)
+    func keepsEarlyCallbacks(kind: JournalKind) async throws {
+        let world = try await kind.makeWorld()
+        defer { world.remove() }
+        let journal = try world.open()
+        let id = JobSnapshot.example(3).record.id
+        let lease = try await journal.create(JobSnapshot.example(3), events: [], owner: owner)
+        let early = ["1", "2", "3"].enumerated().map { number, name in
+            Callback(
+                id: name, time: .at(Int64(number)), captures: ["text": .string(name)],
+                response: ["body": ["id": .string(name)]])
+        }
+        for callback in early { _ = try await journal.post(callback, to: .upload, of: id) }
+        var count = CallbackCount()
+        count.early = early
+        #expect(try await journal.inbox(of: id)?.pushes == [.upload: count])
+        try await journal.commit([.pushesTaken(.upload)], under: lease)
+        #expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
+        try await journal.commit(
+            [
+                .callbackJudged(.upload, id: "2", isMatch: true), .callbackJudged(.upload, id: "3", isMatch: false),
+            ], under: lease)
+        count = CallbackCount(waiting: 1, captures: ["text": "2"])
+        count.early = [early[0]]
+        #expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
+        try await journal.commit([.pushesTaken(.upload)], under: lease)
+        count.waiting = 0
+        count.taken = 1
+        #expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
+        #expect(try await !journal.post(early[2], to: .upload, of: id).isNew, "a repetition stays one")
+        try await journal.commit([.pushesVoided(.upload)], under: lease)
+        #expect(try await journal.snapshot(of: id)?.pushes[.upload] == nil)
+    }
+
     @Test("keeps a push once, and knows which ones a step was woken for", arguments: JournalKind.allCases)
     func keepsPushes(kind: JournalKind) async throws {
         let world = try await kind.makeWorld()

@@ -112,7 +112,8 @@ extension Scenario {
         """
 
     private static let callback = """
-        "callback": { "verify": { "token": "${{ secrets.TOKEN }}" }, "capture": { "value": "$.result.value" } }
+        "callback": { "verify": { "token": "${{ secrets.TOKEN }}" }, "match": "response.body.id == self.id",
+                        "capture": { "value": "$.result.value" } }
         """
 
     private static func compute(

@@ -70,22 +70,33 @@ final class World: Sendable {
         if scenario.isCalledBack { server.onBegin { [self] in callBack(at: $0) } }
     }
 
-    /// What a service does that sends its result when a job has ended, now and then twice.
+    /// What a service does that sends its result when a job has ended, now and then twice, and now and then before its
+    /// answer to the submit has arrived; a callback of another job may come to the same address then.
     private func callBack(at job: ModelServer.RemoteJob) {
         let random = simulation.randomness
         for _ in 0...random.number(in: 0...2) {
-            simulation.schedule(after: job.ends - job.begun + random.milliseconds(0...5000)) { [self] in
+            let isInstant = random.chance(0.3)
+            let delay = isInstant ? .zero : job.ends - job.begun
+            simulation.schedule(after: delay + random.milliseconds(0...(isInstant ? 20 : 5000))) { [self] in
                 SimulatedLane(simulation).start { [self] in
-                    let submits = recorder.job(record.id)?.submits ?? [:]
-                    guard let step = submits.first(where: { $0.value.key == job.tag })?.key else { return }
-                    let callback = Callback(
-                        id: job.id, time: simulation.now,
-                        captures: ["value": .string(ModelServer.output(of: job.input))])
-                    _ = try? await memory.post(callback, to: step, of: record.id)
-                    drive.withLock { $0 }?.checkInbox()
+                    await callBack(id: "another than \(job.id)", value: "another's", for: job)
+                    await callBack(id: job.id, value: ModelServer.output(of: job.input), for: job)
                 }
             }
         }
+    }
+
+    /// Keeps a callback as the receiver does: one whose 'match' can't be judged yet with what it is judged by.
+    private func callBack(id: String, value: String, for job: ModelServer.RemoteJob) async {
+        let submits = recorder.job(record.id)?.submits ?? [:]
+        guard let (step, submit) = submits.first(where: { $0.value.key == job.tag }) else { return }
+        let isEarly = submit.phase != .submitted
+        guard isEarly || id == job.id else { return }
+        let response: JSON = ["status": 200, "headers": [:], "body": ["id": .string(id)]]
+        let callback = Callback(
+            id: id, time: simulation.now, captures: ["value": .string(value)], response: isEarly ? response : nil)
+        _ = try? await memory.post(callback, to: step, of: record.id)
+        drive.withLock { $0 }?.checkInbox()
     }
 
     /// Starts a life of the program: it begins the job when the journal does not know it, else takes it up.

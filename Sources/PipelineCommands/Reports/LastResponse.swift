@@ -1,3 +1,4 @@
+import JSONPath
 import PipelineCore
 
 /// What a service said last to a step, shortened, and how old it is: for whoever asks why the step still waits.
@@ -16,9 +17,26 @@ struct LastResponse {
     /// One line: `last response 12 s ago: 200 {"state":"running"}`.
     func line(_ clock: TimeText) -> StyledText {
         let age = "last response \(clock.ago(record.started)):"
-        guard let answer = record.answer else { return "\(age) none, \(record.failure ?? "the connection broke")" }
-        let body = (answer.body.text ?? "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        let shortened = body.count > Self.length ? body.prefix(Self.length) + "…" : body[...]
-        return "\(age) \(answer.status) \(shortened.isEmpty ? "without text" : String(shortened))"
+        guard let answer = record.answer else { return "\(age) none, \(failure)" }
+        return "\(age) \(answer.status) \(body ?? "without text")"
+    }
+
+    /// `time` of its request, `age` in seconds, `status` and the start of its `body`, or `failure` where none came.
+    func json(_ clock: TimeText) -> JSON {
+        [
+            "time": .string(record.started.description),
+            "age": .number(JSONNumber(max(0, (clock.now - record.started).seconds))),
+            "status": record.answer.map { .number(JSONNumber($0.status)) } ?? .null, "body": JSON(body),
+            "failure": record.answer == nil ? .string(failure) : .null,
+        ]
+    }
+
+    private var failure: String { record.failure ?? "the connection broke" }
+
+    /// The start of the response's text, in one line; nil without any.
+    private var body: String? {
+        let text = (record.answer?.body.text ?? "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        if text.isEmpty { return nil }
+        return text.count > Self.length ? "\(text.prefix(Self.length))…" : text
     }
 }

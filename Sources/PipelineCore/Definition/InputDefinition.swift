@@ -8,7 +8,7 @@ package struct InputDefinition: Sendable {
         case file
         /// An array of paths: of single files, of a folder's, or of those that a pattern such as `in/*.jpg` finds.
         case files
-        /// An absolute http or https URL.
+        /// An absolute http or https URL: a text in a request; where a file is needed it is fetched first.
         case url
         case string, number, boolean
         /// Any JSON value.
@@ -28,7 +28,7 @@ package struct InputDefinition: Sendable {
 
     static let kindField = Field(
         "type", FieldType<Kind>.word("type of input"), required: true, examples: ["string"],
-        "What the value is; files is an array of paths: -i repeated, a folder, or a pattern such as in/*.jpg.")
+        "What the value is; files is an array of paths: -i repeated, a folder, or a pattern such as in/*.jpg. A url is sent on as text; where a file is needed it is fetched first.")
     static let fallbackField = Field("default", .json(.beforeInputs), "The value when none is given.")
     static let choicesField = Field(
         "enum", FieldType<[SourceLocation]>.array(of: FieldType<SourceLocation>.any, atLeast: 1), "The values allowed.")

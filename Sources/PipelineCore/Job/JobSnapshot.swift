@@ -63,6 +63,8 @@ package enum JournalChange: Sendable {
     case ended(Timestamp)
     /// The step was woken for all pushes that are there by now: what follows asks the service after them.
     case pushesTaken(StepKey)
+    /// A callback that came early was judged by the document's `match`, and is one for the step or is not.
+    case callbackJudged(StepKey, id: String, isMatch: Bool)
     /// The step begins again: earlier pushes were for what it was.
     case pushesVoided(StepKey)
     /// A person wants an ended job to go on.
@@ -78,7 +80,7 @@ extension JournalChange {
     package var endsOwnership: Bool {
         switch self {
         case .released, .ended: true
-        case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .pushesVoided,
+        case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .callbackJudged, .pushesVoided,
             .reopened, .notification, .measured:
             false
         }
@@ -132,6 +134,8 @@ extension JobSnapshot {
         case .pushesTaken(let key):
             guard let count = pushes[key] else { break }
             pushes[key] = CallbackCount(taken: count.all, captures: count.captures)
+            pushes[key]?.early = count.early
+        case .callbackJudged(let key, let id, let isMatch): pushes[key]?.judge(id, isMatch: isMatch)
         case .pushesVoided(let key): pushes[key] = nil
         case .notification(let record): notifications[record.id] = record
         case .resume, .sample, .measured: break

@@ -134,6 +134,23 @@ package struct JobTable: Sendable {
         for key in callbacks.keys where snapshot.hasCallback(key) {
             if let state = snapshot.steps[key]?.state { index.noteCallback(key, in: state) }
         }
+        judgeEarlyCallbacks(of: callbacks.keys)
+    }
+
+    /// Judges callbacks that came before the submit's response was kept, once it is: what `match` compares them with is
+    /// known then. The newest first: its values are those that count.
+    mutating func judgeEarlyCallbacks(of keys: some Collection<StepKey>) {
+        for key in keys where snapshot.submits[key]?.phase == .submitted {
+            guard let early = snapshot.pushes[key]?.early, !early.isEmpty else { continue }
+            let condition = plan.stage(key.stage)?.stage.callback?.condition
+            var scope = currentScope(for: key)
+            for callback in early.reversed() {
+                scope.response = callback.response.map(values.opened)
+                let isMatch = condition.map { (try? $0.evaluateCondition(in: scope)) == true } ?? true
+                record(.callbackJudged(key, id: callback.id, isMatch: isMatch))
+            }
+            if snapshot.hasCallback(key), let state = snapshot.steps[key]?.state { index.noteCallback(key, in: state) }
+        }
     }
 
     /// How much was looked at in the indexes so far, in operations.

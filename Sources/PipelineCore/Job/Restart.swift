@@ -25,6 +25,7 @@ struct Restart {
                 try table.change(key, .takenUp)
             }
         }
+        table.judgeEarlyCallbacks(of: table.snapshot.pushes.keys)
     }
 
     /// A step as if it had never run. A submit of it is a new one: the key's generation grows.

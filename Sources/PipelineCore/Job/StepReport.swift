@@ -34,6 +34,7 @@ extension StepReport {
             }
         case .submit(let submit, let captures, let mayWait):
             table.record(.submit(key, submit), mayWait: mayWait)
+            defer { table.judgeEarlyCallbacks(of: CollectionOfOne(key)) }
             guard captures != nil || counts > 0 else { return }
             let sealed = table.values.sealed(captures ?? [:])
             table.edit(key) { step in

@@ -49,12 +49,7 @@ struct InputUseCheck {
             (message, hint) = (
                 "parse(\(shown)) would read the path, not the file", "parse(text(\(shown))) reads the file"
             )
-        default:
-            guard kind == .url, function.readsFile else { return }
-            (message, hint) = (
-                "\(function.rawValue)(\(shown)) reads a local file, and this is a URL",
-                "a 'download' stage fetches it first; then name the file that it wrote"
-            )
+        default: return
         }
         let place = use.place.descendant(at: use.reference.range.start)
         findings.report(range: use.reference.range, pointer: place.pointer, message, hint: hint)
@@ -80,7 +75,7 @@ struct InputUseCheck {
 
 extension ExpressionFunction {
     /// Whether it is of a local file.
-    fileprivate var readsFile: Bool {
+    var readsFile: Bool {
         switch self {
         case .size, .digest, .text, .jsonLines, .fileBase64: true
         default: false

@@ -15,14 +15,17 @@ package struct Plan: Sendable {
     package let environment: [String]
     /// What is most likely a mistake of the document, though it can be run.
     package let warnings: DiagnosticReport
+    /// The inputs of type url that stages need as files, by stage: fetched before a stage reads them.
+    package let fetchedInputs: [String: [String]]
     /// Values of the document itself that expressions give, to be checked once they are known.
     let checks: [SettingCheck]
     private let positions: [String: Int]
 
     init(
         definition: PipelineDefinition, stages: [PlannedStage], finally: [PlannedStage], uses: [ReferenceUse],
-        checks: [SettingCheck], warnings: [Diagnostic]
+        checks: [SettingCheck], warnings: [Diagnostic], fetchedInputs: [String: [String]]
     ) {
+        self.fetchedInputs = fetchedInputs
         self.warnings = DiagnosticReport(source: definition.source, diagnostics: warnings)
         self.definition = definition
         self.checks = checks

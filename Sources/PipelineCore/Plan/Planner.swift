@@ -36,7 +36,9 @@ package struct Planner {
         return Plan(
             definition: definition, stages: ordered.compactMap(planned), finally: finals.compactMap(planned),
             uses: documentUses + (drafts + finals).flatMap(\.uses), checks: documentChecks,
-            warnings: findings.warnings)
+            warnings: findings.warnings,
+            fetchedInputs: Dictionary(
+                uniqueKeysWithValues: (drafts + finals).map { ($0.definition.id, $0.fetchedInputs(of: definition)) }))
     }
 
     /// What stands around stages is checked where it stands: so a service that no stage names is checked too, and what

@@ -84,6 +84,19 @@ final class StageDraft {
         return names
     }
 
+    /// The inputs of type url that it needs as files: read by a function of files, or by a key `file`.
+    func fetchedInputs(of document: PipelineDefinition) -> [String] {
+        let urls = Set(document.inputs.filter { $0.kind == .url }.map(\.name))
+        guard !urls.isEmpty else { return [] }
+        var found: [String] = []
+        for use in uses {
+            guard case .input(let name) = use.reference.root, urls.contains(name), !found.contains(name) else { continue }
+            let isRead = use.reference.function?.readsFile == true
+            if isRead || use.place.pointer.hasSuffix("/file") { found.append(name) }
+        }
+        return found
+    }
+
     /// The captures that it can't do without, by stage.
     var readCaptures: [String: Set<String?>] {
         bodyUses.reduce(into: [:]) { found, use in

@@ -71,9 +71,25 @@ package protocol FileFacts: Sendable {
     func value(of fact: Fact) async throws(StepFailure) -> JSON
     /// What tells one state of the file from another without reading it; nil when that can't be told.
     func fingerprint(ofFileAt path: String) -> String?
+    /// The absolute path of a local copy of an input that is a URL, fetched now unless it is there. It goes on where an
+    /// earlier call was interrupted, and the copy is verified as a download is.
+    ///
+    /// - Parameters:
+    ///   - url: the value of one of the job's inputs.
+    ///   - document: the job's, whose services may give the request their credentials.
+    ///   - host: of the step that reads it.
+    func copy(
+        of url: String, for document: PipelineDefinition, host: any StageHost
+    ) async throws(StageFailure) -> String
 }
 
 extension FileFacts {
+    package func copy(
+        of url: String, for document: PipelineDefinition, host: any StageHost
+    ) async throws(StageFailure) -> String {
+        throw .definite(StepFailure("nothing here fetches \(url)", hint: "give a file", place: host.facts.place))
+    }
+
     package func fingerprint(ofFileAt path: String) -> String? { nil }
 }
 

@@ -7,11 +7,15 @@ package struct Callback: Sendable, Hashable {
     package let time: Timestamp
     /// The values that the document takes out of it, secrets in them sealed; nil when it takes none, or this one has none.
     package let captures: JSONObject?
+    /// What `match` is to be judged by, secrets in it sealed, of one that came before the submit's response was kept:
+    /// what it is compared with is not known yet. Nil once it is judged.
+    package let response: JSON?
 
-    package init(id: String, time: Timestamp, captures: JSONObject? = nil) {
+    package init(id: String, time: Timestamp, captures: JSONObject? = nil, response: JSON? = nil) {
         self.id = id
         self.time = time
         self.captures = captures
+        self.response = response
     }
 }
 
@@ -23,11 +27,32 @@ package struct CallbackCount: Sendable, Hashable {
     package var taken: Int
     /// The values of the last one that brought any.
     package var captures: JSONObject?
+    /// Those that came before their `match` could be judged, in the order of their times; they wake nothing.
+    package var early: [Callback] = []
 
     package init(waiting: Int = 0, taken: Int = 0, captures: JSONObject? = nil) {
         self.waiting = waiting
         self.taken = taken
         self.captures = captures
+    }
+
+    /// The most early callbacks that are kept for one step.
+    package static let mostEarly = 20
+
+    /// Counts one that was just kept.
+    package mutating func add(_ callback: Callback) {
+        if callback.response != nil { return early.append(callback) }
+        waiting += 1
+        captures = callback.captures ?? captures
+    }
+
+    /// Counts an early one as any other, or forgets it.
+    mutating func judge(_ id: String, isMatch: Bool) {
+        guard let place = early.firstIndex(where: { $0.id == id }) else { return }
+        let callback = early.remove(at: place)
+        guard isMatch else { return }
+        waiting += 1
+        captures = captures ?? callback.captures
     }
 
     package var all: Int { waiting + taken }

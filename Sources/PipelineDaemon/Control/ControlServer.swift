@@ -11,14 +11,18 @@ final class ControlServer: Sendable {
 
     private let descriptor: Int32
     private let answer: ServiceResponse
+    private let refused: @Sendable (UInt32?) -> Void
     /// Kept so that it lives; only made and cancelled.
     nonisolated(unsafe) private let source: any DispatchSourceRead
     private let connections = DispatchQueue(label: "pipeline.daemon.control", attributes: .concurrent)
 
-    /// - Parameter descriptor: a socket that listens; it is closed by ``close()``.
-    init(descriptor: Int32, answer: @escaping ServiceResponse) {
+    /// - Parameters:
+    ///   - descriptor: a socket that listens; it is closed by ``close()``.
+    ///   - refused: called with the user of each connection that is refused, for it is not this process's.
+    init(descriptor: Int32, answer: @escaping ServiceResponse, refused: @escaping @Sendable (UInt32?) -> Void) {
         self.descriptor = descriptor
         self.answer = answer
+        self.refused = refused
         source = DispatchSource.makeReadSource(
             fileDescriptor: descriptor, queue: DispatchQueue(label: "pipeline.daemon.control.accepting"))
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
@@ -48,7 +52,11 @@ final class ControlServer: Sendable {
 
     private func serve(_ connection: Int32) {
         var channel = ControlChannel(descriptor: connection)
-        guard channel.isOfThisUser else { return }
+        guard channel.isOfThisUser else {
+            refused(channel.peer)
+            _ = channel.send(["error": "the background owner serves the user alone who started it"])
+            return
+        }
         while let message = channel.receive() {
             let reply =
                 ControlRequest(json: message).map(answer)

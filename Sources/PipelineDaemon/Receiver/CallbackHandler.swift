@@ -68,27 +68,39 @@ struct CallbackHandler: Sendable {
         case .success(let proof):
             if let proof, !proof.accepts(push, now: now.milliseconds / 1000) { return .unverified }
         }
+        let sealing = CaptureSealing(scope.secrets.map { ($0.key, $0.value) }, seal: seal)
+        var response: JSON?
         if let condition = callback.condition {
             scope.response = push.answer.responseValue
-            guard (try? condition.evaluateCondition(in: scope)) == true else { return .taken }
+            if (try? condition.evaluateCondition(in: scope)) != true {
+                guard Self.isEarly(for: step, of: job, in: plan) else { return .taken }
+                if let early = job.pushes[step]?.early, early.count >= CallbackCount.mostEarly { return .later }
+                response = scope.response.map(sealing.sealed)
+            }
         }
-        let captures = captures(of: push, by: callback, for: step, of: id, secrets: scope.secrets)
+        let captures = captures(of: push, by: callback, for: step, of: id, sealing)
         let receipt = try await journal.post(
-            Callback(id: name(of: push, callback), time: now, captures: captures), to: step, of: id)
+            Callback(id: name(of: push, callback), time: now, captures: captures, response: response), to: step, of: id)
         log.note(
             "a push for \(step) of job \(id)" + (receipt.isNew ? "" : ", which had come before"), job: id, step: step)
         return .taken
     }
 
+    /// Returns whether what `match` reads of the step may be known only once its submit's response is kept: a service may
+    /// call before that.
+    private static func isEarly(for step: StepKey, of job: JobSnapshot, in plan: Plan) -> Bool {
+        guard case .remoteJob(submits: true, _) = plan.stage(step.stage)?.stage.work else { return false }
+        return job.submits[step]?.phase != .submitted
+    }
+
     /// The values that the document takes out of a push, secrets in them sealed; nil when there are none, or not all.
     private func captures(
         of push: CallbackRequest, by callback: CallbackDefinition, for step: StepKey, of id: JobID,
-        secrets: [String: String]
+        _ sealing: CaptureSealing
     ) -> JSONObject? {
         guard !callback.capture.isEmpty else { return nil }
         do throws(CaptureFailure) {
             let values = try callback.capture.values(in: push.answer)
-            let sealing = CaptureSealing(secrets.map { ($0.key, $0.value) }, seal: seal)
             return JSONObject(values.map { ($0.name, sealing.sealed($0.value)) })
         } catch {
             log.note("a push for \(step) of job \(id) lacks what is captured: \(error.capture ?? "a value")")

@@ -17,8 +17,8 @@ extension JobExecutor {
             outlook: outlook(of: key, stage), isAttended: state.interactivity == .attended, place: stage.place,
             namesRead: stage.namesRead, keepsResponse: stage.readsResponse)
         return StepHost(
-            facts: facts, begin: state.table.moment, channel: channel(for: key), lease: lease, ports: ports,
-            redactor: redactor, notes: notes)
+            facts: facts, begin: state.table.moment, channel: channel(for: key), lease: lease,
+            document: state.table.plan.definition, ports: ports, redactor: redactor, notes: notes)
     }
 
     /// What is known of the step's duration: of a remote job also by how long others have run by now.

@@ -296,7 +296,7 @@ actor JobExecutor {
             case .released, .ended:
                 options.history?.forgetRunning(snapshot.record.id, in: snapshot.record.pipeline)
             case .submit, .fact, .event, .file, .resume, .taken, .requested, .pushesTaken,
-                .pushesVoided, .reopened, .notification, .measured:
+                .callbackJudged, .pushesVoided, .reopened, .notification, .measured:
                 break
             }
         }

@@ -10,6 +10,7 @@ final class StepHost: StageHost {
     private let begin: ClockReading
     private let channel: StepChannel
     private let lease: Lease
+    private let document: PipelineDefinition
     private let ports: EnginePorts
     private let redactor: SharedRedactor
     private let notes: NoteBook
@@ -18,13 +19,14 @@ final class StepHost: StageHost {
     private let (holds, hold) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     init(
-        facts: StageFacts, begin: JobMoment, channel: StepChannel, lease: Lease, ports: EnginePorts,
-        redactor: SharedRedactor, notes: NoteBook
+        facts: StageFacts, begin: JobMoment, channel: StepChannel, lease: Lease, document: PipelineDefinition,
+        ports: EnginePorts, redactor: SharedRedactor, notes: NoteBook
     ) {
         self.facts = facts
         self.begin = begin.reading ?? ports.clock.reading
         self.channel = channel
         self.lease = lease
+        self.document = document
         self.ports = ports
         self.redactor = redactor
         self.notes = notes
@@ -32,7 +34,15 @@ final class StepHost: StageHost {
 
     var now: Timestamp { begin.time + (ports.clock.elapsed - begin.elapsed) }
 
-    func scope() async throws(StageFailure) -> Scope { await channel.scope() }
+    func scope() async throws(StageFailure) -> Scope {
+        var scope = await channel.scope()
+        // Another machine may have made the copy, or somebody has tidied up: it is fetched again.
+        for input in scope.inputs {
+            guard let url = input.value.string, let path = scope.facts[.copy(url: url)]?.string else { continue }
+            if ports.files.fingerprint(ofFileAt: path) == nil { scope.facts[.copy(url: url)] = nil }
+        }
+        return scope
+    }
 
     func obtain(_ fact: Fact) async throws(StageFailure) -> JSON {
         let value = try await found(fact)
@@ -44,6 +54,7 @@ final class StepHost: StageHost {
         switch fact {
         case .now: return .string(ports.clock.now.description)
         case .uuid: return .string(RandomUUID.text(from: ports.randomness))
+        case .copy(let url): return .string(try await ports.files.copy(of: url, for: document, host: self))
         case .size, .digest, .text, .base64, .jsonLines: return try await read(fact, at: fact.path ?? "").json
         }
     }

@@ -15,6 +15,7 @@ enum JournalMigrations {
             .init("overview", overview),
             .init("callback-values", callbackValues),
             .init("metrics", metrics), .init("traces", traces),
+            .init("early-callbacks", earlyCallbacks),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.
@@ -172,6 +173,9 @@ enum JournalMigrations {
 
     /// What the document takes out of a push.
     private static let callbackValues = "ALTER TABLE pushes ADD COLUMN captures TEXT"
+
+    /// What a push is judged by that came before the submit's response was kept; null once it was judged.
+    private static let earlyCallbacks = "ALTER TABLE pushes ADD COLUMN response TEXT"
 
     /// Who is to be told of what, and when. What was sent stays, so that it is not sent again.
     private static let notifications = """

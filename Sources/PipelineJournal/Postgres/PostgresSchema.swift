@@ -246,6 +246,7 @@ enum PostgresSchema {
             time BIGINT NOT NULL,
             state TEXT NOT NULL CHECK (state IN ('new', 'taken', 'void')),
             captures TEXT,
+            response TEXT,
             PRIMARY KEY (job, stage, item, id)
         );
         CREATE INDEX pushes_new ON pushes (job) WHERE state = 'new';

@@ -88,23 +88,7 @@ extension JobReader {
     }
 
     func pushes(_ job: Int64) throws(JournalFailure) -> [StepKey: CallbackCount] {
-        let pushes = try all(
-            """
-            SELECT stage, item, count(*) FILTER (WHERE state = 'new') AS waiting,
-                count(*) FILTER (WHERE state = 'taken') AS taken
-            FROM pushes WHERE job = :job AND state <> 'void' GROUP BY stage, item
-            """, ["job": job]
-        ) { row in (StepKey(row), CallbackCount(waiting: row.int("waiting"), taken: row.int("taken"))) }
-        var counts = Dictionary(pushes, uniquingKeysWith: { $1 })
-        guard !counts.isEmpty else { return counts }
-        let values = try all(
-            """
-            SELECT stage, item, captures FROM pushes
-            WHERE job = :job AND state <> 'void' AND captures IS NOT NULL ORDER BY time
-            """, ["job": job]
-        ) { row in (StepKey(row), row.text("captures")) }
-        for (key, text) in values { counts[key]?.captures = (try? JSON.parse(Array(text.utf8)))?.object }
-        return counts
+        try CallbackReader(connection: connection).counts(job)
     }
 
     func notifications(_ job: Int64) throws(JournalFailure) -> [String: NotificationRecord] {

@@ -26,16 +26,9 @@ extension JobRows {
                 ["cause": cause?.column, "later_cause": cause?.laterColumn, "job": job])
         case .ended(let time):
             try run("UPDATE jobs SET ended = :ended, owner = NULL WHERE number = :job", ["ended": time, "job": job])
-        case .pushesTaken(let key):
-            try run(
-                """
-                UPDATE pushes SET state = 'taken'
-                WHERE job = :job AND stage = :stage AND item = :item AND state = 'new'
-                """, ["job": job, "stage": key.stage, "item": key.itemColumn])
-        case .pushesVoided(let key):
-            try run(
-                "UPDATE pushes SET state = 'void' WHERE job = :job AND stage = :stage AND item = :item",
-                ["job": job, "stage": key.stage, "item": key.itemColumn])
+        case .pushesTaken(let key): try callbacks.take(key, job)
+        case .callbackJudged(let key, let id, let isMatch): try callbacks.judge(key, id, isMatch: isMatch, job)
+        case .pushesVoided(let key): try callbacks.void(key, job)
         case .resume(let record): try keep(record, job)
         case .sample(let sample): try keep(sample)
         case .notification(let record): try keep(record, job)

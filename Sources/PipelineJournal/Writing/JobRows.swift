@@ -9,6 +9,8 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
     var metricNames = KnownMetricNames()
     var gathered: GatheredMeasurements?
 
+    var callbacks: CallbackRows<Connection> { CallbackRows(connection: connection) }
+
     /// Writes a whole new job that the owner has.
     func insert(_ job: JobSnapshot, _ events: [JobEvent], for owner: OwnerID) throws(JournalFailure) -> Lease {
         let other = try first("SELECT id FROM jobs WHERE key = :key", ["key": job.record.key]) { $0.text("id") }
@@ -53,17 +55,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
         isNew: Bool, owner: OwnerID?
     ) {
         guard let found = try findOwner(of: job) else { throw .noSuchJob(job) }
-        let inserted = try change(
-            """
-            INSERT INTO pushes (job, stage, item, id, time, state, captures)
-            VALUES (:job, :stage, :item, :id, :time, 'new', :captures)
-            ON CONFLICT DO NOTHING
-            """,
-            [
-                "job": found.number, "stage": step.stage, "item": step.itemColumn, "id": push.id, "time": push.time,
-                "captures": push.captures.map { JSON.object($0).text },
-            ])
-        return (inserted == 1, found.livingOwner)
+        return (try callbacks.insert(push, step, found.number), found.livingOwner)
     }
 
     private func insertJob(_ job: JobSnapshot, owner: OwnerID) throws(JournalFailure) -> Int64 {

@@ -21,14 +21,17 @@ package struct ControlChannel: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Whether the other end belongs to the user of this process (unix(7), SO_PEERCRED).
-    package var isOfThisUser: Bool {
+    /// The user of the process at the other end (unix(7), SO_PEERCRED); nil where the system does not say.
+    package var peer: UInt32? {
         // `struct ucred`, which Swift does not import: process, user, group.
         var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
         var length = socklen_t(MemoryLayout.size(ofValue: credentials))
-        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return false }
-        return credentials.1 == geteuid()
+        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return nil }
+        return credentials.1
     }
+
+    /// True if the other end belongs to the user of this process.
+    package var isOfThisUser: Bool { peer == geteuid() }
 
     /// Writes a message; false when the other end has gone or takes nothing.
     package func send(_ message: JSON) -> Bool {

@@ -36,12 +36,21 @@ package struct PlanPreview: Sendable {
         var scope = PreviewScope(known: known, secrets: plan.secrets, captures: captures)
         for stage in all {
             scope.show(captures[stage.id] ?? [])
+            var preview = await stage.stage.preview(scope)
+            let fetched = plan.fetchedInputs[stage.id, default: []]
+            preview.requests.insert(contentsOf: fetched.map { Self.fetching($0, known) }, at: 0)
             stages.append(
                 Stage(
-                    planned: stage, preview: await stage.stage.preview(scope),
+                    planned: stage, preview: preview,
                     expires: Self.expiry(of: stage, in: plan, known)))
         }
         self.stages = stages
+    }
+
+    /// The request that fetches an input before a stage reads it as a file.
+    private static func fetching(_ input: String, _ known: Scope) -> RequestPreview {
+        RequestPreview(
+            purpose: "input \(input)", method: "GET", url: known.inputs[input]?.string ?? "‹inputs.\(input)›")
     }
 
     /// When a stage's captures expire, and for which stages it is run again then.

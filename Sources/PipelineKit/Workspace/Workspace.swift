@@ -22,6 +22,8 @@ package final class Workspace: Sendable {
     let extensions: Extensions
     /// Digests of files that uploads of this process have made out.
     private let digests = DigestCache()
+    /// Fetches inputs that are URLs.
+    private let inputs: FetchedInputs
     /// What sends spans, once an engine was made and where a collector is named.
     private let exporter = Mutex<TraceExporter?>(nil)
     private let network: Network
@@ -41,12 +43,19 @@ package final class Workspace: Sendable {
         extend(&extensions)
         self.extensions = extensions
         catalogue = extensions.catalogue()
+        inputs = FetchedInputs(stateFolder: settings.stateFolder, catalogue: catalogue)
         plugins = PluginHost(
             folders: settings.pluginFolders, settings: PluginSettings(environment: settings.environment),
             reserved: [
                 .stage: Set(catalogue.kinds.keys), .decorator: Set(extensions.decoratorNames),
                 .sink: NotificationSinkDefinition.reservedNames.union(catalogue.sinks.map(\.name)),
             ])
+    }
+
+    /// Forgets what is kept of a job besides its rows: its exchanges, and the inputs that were fetched for it.
+    package func forget(_ job: JobID) {
+        exchanges.remove(job)
+        inputs.remove(job)
     }
 
     /// The catalogue with the plugins that a document may mean; only they are started.
@@ -98,7 +107,7 @@ package final class Workspace: Sendable {
         let exporter = traceExporter(journal)
         var ports = EnginePorts(
             journal: journal, clock: SystemClock(), randomness: SystemRandomness(), secrets: secrets,
-            files: DiskFiles(digests: digests),
+            files: DiskFiles(digests: digests, inputs: inputs),
             crashProbe: SignalCrashProbe(settings.environment["PIPELINE_CRASH_AT"]) ?? NoCrashProbe(),
             exchanges: exchanges, owner: journal.owner, keyedHash: { key.hash($0) }, gate: gate(journal: journal),
             history: journal,

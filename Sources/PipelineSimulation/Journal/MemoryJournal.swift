@@ -154,8 +154,7 @@ extension MemoryJournal {
             let isNew = state.image.rows[job]?.pushIDs[step, default: []].insert(push.id).inserted == true
             if isNew {
                 var count = row.snapshot.pushes[step] ?? CallbackCount()
-                count.waiting += 1
-                count.captures = push.captures ?? count.captures
+                count.add(push)
                 state.image.rows[job]?.snapshot.pushes[step] = count
             }
             return (isNew, state.livingOwner(of: row).map { state.listeners[$0] ?? [] })

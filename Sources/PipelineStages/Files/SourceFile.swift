@@ -9,11 +9,20 @@ import PipelineCore
 #endif
 
 /// What tells one state of a file from another without reading it.
-struct SourceFingerprint: Codable, Sendable, Hashable {
+package struct SourceFingerprint: Codable, Sendable, Hashable {
     var size: Int64
     /// Nanoseconds since 1970.
     var modified: Int64
     var inode: UInt64
+
+    /// The fingerprint that facts about the file are kept with.
+    var text: String { "\(size) \(modified / 1_000_000_000).\(modified % 1_000_000_000) \(inode)" }
+
+    /// The fingerprint of the file at a path as facts about it are kept with; nil when it can't be looked at.
+    package static func text(ofFileAt path: String) -> String? {
+        var status = stat()
+        return stat(path, &status) == 0 ? SourceFingerprint(status).text : nil
+    }
 }
 
 /// One state of a file, told apart from others without reading it, and from those of programs that set its time back.

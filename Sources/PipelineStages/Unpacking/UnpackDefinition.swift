@@ -27,7 +27,7 @@ struct UnpackDefinition: Sendable {
         "What the file is: zip, tar (compressed or not), gz, or auto for whichever it turns out to be.")
     private static let sizeField = Field(
         "maximumSize", FieldType<Setting<Int64>>.size(),
-        "How much may come out of it; without it 200 times its size, and 256 MiB in any case.")
+        "How much may come out of it; without it 200 times its size, at least 256 MiB. Entries: a million at most.")
 
     /// A word, or an object that also has a limit.
     static let type = FieldType<UnpackDefinition>.either(

@@ -25,7 +25,7 @@ struct UploadStage: Stage {
 
     /// The file as it is when the step begins, which is on disk before any byte of it is sent.
     func firstCheckpoint(in scope: Scope, _ folders: JobFolders) -> UploadCheckpoint? {
-        guard let text = try? file.evaluateText(in: scope), let source = try? inspect(text, folders) else { return nil }
+        guard let path = try? self.path(in: scope), let source = try? inspect(path) else { return nil }
         return UploadCheckpoint(source: source.fingerprint)
     }
 
@@ -105,9 +105,9 @@ struct UploadStage: Stage {
     }
 
     private func inspect(in context: StageContext<UploadCheckpoint>) async throws(StageFailure) -> SourceFile {
-        let text = try await context.evaluate { scope throws(EvaluationFailure) in try file.evaluateText(in: scope) }
+        let path: String? = try await context.evaluate { scope throws(EvaluationFailure) in try self.path(in: scope) }
         do throws(StepFailure) {
-            return try inspect(text, context.facts.folders)
+            return try inspect(path)
         } catch {
             var failure = error
             failure.place = context.facts.place
@@ -115,11 +115,15 @@ struct UploadStage: Stage {
         }
     }
 
-    private func inspect(_ text: String, _ folders: JobFolders) throws(StepFailure) -> SourceFile {
-        guard !text.isEmpty, !text.utf8.contains(0) else {
-            throw StepFailure("\"file\" is empty", hint: "give the path of the file to send")
-        }
-        return try SourceFile.inspect(LocalSource.absolute(text, in: folders.document))
+    /// The absolute path of the file; nil for an empty one.
+    private func path(in scope: Scope) throws(EvaluationFailure) -> String? {
+        let text = try file.evaluateText(in: scope)
+        return text.isEmpty || text.utf8.contains(0) ? nil : try scope.filePath(text)
+    }
+
+    private func inspect(_ path: String?) throws(StepFailure) -> SourceFile {
+        guard let path else { throw StepFailure("\"file\" is empty", hint: "give the path of the file to send") }
+        return try SourceFile.inspect(path)
     }
 
     private func partSize(in context: StageContext<UploadCheckpoint>) async throws(StageFailure) -> Int64 {

@@ -13,7 +13,9 @@ import PipelineCore
 struct LocalSource: Sendable {
     /// Absolute.
     let path: String
-    let size: Int64
+    let fingerprint: SourceFingerprint
+
+    var size: Int64 { fingerprint.size }
 
     /// The file that a template names, relative to the document's folder.
     init(_ template: Template, at range: SourceRange, in scope: Scope) throws(EvaluationFailure) {
@@ -21,7 +23,7 @@ struct LocalSource: Sendable {
         guard !text.isEmpty, !text.utf8.contains(0) else {
             throw .wrong(message: "the path of the file to send is empty", hint: nil, range: range)
         }
-        try self.init(path: Self.absolute(text, in: scope.baseFolder), at: range)
+        try self.init(path: try scope.filePath(text), at: range)
     }
 
     /// The file at an absolute path.
@@ -33,7 +35,7 @@ struct LocalSource: Sendable {
             throw .wrong(message: "\(path) is not a regular file", hint: "name the file to send", range: range)
         }
         guard access(path, R_OK) == 0 else { throw Self.failure(path, errno, range) }
-        size = Int64(facts.st_size)
+        fingerprint = SourceFingerprint(facts)
     }
 
     /// A path from a folder.

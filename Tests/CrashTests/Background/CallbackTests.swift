@@ -76,6 +76,60 @@ struct CallbackTests {
         }
     }
 
+    // The service calls before it has answered the submit: the id that 'match' reads is not known yet.
+    @Test("a callback that comes before the submit's answer is kept, over a kill too, and judged once that is there")
+    func early() async throws {
+        let document = """
+            { "pipeline": 1, "name": "early", "services": { "s": { "url": "SERVER" } },
+              "stages": [
+                { "id": "words", "kind": "compute", "service": "s",
+                  "submit": { "POST": "/listen", "json": { "callback": "${{ self.callbackURL }}" },
+                              "capture": { "id": "$.id" }, "once": { "key": "Idempotency-Key" } },
+                  "callback": { "verify": { "standardWebhooks": "${{ secrets.HOOK }}" },
+                                "match": "response.body.id == self.id", "capture": { "text": "$.text" } } },
+                { "id": "result", "kind": "write", "to": "words.txt",
+                  "text": "${{ stages.words.text }}" } ] }
+            """
+        try await withWorkplace { workplace in
+            let service = try PushingService()
+            service.remote.isSilent = true
+            defer { service.server.stop() }
+            let environment = [
+                "PIPELINE_CALLBACK_URL": "https://push.example/hooks/", "PIPELINE_SECRET_HOOK": Self.secret,
+            ]
+            var daemon = try workplace.start("daemon", environment: environment)
+            var port = try #require(await Self.port(of: daemon))
+            let file = try workplace.write("early.json", document.replacing("SERVER", with: service.server.url))
+            let end = try await workplace.run("run", file, "--detach", environment: environment)
+            #expect(end.cause == .exited(0), "\(end)")
+            let submit = try #require(await service.server.requests(atLeast: 1).first)
+            let address = try #require(try JSON.parse(submit.body)["callback"]?.string)
+            let path = String(address.dropFirst("https://push.example".count))
+            let foreign = Array(#"{"id":"8","text":"another's \#(Self.secret)"}"#.utf8)
+            let words = Array(#"{"id":"7","text":"hello"}"#.utf8)
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(words, id: "a"), body: words) == 204)
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(foreign, id: "b"), body: foreign) == 204)
+            daemon.signal(SIGKILL)
+            _ = await daemon.end
+            for name in workplace.files(below: workplace.state) {
+                let kept = workplace.bytes("\(workplace.state)/\(name)") ?? []
+                let shows = String(decoding: kept, as: UTF8.self).contains(Self.secret)
+                #expect(!shows, "\(name)")
+            }
+            service.remote.isSilent = false
+            daemon = try workplace.start("daemon", environment: environment)
+            port = try #require(await Self.port(of: daemon))
+            // What it says again is known.
+            #expect(RawPost.send(to: path, port: port, headers: Self.signed(words, id: "a"), body: words) != 404)
+            #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
+            let files = try #require(try await workplace.show()["files"]?.array)
+            let written = try #require(files.first?["path"]?.string)
+            #expect(workplace.bytes(written) == Array("hello".utf8))
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end.cause == .exited(0))
+        }
+    }
+
     @Test("'signal' does by hand what a push does")
     func signal() async throws {
         try await withPushedJob { workplace, service, _, _ in
@@ -117,9 +171,7 @@ struct CallbackTests {
                 "PIPELINE_CALLBACK_URL": "https://push.example/hooks/", "PIPELINE_SECRET_HOOK": Self.secret,
             ]
             let daemon = try workplace.start("daemon", environment: environment)
-            #expect(await daemon.hasWritten("ready"))
-            let said = try #require(daemon.text.range(of: "pushes are taken on 127.0.0.1:"))
-            let port = try #require(UInt16(daemon.text[said.upperBound...].prefix { $0.isNumber }))
+            let port = try #require(await Self.port(of: daemon))
             let file = try workplace.write(
                 "pushed.json",
                 document?.replacing("SERVER", with: service.server.url) ?? Self.document(service.server.url))
@@ -137,6 +189,14 @@ struct CallbackTests {
             #expect(await daemon.end.cause == .exited(0))
             try result.get()
         }
+    }
+
+    /// Where the background owner takes callbacks, once it is ready.
+    private static func port(of daemon: RunningProgram) async -> UInt16? {
+        guard await daemon.hasWritten("ready"),
+            let said = daemon.text.range(of: "pushes are taken on 127.0.0.1:")
+        else { return nil }
+        return UInt16(daemon.text[said.upperBound...].prefix { $0.isNumber })
     }
 
     private static func document(_ url: String) -> String {
@@ -167,7 +227,12 @@ struct CallbackTests {
 /// A service whose job ends when it is told to, and which keeps the address that it was given to push to.
 private final class PushingService: Sendable {
     final class Remote: Sendable {
-        private let state = Mutex<(isDone: Bool, address: String?)>((false, nil))
+        private let state = Mutex<(isDone: Bool, isSilent: Bool, address: String?)>((false, false, nil))
+        /// Whether it takes a submit and does not answer it.
+        var isSilent: Bool {
+            get { state.withLock { $0.isSilent } }
+            set { state.withLock { $0.isSilent = newValue } }
+        }
         var isDone: Bool { state.withLock { $0.isDone } }
         var address: String? { state.withLock { $0.address } }
         func finish() { state.withLock { $0.isDone = true } }
@@ -181,6 +246,7 @@ private final class PushingService: Sendable {
         server = try LoopbackServer { [remote] request in
             if request.method == "POST" {
                 remote.keep((try? JSON.parse(request.body))?["callback"]?.string)
+                if remote.isSilent { return .silence }
                 return .json(#"{"id":"7"}"#, status: 201)
             }
             return .json(remote.isDone ? #"{"state":"done"}"# : #"{"state":"running"}"#)

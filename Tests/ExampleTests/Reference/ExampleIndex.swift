@@ -8,14 +8,14 @@ struct ExampleIndex {
     static func page(of examples: [(name: String, document: JSON)]) -> String {
         var text =
             head
-            + "\n| `pipeline init` | what it does | upload | a lost submit | results are kept |\n|---|---|---|---|---|\n"
-        for (name, document) in examples {
-            let description = (document["description"]?.string ?? "").replacing("|", with: "\\|")
-            let uploads = values(of: "protocol", in: document).compactMap(\.string).map { "`\($0)`" }
+            + "\n| service | what it does | protocol | a lost submit | results are kept | `pipeline init` |\n"
+            + "|---|---|---|---|---|---|\n"
+        let rows = examples.map { ($0.name, $0.document, Subject($0.document)) }
+        for (name, document, subject) in rows.sorted(by: { $0.2.service.lowercased() < $1.2.service.lowercased() }) {
             let expiries = values(of: "expires", in: document).compactMap { $0["in"]?.string }
             text +=
-                "| `\(name)` | \(description) | \(uploads.joined(separator: ", ")) | \(reconciliation(in: document)) "
-            text += "| \(expiries.joined(separator: ", ")) |\n"
+                "| \(subject.service) | \(subject.purpose) | \(ways(of: document)) | \(reconciliation(in: document)) "
+            text += "| \(expiries.joined(separator: ", ")) | `\(name)` |\n"
         }
         text += "\n## Where a key is used\n\n| key | in |\n|---|---|\n"
         for key in keys {
@@ -30,11 +30,43 @@ struct ExampleIndex {
         return text
     }
 
+    /// The service that an example is for, and what it does there: its description is `SERVICE: what it does.`
+    private struct Subject {
+        let service: String
+        let purpose: String
+
+        init(_ document: JSON) {
+            let description = (document["description"]?.string ?? "").replacing("|", with: "\\|")
+            guard let colon = description.firstRange(of: ": ") else {
+                (service, purpose) = ("the demonstration service", description)
+                return
+            }
+            service = String(description[..<colon.lowerBound])
+            purpose = String(description[colon.upperBound...])
+        }
+    }
+
+    /// How files go up, and how the end of a job is learned.
+    private static func ways(of document: JSON) -> String {
+        var ways = values(of: "protocol", in: document).compactMap(\.string).map { "upload by `\($0)`" }
+        let stages = document["stages"]?.array ?? []
+        let polls = stages.compactMap { $0["poll"] }
+        if !values(of: "events", in: .array(polls)).isEmpty { ways.append("`events`") }
+        if !values(of: "find", in: .array(polls)).isEmpty { ways.append("poll of a list") }
+        if polls.contains(where: { $0["events"] == nil && $0["find"] == nil }) { ways.append("poll") }
+        if stages.contains(where: { $0["kind"] == "compute" && $0["poll"] == nil && $0["callback"] == nil }) {
+            ways.append("202 and `Location`")
+        }
+        if stages.contains(where: { $0["callback"] != nil }) { ways.append("callback") }
+        if !values(of: "paginate", in: document).isEmpty { ways.append("pages") }
+        return ways.joined(separator: ", ")
+    }
+
     private static let head = """
         # Examples
 
-        A document for each of the services that people asked for: what it does, how it uploads, what becomes of a submit
-        whose answer is lost, and how long the service keeps the results.
+        A document for each of the services that people asked for: what it does, how files go up and how the end of a job
+        is learned, what becomes of a submit whose answer is lost, and how long the service keeps the results.
 
         ## Overview
 

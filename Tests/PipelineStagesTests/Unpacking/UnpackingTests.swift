@@ -228,6 +228,27 @@ struct UnpackingTests {
         #expect((try? unpack(packed, entries: 1800).get())?.files.count == 20)
     }
 
+    // A member of gzip for each thousand: the archive is made, and read, without ever being whole in memory.
+    @Test("takes a million entries and no more, and keeps nothing of an archive that has one more")
+    func million() throws {
+        func gzipped(_ content: [UInt8]) -> [UInt8] {
+            PackedFile.bytes(.gzip, [PackedFile.Entry(name: "x", content: content)])
+        }
+        // A name that ends so is a folder's: the one that is unpacked into.
+        let many = PackedFile.plainTar((1...1000).map { _ in PackedFile.Entry(name: "./") })
+        let thousand = gzipped(Array(many.dropLast(1024)))
+        let (one, end) = (Array(many.prefix(512)), [UInt8](repeating: 0, count: 1024))
+        let full = [[UInt8]](repeating: thousand, count: 1000).flatMap(\.self)
+        let result = try unpack(full + gzipped(end)).get()
+        #expect(result.files.isEmpty)
+        FolderTree.remove(folder.path + "/out")
+        guard case .failure(.tooMany(limit: 1_000_000)) = unpack(full + gzipped(one + end)) else {
+            Issue.record("an archive of a million entries and one was unpacked")
+            return
+        }
+        #expect(folder.names == ["archive"])
+    }
+
     @Test("counts a folder once that is an entry itself")
     func namedFolders() throws {
         let entries: [PackedFile.Entry] = [

@@ -25,7 +25,7 @@ struct RemoveCommand: WorkspaceCommand {
                     .usage, "job \(id) has not ended", hint: "'pipeline cancel \(id)' ends it; then it can be removed")
             }
             try await journal.remove(id)
-            workspace.exchanges.remove(id)
+            workspace.forget(id)
             console.note("forgot job \(id)")
         }
     }

@@ -12,7 +12,9 @@ struct InitCommand: WorkspaceCommand {
             an example it writes that: \(ShippedExamples.names.joined(separator: ", ")).
 
             With --from-curl it is made from one to three curl commands, as browsers and API pages give them: the submit, \
-            the poll, the download. Files become inputs, credentials secrets; what is guessed is marked by comments.
+            the poll, the download. Files become inputs, credentials secrets; what is guessed is marked by comments. With \
+            --try the first one is sent, once: the id and the state are where the response has them, and where the job \
+            is asked for is found without the second command.
 
             Example: pipeline init openai-batch
             Example: pipeline init transcribe --from-curl "$(cat submit.txt)" --from-curl "$(cat poll.txt)"
@@ -30,8 +32,13 @@ struct InitCommand: WorkspaceCommand {
         help: ArgumentHelp("A curl command to make the pipeline from; up to three.", valueName: "command"))
     var fromCurl: [String] = []
 
+    @Flag(
+        name: .customLong("try"),
+        help: "Run the first curl command, once, to read the job's id, address and state from what comes back.")
+    var tries = false
+
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        let (path, text) = try document()
+        let (path, text) = try document(workspace.settings.environment)
         let target = AbsolutePath.of(path, in: AbsolutePath.workingDirectory)
         try Self.write(text, to: target, as: path)
         console.data(target)
@@ -66,19 +73,26 @@ struct InitCommand: WorkspaceCommand {
         }
     }
 
-    private func documentFromCurl() throws -> (path: String, text: String) {
+    private func documentFromCurl(_ environment: [String: String]) throws -> (path: String, text: String) {
         let bare = name.map { $0.hasSuffix(".json") ? String($0.dropLast(5)) : $0 }
         let folder = AbsolutePath.workingDirectory.split(separator: "/").last.map(String.init) ?? ""
         let title = StarterDocument.name(for: bare?.split(separator: "/").last.map(String.init) ?? folder)
         do throws(CurlMistake) {
-            return ("\(bare ?? "pipeline").json", try CurlDocument(fromCurl, name: title).text())
+            let program = CurlProgram(environment: environment)
+            let trial = try tries ? CurlTrial(fromCurl, by: program) : nil
+            return ("\(bare ?? "pipeline").json", try CurlDocument(fromCurl, name: title, trial: trial).text())
         } catch {
             throw CommandError(.usage, error.message, hint: error.hint)
         }
     }
 
-    private func document() throws -> (path: String, text: String) {
-        if !fromCurl.isEmpty { return try documentFromCurl() }
+    private func document(_ environment: [String: String]) throws -> (path: String, text: String) {
+        if !fromCurl.isEmpty { return try documentFromCurl(environment) }
+        if tries {
+            throw CommandError(
+                .usage, "--try sends the first command of --from-curl, and there is none",
+                hint: "pipeline init --from-curl 'curl …' --try")
+        }
         guard let name else {
             let folder = AbsolutePath.workingDirectory.split(separator: "/").last.map(String.init) ?? ""
             return ("pipeline.json", StarterDocument.text(named: StarterDocument.name(for: folder)))

@@ -41,8 +41,12 @@ struct WhyCommand: WorkspaceCommand {
         let held = try await standstills(of: found, plan, journal)
         let background = try await background(of: found.snapshot, plan, journal, workspace)
         let untold = found.snapshot.notifications.values.filter { $0.problem != nil }.sorted { $0.id < $1.id }
+        let exchanges = held.isEmpty ? [] : workspace.exchanges.records(of: found.snapshot.record.id)
         if json {
-            let steps = held.map { Self.json($0, pressed: pressing($0, found.snapshot, plan)) }
+            let steps = held.map {
+                Self.json(
+                    $0, pressed: pressing($0, found.snapshot, plan), LastResponse(of: $0.step, in: exchanges))
+            }
             console.data(
                 JSON.object([
                     "job": .string(found.snapshot.record.id.text), "state": .string(phase.rawValue),
@@ -56,7 +60,6 @@ struct WhyCommand: WorkspaceCommand {
             )
             if let worker = try await WorkerText(found, journal) { console.data("  \(worker.line)") }
             if let advice { console.data("  \("do:", .cyan) \(advice)") }
-            let exchanges = held.isEmpty ? [] : workspace.exchanges.records(of: found.snapshot.record.id)
             for step in held {
                 let pressed = pressing(step, found.snapshot, plan)
                 let response = LastResponse(of: step.step, in: exchanges)
@@ -163,11 +166,12 @@ struct WhyCommand: WorkspaceCommand {
         }
     }
 
-    private static func json(_ held: BlockedStep, pressed: StepExpiry?) -> JSON {
+    private static func json(_ held: BlockedStep, pressed: StepExpiry?, _ response: LastResponse?) -> JSON {
         [
             "stage": .string(held.step.stage), "item": held.step.item.map { .number(JSONNumber($0)) } ?? .null,
             "reason": .string(held.reason), "until": JSON(held.until?.description), "tried": JSON(held.tried),
             "advice": JSON(held.advice), "mustActBefore": JSON(pressed?.mustActBefore.description),
+            "lastResponse": response?.json(TimeText(now: SystemClock().now)) ?? .null,
         ]
     }
 

@@ -29,7 +29,7 @@ struct PruneCommand: WorkspaceCommand {
         for job in try await journal.jobs(JobQuery(isBrief: true)) where job.owner == nil {
             guard let ended = job.snapshot.ended, ended < limit else { continue }
             try await journal.remove(job.snapshot.record.id)
-            workspace.exchanges.remove(job.snapshot.record.id)
+            workspace.forget(job.snapshot.record.id)
             count += 1
         }
         console.note("forgot \(count) job\(count == 1 ? "" : "s")")

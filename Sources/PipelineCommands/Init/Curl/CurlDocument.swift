@@ -8,19 +8,24 @@ struct CurlDocument {
     private var services = CurlServices()
     private var inputs = CurlInputs()
     private var remarks: [String] = []
+    private let trial: CurlTrial?
 
     /// - Parameters:
     ///   - commands: texts of commands, in the order: submit, poll, download.
     ///   - name: of the pipeline.
-    init(_ texts: [String], name: String) throws(CurlMistake) {
+    ///   - trial: what sending the first one has shown; nil where all is guessed.
+    init(_ texts: [String], name: String, trial: CurlTrial? = nil) throws(CurlMistake) {
         guard (1...3).contains(texts.count) else {
             throw CurlMistake(
                 "\(texts.count) commands were given", hint: "give one to three: the submit, the poll and the download")
         }
         var commands: [CurlInvocation] = []
         for text in texts { commands.append(try CurlInvocation(text)) }
+        if commands.count == 1, let poll = trial?.poll { commands.append(poll) }
         self.commands = commands
         self.name = name
+        self.trial = trial
+        remarks = trial?.remarks ?? []
     }
 
     /// The document, with comments.
@@ -91,18 +96,25 @@ struct CurlDocument {
 
     private mutating func compute(_ targets: [CurlTarget]) -> String {
         let (submit, poll) = (targets[0], targets[1])
-        let path = poll.path(replacingID: "${{ self.id }}")
-        var lines = [
-            "\"submit\": {", "  \(members(of: commands[0], submit)),",
-            "  // guess: where the response has the job's id", "  \"capture\": { \"id\": \"$.id\" }", "}",
-        ]
+        var path = poll.path(replacingID: "${{ self.id }}", poll.contains(id: trial?.id?.value) ? trial?.id?.value : nil)
+        var lines = ["\"submit\": {", "  \(members(of: commands[0], submit)),"]
+        if let address = trial?.address {
+            path = "${{ self.address }}"
+            lines.append("  \"capture\": { \"address\": \(Self.quoted(address.selector)) }")
+        } else {
+            if trial?.id == nil { lines.append("  // guess: where the response has the job's id") }
+            lines.append("  \"capture\": { \"id\": \(Self.quoted(trial?.id?.selector ?? "$.id")) }")
+        }
+        lines.append("}")
         let pollMembers = members(of: commands[1], poll, path: path)
         var status = [
             "\"poll\": {", "  \(pollMembers),",
-            "  // guess: where the state stands, and the words for its ends", "  \"status\": \"$.status\",",
+            trial?.status.map { "  // it said \(Self.quoted(Self.comment($0.value))); guess: the words for its ends" }
+                ?? "  // guess: where the state stands, and the words for its ends",
+            "  \"status\": \(Self.quoted(trial?.status?.selector ?? "$.status")),",
             "  \"succeeded\": [\"succeeded\", \"completed\", \"done\"], \"failed\": [\"failed\", \"error\"]",
         ]
-        if !poll.hasID {
+        if !poll.hasID, trial?.address == nil {
             status.insert(
                 "  // guess: no part of the address looks like an id; write ${{ self.id }} where it stands", at: 1)
         }

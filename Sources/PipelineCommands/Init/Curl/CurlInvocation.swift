@@ -70,6 +70,16 @@ struct CurlInvocation {
         if urls.count > 1 { remarks.append("only the first of \(urls.count) URLs was taken") }
     }
 
+    /// A command that asks for another URL with the same headers and credentials.
+    func asking(_ url: String) -> CurlInvocation {
+        var command = self
+        command.url = url
+        command.headers.removeAll { $0.name.lowercased() == "content-type" }
+        (command.data, command.parts, command.uploads, command.namedMethod) = ([], [], nil, nil)
+        (command.isHead, command.putsDataInQuery, command.output, command.remarks) = (false, false, nil, [])
+        return command
+    }
+
     private static let longNames: [Character: String] = [
         "H": "header", "d": "data", "F": "form", "T": "upload-file", "u": "user", "X": "request", "G": "get",
         "o": "output", "O": "remote-name", "L": "location", "A": "user-agent", "e": "referer", "b": "cookie",

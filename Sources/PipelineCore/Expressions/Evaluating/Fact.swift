@@ -14,16 +14,18 @@ public enum Fact: Hashable, Sendable, Codable {
     case base64(String)
     /// The values of a file of JSON Lines, an array.
     case jsonLines(String)
+    /// The absolute path of the local copy of an input that is a URL, a string.
+    case copy(url: String)
     /// The time of the first evaluation at that place of the document, RFC 3339 in UTC, a string.
     case now(place: String)
     /// A UUID of the first evaluation at that place of the document, a string.
     case uuid(place: String)
 
-    /// The file that this fact is about, whose fingerprint is kept with it; nil for `now` and `uuid`.
+    /// The file that this fact is about, whose fingerprint is kept with it; nil for `copy`, `now` and `uuid`.
     package var path: String? {
         switch self {
         case .size(let path), .digest(let path, _), .text(let path), .base64(let path), .jsonLines(let path): path
-        case .now, .uuid: nil
+        case .copy, .now, .uuid: nil
         }
     }
 }
@@ -46,6 +48,7 @@ extension Fact {
         case .text(let path): ("text", path)
         case .base64(let path): ("base64", path)
         case .jsonLines(let path): ("jsonLines", path)
+        case .copy(let url): ("copy", url)
         case .now(let place): ("now", place)
         case .uuid(let place): ("uuid", place)
         }
@@ -62,6 +65,7 @@ extension Fact: CustomStringConvertible {
         case .text(let path): "text('\(path)')"
         case .base64(let path): "fileBase64('\(path)')"
         case .jsonLines(let path): "jsonLines('\(path)')"
+        case .copy(let url): "the copy of \(url)"
         case .now: "now()"
         case .uuid: "uuid()"
         }

@@ -28,7 +28,7 @@ struct FunctionCall {
         guard !text.isEmpty, !text.utf8.contains(0) else {
             throw failure("\(shown(0)) is no path: it is empty or holds a NUL", 0)
         }
-        return evaluator.scope.absolute(text)
+        return try evaluator.scope.filePath(text)
     }
 
     func mismatch(

@@ -76,6 +76,16 @@ public struct Scope: Sendable {
         self.baseFolder = baseFolder
     }
 
+    /// The absolute path of a file that a function or a key names. A URL that an input gave stands for its local copy,
+    /// which is a fact to be found out; any other URL is a path like any text.
+    package func filePath(_ text: String) throws(EvaluationFailure) -> String {
+        guard URLReference.isWebURL(text), inputs.contains(where: { $0.value.string == text }) else {
+            return absolute(text)
+        }
+        guard let path = facts[.copy(url: text)]?.string else { throw .missing(.copy(url: text)) }
+        return path
+    }
+
     /// The absolute form of a path in a file function; `.` and `..` stay, as links may stand before them.
     func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }

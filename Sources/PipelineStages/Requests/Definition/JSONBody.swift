@@ -6,21 +6,35 @@ import PipelineHTTP
 /// its `${{ }}`, whose file is read while it is sent, whatever its size.
 enum JSONBody {
     static func make(_ template: JSONTemplate, in scope: Scope) throws(EvaluationFailure) -> RequestBody {
-        try body(of: try template.fragments(in: scope))
+        try body(of: try template.fragments(in: scope), in: scope)
     }
 
     static func make(_ template: Template, in scope: Scope) throws(EvaluationFailure) -> RequestBody {
-        try body(of: try template.fragments(in: scope))
+        try body(of: try template.fragments(in: scope), in: scope)
     }
 
-    private static func body(of fragments: [BodyFragment]) throws(EvaluationFailure) -> RequestBody {
+    /// The file as it is just now, in the state in which the job has read it before: its size is a fact of the job, kept
+    /// with what tells one state from another.
+    private static func source(
+        _ path: String, at range: SourceRange, in scope: Scope
+    ) throws(EvaluationFailure) -> LocalSource {
+        let source = try LocalSource(path: path, at: range)
+        guard let known = scope.facts[.size(path)] else { throw .missing(.size(path)) }
+        guard let state = FileFact(known).fingerprint, state != source.fingerprint.text else { return source }
+        throw .wrong(
+            message: "\(path) has changed since the job read it",
+            hint: "put the file back as it was, or start a new job with the new one: pipeline run", range: range)
+    }
+
+    private static func body(of fragments: [BodyFragment], in scope: Scope) throws(EvaluationFailure) -> RequestBody {
         var segments: [BodySegment] = []
         for fragment in fragments {
             switch fragment {
             case .text(let text): segments.append(.bytes(Array(text.utf8)))
             case .base64(let path, let place):
-                segments.append(.base64(path: path, fileSize: try LocalSource(path: path, at: place).size))
+                segments.append(.base64(path: path, fileSize: try source(path, at: place, in: scope).size))
             case .jsonLines(let path, let place):
+                _ = try source(path, at: place, in: scope)
                 let length = try length(of: path, at: place)
                 segments += [.bytes([UInt8(ascii: "[")]), .lines(path: path, length: length)]
                 segments.append(.bytes([UInt8(ascii: "]")]))

@@ -6,10 +6,23 @@ package import PipelineStages
 /// What expressions ask of files, from the disk.
 package struct DiskFiles: FileFacts {
     private let digests: DigestCache
+    private let inputs: FetchedInputs?
 
-    /// - Parameter digests: what transfers have made out already; other files are read.
-    package init(digests: DigestCache = DigestCache()) {
+    /// - Parameters:
+    ///   - digests: what transfers have made out already; other files are read.
+    ///   - inputs: who fetches inputs that are URLs; nil where nobody does.
+    package init(digests: DigestCache = DigestCache(), inputs: FetchedInputs? = nil) {
         self.digests = digests
+        self.inputs = inputs
+    }
+
+    package func copy(
+        of url: String, for document: PipelineDefinition, host: any StageHost
+    ) async throws(StageFailure) -> String {
+        guard let inputs else {
+            throw .definite(StepFailure("nothing here fetches \(url)", hint: "give a file", place: host.facts.place))
+        }
+        return try await inputs.copy(of: url, for: document, host: host)
     }
 
     package func value(of fact: Fact) async throws(StepFailure) -> JSON {
@@ -21,16 +34,12 @@ package struct DiskFiles: FileFacts {
         case .text(let path): return .string(try Self.text(path))
         case .base64(let path): return .string(try Self.base64(path))
         case .jsonLines(let path): return try Self.lines(path)
-        case .now, .uuid: return .null
+        case .copy, .now, .uuid: return .null
         }
     }
 
     /// Size, modification time and inode, as of an upload's source.
-    package func fingerprint(ofFileAt path: String) -> String? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return "\(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(status.st_ino)"
-    }
+    package func fingerprint(ofFileAt path: String) -> String? { SourceFingerprint.text(ofFileAt: path) }
 
     private static func size(_ path: String) throws(StepFailure) -> Int {
         var status = stat()
