@@ -69,6 +69,10 @@ torture: dependencies ## Kill the program at every crash point TIMES times (100)
 simulate: dependencies ## Simulate SEEDS (200000) schedules with crashes in virtual time
 	SEEDS=$${SEEDS:-200000} swift test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
+.PHONY: mutants
+mutants: dependencies ## Make mistakes in the law of a job, one after the other: its tests must notice each
+	.scripts/mutants
+
 .PHONY: fuzz
 fuzz: dependencies ## Feed readers with mutated input for FUZZ_SECONDS (30) each, from FUZZ_SEED
 	FUZZ_SECONDS=$${FUZZ_SECONDS:-30} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} swift test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --no-parallel --filter FuzzTests

@@ -30,7 +30,7 @@ package struct Engine: Sendable {
 
         /// What is to be remembered of the job while it is parked; after ``run()`` gave `.parked`.
         package var parked: ParkedJob {
-            get async { ParkedJob(await executor.state, lease: lease, overwrites: executor.options.overwrites) }
+            get async { await executor.parked }
         }
 
         /// The job as it stands.

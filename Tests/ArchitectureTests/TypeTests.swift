@@ -7,16 +7,16 @@ import Testing
 
     /// Types that are larger than they should be, and how large they may be: this list only shrinks.
     private static let longer = [
-        "DownloadRun": 942, "JobRows": 840, "JobExecutor": 825, "StageRequests": 740,
-        "ComputeStage": 726, "JobState": 611,
+        "JobRows": 840, "StageRequests": 740,
+        "ComputeStage": 726,
     ]
     private static let richer = [
         "CurlExchange": 33, "PlannedStage": 31, "PostgresLibrary": 31, "ExchangeOptions": 28, "RequestDefinition": 19,
         "DownloadCheckpoint": 16,
-        "RequestFields": 16, "DownloadRun": 16, "StageOptions": 17, "Scope": 17, "ServerSentEvents": 17,
+        "RequestFields": 16, "StageOptions": 17, "Scope": 17, "ServerSentEvents": 17,
         "EnginePorts": 18, "StageSample": 15,
         "UploadFields": 15, "StageFacts": 15, "PollDefinition": 18, "PollFields": 16, "JobSnapshot": 14,
-        "ItemRecord": 14, "JobExecutor": 14,
+        "ItemRecord": 14,
         "CurlInvocation": 14,
         "CurlLoop": 13, "SchemaRule": 13, "JobScheduler": 15, "ConcurrencyController": 13, "StepRecord": 14,
         "PipelineDefinition": 13, "JobRecord": 13,

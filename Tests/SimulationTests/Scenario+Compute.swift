@@ -84,6 +84,24 @@ extension Scenario {
             finally: [compute("last", input: "finally", once: key)]),
         outputs: ["all": model("abcdef".map { model("\($0)") }.joined(separator: "+")), "last": model("finally")])
 
+    /// Items that follow items, of captures that are void after a minute: what a person has done again, from the items or
+    /// from what renews them, is followed once more.
+    static let computeItemChain = Scenario(
+        name: "computes for items that follow items, renewed and done again",
+        document: document([
+            compute("token", input: input, once: key, more: #""expires": { "in": "60s" }"#),
+            compute(
+                "each", input: "${{ item }} ${{ stages.token.value }}", once: key,
+                more: #""forEach": "split('a,b,c,d', ',')", "concurrency": 2, "renew": "token""#),
+            compute(
+                "after", input: "${{ stages.each.value }}!", once: byName,
+                more: #""forEach": { "stage": "each" }, "concurrency": 2"#),
+            compute("all", input: "${{ join(stages.after.value, '+') }}", once: key),
+        ]),
+        outputs: [
+            "all": model("abcd".map { model("\(model("\($0) \(model(input))"))!") }.joined(separator: "+"))
+        ], restarts: ["token", "each", "after", "all"])
+
     private static let key = #"{ "key": "Idempotency-Key" }"#
     private static let byName =
         #"{ "name": { "GET": "/names/${{ self.key }}" }, "ours": "response.body.tag == self.key" }"#

@@ -23,6 +23,9 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     var isCalledBack = false
     /// Whether another owner may take over while the first is stopped.
     var mayFreeze = true
+    /// The stages from one of which a person has the ended job done again, in every other schedule; empty for one with a
+    /// value, and seldom.
+    var restarts: [String] = []
 
     var testDescription: String { name }
 

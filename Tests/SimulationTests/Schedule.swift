@@ -78,7 +78,7 @@ struct Schedule {
         case 4:
             world.simulation.schedule(after: moment) { world.secrets.set("TOKEN", nil) }
             world.simulation.schedule(after: moment + .seconds(3600)) { world.secrets.set("TOKEN", World.token) }
-        default: break
+        default: isRepeated = !world.scenario.restarts.isEmpty
         }
     }
 
@@ -120,7 +120,8 @@ struct Schedule {
         switch end {
         case .ended(.ended(.succeeded)) where isRepeated:
             isRepeated = false
-            world.restart(from: random.element(of: world.scenario.outputs.keys.sorted()))
+            let stages = world.scenario.restarts
+            world.restart(from: random.element(of: stages.isEmpty ? world.scenario.outputs.keys.sorted() : stages))
             return true
         case .ended(.ended) where world.isUntold:
             // Longer than the longest pause between two tries.

@@ -200,6 +200,7 @@ final class World: Sendable {
         } catch {
             return .notPlanned("\(error)")
         }
+        law.note(plan)
         do throws(JournalFailure) {
             let engine = engine(of: process, law)
             let isKnown = recorder.job(record.id) != nil

@@ -20,6 +20,13 @@ struct BackgroundRules: Sendable {
     /// Returns whether the rules hold at this moment.
     func isLimited(_ table: JobTable) -> Bool { hasLimiter && isUnattended(table) && !table.moment.isWatched }
 
+    /// Returns whether a wait is over before it begins, and its end is no other's business: no callback is to be taken, and
+    /// the rules have no say.
+    func isOver(_ wake: WakeCondition, _ reason: WaitReason, of key: StepKey, in table: JobTable) -> Bool {
+        guard !isLimited(table), !reason.kind.startsNewTry, let due = wake.time else { return false }
+        return due <= table.moment.time && !table.snapshot.hasCallback(key)
+    }
+
     /// Has the resume under way entered in the ledger; nil when there is none to enter.
     mutating func enterResume(_ table: inout JobTable) -> JobCommand? {
         guard let (step, reason, waited) = watch.takeUnentered(), isLimited(table) else { return nil }

@@ -8,8 +8,7 @@ extension JobSnapshot {
     package func pressing(_ key: StepKey, in plan: Plan) -> StepExpiry? {
         guard let step = steps[key], !step.state.isEnded, let stage = plan.stage(key.stage) else { return nil }
         let own = step.expires.map { StepExpiry(holder: key, since: step.started ?? record.started, time: $0) }
-        let readsOn = step.state == .pending || stage.stage.work == .transfer
-        let read = readsOn ? sources(of: key, stage).compactMap(expiry) : []
+        let read = stage.readsOn(step) ? sources(of: key, stage).compactMap(expiry) : []
         return (read + [own].compactMap { $0 }).min { $0.mustActBefore < $1.mustActBefore }
     }
 
@@ -55,7 +54,7 @@ extension JobSnapshot {
 
     /// The steps whose captures a step reads: of a stage whose items its own follow, the one of the same number.
     package func sources(of key: StepKey, _ stage: PlannedStage) -> [StepKey] {
-        stage.reads.union(stage.renews.map { [$0] } ?? []).sorted().compactMap { source in
+        stage.sources.sorted().compactMap { source in
             guard stage.forEach?.followed == source else { return StepKey(stage: source) }
             return key.item.map { StepKey(stage: source, item: $0) }
         }

@@ -14,7 +14,8 @@ extension JobSnapshot {
                 ?? SubmitKey.text(jobKey: record.key, step: key, generation: 1),
             item: step?.value, index: key.item,
             job: Scope.Job(id: record.id.text, key: record.key, started: record.started, item: record.item?.key),
-            facts: facts,
+            facts: KnownFacts(
+                key.item.map { item in facts.reduce(into: [:]) { $0[$1.key.ofItem(item)] = $1.value } } ?? facts),
             baseFolder: record.folders.document)
         for member in secretInputs { scope.inputs[member.name] = member.value }
         let stage = plan.stage(key.stage)
@@ -31,7 +32,6 @@ extension JobSnapshot {
         {
             scope.stages[followed] = .object(step.captures)
         }
-        if let item = key.item { scope.facts = scope.facts.reduce(into: [:]) { $0[$1.key.ofItem(item)] = $1.value } }
         return scope
     }
 
@@ -42,7 +42,7 @@ extension JobSnapshot {
         var scope = Scope(
             inputs: record.inputs, env: environment, secrets: secrets,
             job: Scope.Job(id: record.id.text, key: record.key, started: record.started, item: record.item?.key),
-            facts: facts,
+            facts: KnownFacts(facts),
             baseFolder: record.folders.document)
         for member in secretInputs { scope.inputs[member.name] = member.value }
         return scope

@@ -137,7 +137,8 @@ extension JobState {
         case .finished(let captures):
             let sealed = table.values.sealed(captures)
             try succeed(key, stage, table.step(key)?.captures.merging(sealed) ?? sealed, notes, counts)
-        case .waiting(let checkpoint, let wake, let reason) where isOver(wake, reason, of: key):
+        case .waiting(let checkpoint, let wake, let reason)
+        where stop == nil && rules.isOver(wake, reason, of: key, in: table):
             // Its slot is its own: the step has not waited. Whoever finds the step without the checkpoint does again what
             // it says, which is no more than to ask.
             table.edit(key, mayWait: true) { step in
@@ -253,13 +254,6 @@ extension JobState {
             step.resumes += counts
         }
         if let sample = marks.takeSample(of: key, in: table) { table.record(.sample(sample)) }
-    }
-
-    /// Whether a wait is over before it begins, and its end is no other's business: no callback is to be taken, and the
-    /// rules of the background have no say.
-    func isOver(_ wake: WakeCondition, _ reason: WaitReason, of key: StepKey) -> Bool {
-        guard stop == nil, !rules.isLimited(table), !reason.kind.startsNewTry, let due = wake.time else { return false }
-        return due <= now && !snapshot.hasCallback(key)
     }
 
     /// Keeps what a call under way says.

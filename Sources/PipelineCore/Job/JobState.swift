@@ -89,9 +89,7 @@ package struct JobState: Sendable {
     package var interactivity: Interactivity { settings.interactivity }
 
     /// Before this it must go on, because something expires; nil for no such time.
-    package var mustActBefore: Timestamp? {
-        table.index.expiring.isEmpty ? nil : snapshot.mustActBefore(in: table.plan)
-    }
+    package mutating func mustActBefore() -> Timestamp? { table.mustActBefore() }
 
     /// Whether a sink has a notification in its hands.
     package var isDelivering: Bool { !notifications.sending.isEmpty }
@@ -113,11 +111,7 @@ package struct JobState: Sendable {
         try makeUpForClock()
         let wasHeld = Interactivity.unattended.isHeld(by: table.plan.definition.background, mode: snapshot.mode)
         let wasInBackground = snapshot.mode == .background
-        try Restart(scope, of: table).perform(in: &table)
-        if snapshot.ended != nil, scope != .nothing { table.record(.reopened) }
-        // Taking a job up answers an earlier pause; a cancellation holds until it is done.
-        if snapshot.request == .pause || scope != .nothing { table.record(.requested(nil)) }
-        table.record(.taken(mode))
+        try Restart(scope, of: table).perform(mode, in: &table)
         table.publish(.jobResumed, settings.interactivity.data(mode))
         if mode == .attached, settings.interactivity == .attended, wasHeld {
             commands.append(rules.attendance(isJournaled: wasInBackground, in: table))

@@ -10,6 +10,7 @@ package struct JobTable: Sendable {
     package var values: JobValues
     private(set) var index: StepIndex
     private(set) var deadlines = StepDeadlines()
+    private var expiries: StepExpiries
     /// The moment of the input under way, or of the last one.
     package internal(set) var moment: JobMoment
     private var view = ScopeView()
@@ -22,6 +23,7 @@ package struct JobTable: Sendable {
         self.values = values
         self.moment = moment
         index = StepIndex(plan: plan)
+        expiries = StepExpiries(plan)
         for (fact, value) in snapshot.facts { view.add(fact, value) }
         let rows = snapshot.steps.sorted { (index.order($0.key.stage), $0.key) < (index.order($1.key.stage), $1.key) }
         for (key, step) in rows { moved(key, from: nil, to: step) }
@@ -93,6 +95,7 @@ package struct JobTable: Sendable {
     private mutating func moved(_ key: StepKey, from old: StepRecord?, to new: StepRecord) {
         index.move(key, from: old, to: new, hasCallback: snapshot.hasCallback(key))
         view.move(key, to: new)
+        expiries.move(key, from: old, to: new, in: snapshot, plan)
         guard old?.state.name != new.state.name || old?.started != new.started else { return }
         let isActive = new.state.attempt != nil
         deadlines.set(key, new, plan.stage(key.stage), to: isActive ? deadline(of: key) : nil)
@@ -154,7 +157,7 @@ package struct JobTable: Sendable {
     }
 
     /// How much was looked at in the indexes so far, in operations.
-    var work: Int { index.work }
+    var work: Int { index.work + deadlines.work + expiries.work }
 
     /// Works on the index: what is to be looked at, taken out and put back.
     mutating func withIndex<Value>(_ work: (inout StepIndex) -> Value) -> Value { work(&index) }
@@ -177,7 +180,7 @@ package struct JobTable: Sendable {
     /// The values that expressions of the step may read at this moment.
     package mutating func scope(for key: StepKey) -> Scope {
         // Kept, for it is asked for at every evaluation.
-        if snapshot.submits[key] == nil { _ = view.firstKey(of: key, jobKey: snapshot.record.key) }
+        if snapshot.submits[key] == nil { view.keepFirstKey(of: key, jobKey: snapshot.record.key) }
         return currentScope(for: key)
     }
 
@@ -185,7 +188,6 @@ package struct JobTable: Sendable {
     func currentScope(for key: StepKey) -> Scope {
         let stage = plan.stage(key.stage)
         let step = snapshot.steps[key]
-        var view = view
         var scope = documentScope
         view.fill(&scope, for: key)
         scope.own = step?.captures ?? [:]
@@ -262,7 +264,9 @@ package struct JobTable: Sendable {
             else { return nil }
             return StepDeadlines.limit(key, stage, started: started, deadline)
         }
-        let expiring = index.expiring.isEmpty ? nil : snapshot.mustActBefore(in: plan)
-        return [own, nextWaitLimit(), expiring].compactMap { $0 }.min()
+        return [own, nextWaitLimit(), mustActBefore()].compactMap { $0 }.min()
     }
+
+    /// The earliest of the times before which a step must begin, or go on; nil where nothing expires.
+    mutating func mustActBefore() -> Timestamp? { index.expiring.isEmpty ? nil : expiries.earliest }
 }

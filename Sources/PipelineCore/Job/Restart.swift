@@ -14,7 +14,15 @@ struct Restart {
         restarted = stages
     }
 
-    func perform(in table: inout JobTable) throws(IllegalTransition) {
+    func perform(_ mode: JobMode, in table: inout JobTable) throws(IllegalTransition) {
+        try moveSteps(in: &table)
+        if table.snapshot.ended != nil, scope != .nothing { table.record(.reopened) }
+        // Taking a job up answers an earlier pause; a cancellation holds until it is done.
+        if table.snapshot.request == .pause || scope != .nothing { table.record(.requested(nil)) }
+        table.record(.taken(mode))
+    }
+
+    private func moveSteps(in table: inout JobTable) throws(IllegalTransition) {
         for key in table.snapshot.steps.keys.sorted() {
             guard let step = table.step(key) else { continue }
             if restarted.contains(key.stage) {

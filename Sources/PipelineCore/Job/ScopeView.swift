@@ -34,18 +34,19 @@ struct ScopeView: Sendable {
 
     func fingerprint(ofFileAt path: String) -> String? { fingerprints[path] }
 
-    mutating func firstKey(of key: StepKey, jobKey: String) -> String {
-        if let known = firstKeys[key] { return known }
-        let text = SubmitKey.text(jobKey: jobKey, step: key, generation: 1)
-        firstKeys[key] = text
-        return text
+    mutating func keepFirstKey(of key: StepKey, jobKey: String) {
+        if firstKeys[key] == nil { firstKeys[key] = firstKey(of: key, jobKey: jobKey) }
+    }
+
+    func firstKey(of key: StepKey, jobKey: String) -> String {
+        firstKeys[key] ?? SubmitKey.text(jobKey: jobKey, step: key, generation: 1)
     }
 
     /// Puts in what the stages gave and what is known of files.
     func fill(_ scope: inout Scope, for key: StepKey) {
         scope.stages = captures
-        scope.facts = facts
-        if let item = key.item, let own = itemFacts[item] { scope.facts.merge(own) { $1 } }
+        scope.facts = KnownFacts(facts)
+        if let item = key.item, let own = itemFacts[item] { scope.facts.add(own) }
     }
 }
 

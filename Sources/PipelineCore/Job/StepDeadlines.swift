@@ -28,6 +28,9 @@ struct StepDeadlines: Sendable {
         return due.sorted()
     }
 
+    /// How many entries were moved or met: the law of cost is held by it.
+    var work: Int { kept.work + waits.work }
+
     var next: Timestamp? { mutating get { kept.first?.time } }
     var nextWaitLimit: Timestamp? { mutating get { waits.first?.time } }
 }

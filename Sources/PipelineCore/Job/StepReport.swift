@@ -13,6 +13,17 @@ package enum StepReport: Sendable {
 }
 
 extension StepReport {
+    /// The captures that it brings, as they came; nil for none.
+    package var captures: JSONObject? {
+        switch self {
+        case .progress(_, let captures, _, _), .submit(_, let captures, _): captures
+        case .fact, .files, .warning: nil
+        }
+    }
+
+    /// Whether what was said of the step besides is kept with it.
+    package var takesNotes: Bool { if case .progress = self { true } else { false } }
+
     /// Keeps what a call under way says; `counts` says how many resumes it begins.
     func keep(
         of key: StepKey, _ notes: StepNotes, counts: Int, in table: inout JobTable

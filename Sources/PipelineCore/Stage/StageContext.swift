@@ -24,15 +24,29 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
         with adjust: (inout Scope) -> Void = { _ in },
         _ evaluation: (Scope) throws(EvaluationFailure) -> Value
     ) async throws(StageFailure) -> Value {
+        var found: [Fact: JSON] = [:]
+        while true {
+            switch try await attempt(found, adjust, evaluation) {
+            case .success(let value): return value
+            case .failure(.missing(let fact)): found[fact] = try await host.obtain(fact)
+            case .failure(let failure): throw self.failure(of: failure)
+            }
+        }
+    }
+
+    /// Evaluates once with what is known. The scope is gone when this returns: while a fact is found out and kept nothing
+    /// shares the job's facts, which would all be copied then.
+    private func attempt<Value>(
+        _ found: [Fact: JSON], _ adjust: (inout Scope) -> Void,
+        _ evaluation: (Scope) throws(EvaluationFailure) -> Value
+    ) async throws(StageFailure) -> Result<Value, EvaluationFailure> {
         var scope = try await host.scope()
         adjust(&scope)
-        while true {
-            do {
-                return try evaluation(scope)
-            } catch {
-                guard case .missing(let fact) = error else { throw failure(of: error) }
-                scope.facts[fact] = try await host.obtain(fact)
-            }
+        scope.facts.add(found)
+        do throws(EvaluationFailure) {
+            return .success(try evaluation(scope))
+        } catch {
+            return .failure(error)
         }
     }
 

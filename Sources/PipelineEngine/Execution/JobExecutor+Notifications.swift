@@ -1,39 +1,12 @@
-import JSONPath
 import PipelineCore
 
-/// Notifications going out: a sink is called in a task of its own, and whatever it does changes nothing for the job.
+/// What is told once a job has been let go.
 extension JobExecutor {
     /// How long a job that has ended waits for sinks that were called. What they have not taken by then is sent by the
     /// next owner.
     private static let lastPatience = Duration.seconds(5)
     /// Likewise of a job that is stopped.
     private static let shortPatience = Duration.seconds(1)
-
-    /// Gives a notification to its sink.
-    func deliver(_ record: NotificationRecord, _ group: inout DiscardingTaskGroup) {
-        let entries = state.table.plan.definition.notifications
-        guard let sinks = ports.sinks, entries.indices.contains(record.entry) else { return }
-        let notification = record.notification(of: snapshot.record.id, pipeline: snapshot.record.pipeline)
-        let (entry, scope, source) = (
-            entries[record.entry], state.table.documentScope, state.table.plan.definition.source
-        )
-        group.addTask { [mailbox] in
-            let result = await Self.deliver(notification, to: entry, scope, source, by: sinks)
-            mailbox.post(.delivered(notification.id, result))
-        }
-    }
-
-    /// On the concurrent executor, never on one of a job: a sink may do what it likes.
-    @concurrent private static func deliver(
-        _ notification: JobNotification, to entry: NotifyDefinition, _ scope: Scope, _ source: SourceText,
-        by sinks: any NotificationSinks
-    ) async -> Result<Void, NotificationFailure> {
-        do throws(NotificationFailure) {
-            return .success(try await sinks.sink(of: entry, in: scope, source: source).deliver(notification))
-        } catch {
-            return .failure(error)
-        }
-    }
 
     /// Sends what is left to be told, and lets the job go as it was.
     func notifyOnly() async -> JobEnd {
@@ -42,7 +15,7 @@ extension JobExecutor {
             try? await deliverDue(&group, for: Self.lastPatience)
             group.cancelAll()
         }
-        try? await ports.journal.release(lease)
+        try? await ports.journal.release(writer.lease)
         if snapshot.ended != nil { return .ended(snapshot.outcome) }
         return snapshot.phase(isOwned: false) == .unknown ? .unknown : .suspended(snapshot.cause ?? .crashed)
     }
@@ -56,7 +29,7 @@ extension JobExecutor {
             !state.isStopped && snapshot.openNotifications.contains { $0.state == .due && $0.isReady(at: now) }
         guard isUrgent || state.isDelivering else { return }
         guard let own = try? await ports.journal.acquire(snapshot.record.id, for: ports.owner) else { return }
-        lease = own
+        writer.lease = own
         try? await deliverDue(&group, for: state.isStopped ? Self.shortPatience : Self.lastPatience)
         try? await ports.journal.release(own)
     }
@@ -76,18 +49,19 @@ extension JobExecutor {
             mailbox.post(.tick(limit))
         }
         while state.isDelivering, ports.clock.elapsed < end {
-            let message = await mailbox.next()
-            if case .delivered = message { try await receive(message) }
-            try await commitDue()
             // Whoever stops a job that has ended does not want to wait for its notifications.
-            if case .stop = message { break }
+            if case .stop = try await takeDelivery() { break }
         }
         // A sink that is given up says so; one that took its notification at the last moment must be heard too.
         group.cancelAll()
-        while state.isDelivering {
-            let message = await mailbox.next()
-            if case .delivered = message { try await receive(message) }
-            try await commitDue()
-        }
+        while state.isDelivering { _ = try await takeDelivery() }
+    }
+
+    /// Takes the next message in if it says what became of a notification.
+    private func takeDelivery() async throws(JournalFailure) -> ExecutorMessage {
+        let message = await mailbox.next()
+        if case .delivered = message { try await receive(message) }
+        try await writer.commit()
+        return message
     }
 }

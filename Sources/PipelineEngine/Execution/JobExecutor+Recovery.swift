@@ -16,17 +16,6 @@ extension JobExecutor {
         return .other(message)
     }
 
-    /// Behaves as if the end of the step's call broke the law.
-    func apply(broken key: StepKey) throws(JournalFailure) {
-        throw report(IllegalTransition(state: .succeeded, event: "finished", step: key))
-    }
-
-    /// Records something else that can't happen to a step; how its call ends then.
-    func failure(because message: String, file: StaticString = #fileID, line: UInt = #line) -> StageFailure {
-        Assertions.fail(message, job: snapshot.record.id.text, file: file, line: line)
-        return .definite(.ownMistake(message))
-    }
-
     /// Works on from what is on disk; the step that was to blame has failed by then.
     func recover(_ missingSecret: String?) async -> Result<JobEnd, JournalFailure> {
         do throws(JournalFailure) {
@@ -36,7 +25,7 @@ extension JobExecutor {
             if let key = mistake.step {
                 _ = try await take(.broken(key, .ownMistake(redactor.redact("\(mistake)"))))
             }
-            try await commitDue()
+            try await writer.commit()
             return await workInGroup(missingSecret)
         } catch {
             return .failure(error)
@@ -48,10 +37,10 @@ extension JobExecutor {
         guard let kept = try await ports.journal.snapshot(of: job) else { throw .noSuchJob(job) }
         // What calls that were stopped still said is of a state that is gone; what others said holds.
         for message in mailbox.takeAll() where !message.isOfCall { mailbox.post(message) }
-        calls = [:]
+        calls = StepCalls()
         actions = []
-        timer = nil
-        queue = CommitQueue()
+        timer = JobTimer()
+        writer.forget()
         let table = JobTable(
             kept, plan: state.table.plan, values: state.table.values, at: JobMoment(ports.clock.reading))
         state = JobState(table, settings: state.settings, watch: state.watch, marks: state.marks)

@@ -1,11 +1,11 @@
-import Assertions
 import JSONPath
 import PipelineCore
 
 /// Runs one job: gives what reaches it to its law, and does what follows: commit, act, publish.
 ///
-/// It decides nothing and is the only writer of its job. Its memory is a fold of what it committed; a commit that fails
-/// ends it, so that nothing is ever done from a state that is not on disk.
+/// It decides nothing and is the only writer of its job. Its memory is a fold of what it committed. What it does it
+/// leaves to parts: ``JobWriter`` commits, ``StepEvaluator`` finds things out, ``StepCall`` calls a stage,
+/// ``NotificationCourier`` tells people.
 actor JobExecutor {
     nonisolated let mailbox = Mailbox<ExecutorMessage>()
     nonisolated let redactor = SharedRedactor()
@@ -15,17 +15,13 @@ actor JobExecutor {
     nonisolated let notes = NoteBook()
     let ports: EnginePorts
     let options: Options
-    /// The lease that commits are made under: another one once the job has been let go and its last notifications are
-    /// sent.
-    var lease: Lease
+    let writer: JobWriter
     var state: JobState
-    var queue = CommitQueue()
-    private var meter: JobMeter
     /// The calls of stages that are under way.
-    var calls: [StepKey: StepCall] = [:]
+    var calls = StepCalls()
     /// What is to be done once all that was committed before it is on disk.
-    var actions: [JobCommand] = []
-    var timer: (time: Timestamp, timer: CancellableTimer)?
+    var actions: [Action] = []
+    var timer = JobTimer()
     /// A mistake of ours that the law has found, until the job is taken up from the journal once more.
     var mistake: IllegalTransition?
 
@@ -38,35 +34,52 @@ actor JobExecutor {
         var history: DurationHistoryCache?
     }
 
+    /// What waits for a commit to be done.
+    enum Action {
+        case call(StepKey)
+        case deliver(NotificationRecord)
+        case publish(JobEvent)
+    }
+
+    /// What is left to do once all commands are done.
+    enum Rest {
+        case wait(until: Timestamp?)
+        case park(until: Timestamp?)
+        case finish(JobEnd)
+    }
+
     init(_ state: JobState, lease: Lease, ports: EnginePorts, options: Options) {
         self.state = state
-        self.lease = lease
         self.ports = ports
         self.options = options
-        meter = JobMeter(state.snapshot)
         publisher = EventPublisher(observe: ports.observe)
+        writer = JobWriter(state, lease: lease, journal: ports.journal, publisher: publisher, notes: notes)
     }
 
     var snapshot: JobSnapshot { state.snapshot }
+    /// What is to be remembered of the job while it is parked.
+    var parked: ParkedJob {
+        let limit = state.mustActBefore()
+        return ParkedJob(state, mustActBefore: limit, lease: writer.lease, overwrites: options.overwrites)
+    }
+    var secrets: SecretReader { SecretReader(source: ports.secrets, redactor: redactor) }
+    var history: HistoryRecorder {
+        HistoryRecorder(history: options.history, job: snapshot.record.id, pipeline: snapshot.record.pipeline)
+    }
 
     // MARK: Beginning
 
     /// Journals a new job; its first transaction holds all that begins with it.
     func create(begins: Bool) async throws(JournalFailure) -> Lease {
         _ = try await take(.created(begins: begins))
-        let batch = queue.takeNext()
-        var first = state.snapshot
-        first.sequence = 0
-        lease = try await ports.journal.create(first, events: batch.events, owner: ports.owner)
-        publisher.publish(batch.events)
-        queue.next.measured.add(batch.measured)
-        return lease
+        try await writer.create(snapshot)
+        return writer.lease
     }
 
     /// Takes the job up: what its last owner left running is interrupted, what waits for a resume is woken.
     func takeUp(_ mode: JobMode, _ scope: RestartScope) async throws(JournalFailure) {
         _ = try await take(.takenUp(mode, scope))
-        try await commitDue()
+        try await writer.commit()
     }
 
     /// Settles an unknown submit as a person knows it, and lets the job go.
@@ -75,7 +88,7 @@ actor JobExecutor {
             throw .conflict(key)
         }
         _ = try await take(.resolved(key, resolution))
-        try await commitDue()
+        try await writer.commit()
     }
 
     // MARK: Running
@@ -96,7 +109,7 @@ actor JobExecutor {
         if case .failure(.stale) = result { return .lost }
         if case .failure(let failure) = result {
             // Nobody runs the job any more: another owner may, when the journal takes writes again.
-            try? await ports.journal.release(lease)
+            try? await ports.journal.release(writer.lease)
             throw failure
         }
         return try result.get()
@@ -104,23 +117,19 @@ actor JobExecutor {
 
     func workInGroup(_ missingSecret: String?) async -> Result<JobEnd, JournalFailure> {
         await withDiscardingTaskGroup { group -> Result<JobEnd, JournalFailure> in
+            defer {
+                timer.stop()
+                calls.stopAll()
+                group.cancelAll()
+            }
             do throws(JournalFailure) {
                 let end = try await work(missingSecret, &group)
                 if case .parked = end {} else { await deliverRest(&group) }
-                stopAll(&group)
                 return .success(end)
             } catch {
-                stopAll(&group)
                 return .failure(error)
             }
         }
-    }
-
-    private func stopAll(_ group: inout DiscardingTaskGroup) {
-        timer?.timer.stop()
-        // In order of their names, so that a simulation's seed fixes what happens.
-        for (_, call) in calls.sorted(by: { $0.key < $1.key }) { call.stop() }
-        group.cancelAll()
     }
 
     private func work(
@@ -128,35 +137,35 @@ actor JobExecutor {
     ) async throws(JournalFailure) -> JobEnd {
         if options.purpose == .abandon { _ = try await take(.stop(.abandon)) }
         if let missingSecret, let end = try await take(.secretMissing(missingSecret)) {
-            return try await finish(end)
+            try await writer.commit()
+            if case .finish(let end) = end { return end }
+            return .lost
         }
         // What a person asked for while nobody was there to hear it.
-        try await readInbox()
+        try await receive(.inbox)
         while true {
             // All that has come is taken in before anything new begins.
             while let message = mailbox.poll() { try await receive(message) }
-            switch try await take(.advance) {
-            case nil: continue
-            case .finish(let end): return try await finish(.finish(end))
+            guard let rest = try await take(.advance) else { continue }
+            switch rest {
+            case .finish(let end):
+                try await writer.commit()
+                return end
             case .park(let time):
                 try await act(&group)
                 guard mailbox.isEmpty else { continue }
-                publisher.confirm(allBut: calls.keys)
+                publisher.confirm(allBut: calls.steps)
                 return .parked(until: time)
             case .wait(let time):
                 try await act(&group)
-                if let time { arm(time, &group) }
-                publisher.confirm(allBut: calls.keys)
+                if let time { timer.arm(time, by: ports.clock, mailbox, &group) }
+                publisher.confirm(allBut: calls.steps)
                 try await receive(await mailbox.next())
             }
         }
     }
 
-    private func finish(_ rest: Rest) async throws(JournalFailure) -> JobEnd {
-        try await commitDue()
-        if case .finish(let end) = rest { return end }
-        return .lost
-    }
+    // MARK: Taking in
 
     func receive(_ message: ExecutorMessage) async throws(JournalFailure) {
         switch message {
@@ -165,10 +174,11 @@ actor JobExecutor {
         case .authenticates(let key): _ = try await take(.authenticates(key))
         case .delivered(let id, let result):
             _ = try await take(.delivered(id, result, random: ports.randomness.unit()))
-        case .tick(let time): if timer?.time == time { timer = nil }
+        case .tick(let time): timer.end(time)
         case .watched: break
         case .delaysReset(let pipeline): _ = try await take(.delaysReset(pipeline: pipeline))
-        case .inbox: try await readInbox()
+        case .inbox:
+            if let inbox = try await ports.journal.inbox(of: snapshot.record.id) { _ = try await take(.inbox(inbox)) }
         case .stop(let request): _ = try await take(.stop(request))
         }
     }
@@ -176,12 +186,12 @@ actor JobExecutor {
     private func receive(
         _ result: Result<StageOutcome<[UInt8]>, StageFailure>, of key: StepKey
     ) async throws(JournalFailure) {
-        calls[key] = nil
-        if ports.breaksLaw(key) { try apply(broken: key) }
+        calls.end(key)
+        if ports.breaksLaw(key) { throw report(IllegalTransition(state: .succeeded, event: "finished", step: key)) }
         let end: StepEnd
         switch result {
         case .success(.finished(let captures)):
-            conceal(captures, of: key)
+            secrets.hide(captures, of: state.table.plan.stage(key.stage))
             end = .finished(captures)
         case .success(.waiting(let checkpoint, let wake, let reason)): end = .waiting(checkpoint, wake, reason)
         case .success(.unknown(let checkpoint, let submit)): end = .unknown(checkpoint, submit)
@@ -193,35 +203,15 @@ actor JobExecutor {
         if state.table.step(key)?.state.isEnded == true { notes.forget(key) }
     }
 
-    private func readInbox() async throws(JournalFailure) {
-        guard let inbox = try await ports.journal.inbox(of: snapshot.record.id) else { return }
-        _ = try await take(.inbox(inbox))
-    }
-
     /// Keeps what a call says; durable when this returns, unless it may wait. On the way of the call, beside the loop.
     func save(_ report: StepReport, of key: StepKey) async throws(JournalFailure) {
-        var noted = StepNotes()
-        switch report {
-        case .progress(_, let captures, _, _):
-            conceal(captures ?? [:], of: key)
-            noted = notes.take(key)
-        case .submit(_, let captures, _): conceal(captures ?? [:], of: key)
-        case .fact, .files, .warning: break
-        }
+        if let captures = report.captures { secrets.hide(captures, of: state.table.plan.stage(key.stage)) }
+        let noted = report.takesNotes ? notes.take(key) : StepNotes()
         for command in try apply(.saved(key, report, noted)) {
             guard case .commit(let changes, let mayWait) = command else { continue }
-            try enqueue(changes, mayWait: mayWait, for: [])
-            if !mayWait { try await commitDue() }
+            try add(changes, mayWait: mayWait, for: [])
+            if !mayWait { try await writer.commit() }
         }
-    }
-
-    // MARK: Doing
-
-    /// What is left to do once all commands are done.
-    enum Rest {
-        case wait(until: Timestamp?)
-        case park(until: Timestamp?)
-        case finish(JobEnd)
     }
 
     private func apply(_ input: JobInput) throws(JournalFailure) -> [JobCommand] {
@@ -234,6 +224,8 @@ actor JobExecutor {
         }
     }
 
+    // MARK: Doing
+
     /// Does what follows from an input and from what had to be found out for it; acts gather until ``act(_:)``.
     func take(_ input: JobInput) async throws(JournalFailure) -> Rest? {
         var rest: Rest?
@@ -245,23 +237,20 @@ actor JobExecutor {
             let called = commands.compactMap(\.calledStep)
             for command in commands {
                 switch command {
-                case .commit(let changes, let mayWait): try enqueue(changes, mayWait: mayWait, for: called)
+                case .commit(let changes, let mayWait): try add(changes, mayWait: mayWait, for: called)
                 case .prepare(let key): inputs.append(.found(.preparation(key, try await prepare(key))))
                 case .evaluateItems(let key): inputs.append(.found(.items(key, try await items(of: key))))
                 case .evaluateWarnings(let key, let captures):
-                    var warnings = try await warnings(of: key, captures)
-                    let (cost, problem) = try await cost(of: key, captures)
-                    if let problem { warnings.append(problem) }
-                    inputs.append(.found(.warnings(key, captures: captures, warnings, cost: cost)))
+                    let judged = try await evaluator(of: key)?.judge(captures)
+                    inputs.append(
+                        .found(.warnings(key, captures: captures, judged?.warnings ?? [], cost: judged?.cost)))
                 case .enterResume(let request):
-                    guard let limiter = ports.gate else { continue }
-                    inputs.append(.found(.resume(await limiter.enter(request))))
+                    if let gate = ports.gate { inputs.append(.found(.resume(await gate.enter(request)))) }
                 case .enterAuthentication(let key, let request):
                     let decision = if let request { await ports.gate?.enter(request) } else { ResumeDecision?.none }
                     inputs.append(.found(.authentication(key, decision)))
                 case .evaluateCondition(let key, let question):
-                    guard let limiter = ports.gate else { continue }
-                    inputs.append(.found(.condition(key, await limiter.judge(question))))
+                    if let gate = ports.gate { inputs.append(.found(.condition(key, await gate.judge(question)))) }
                 case .attend(let record, let isJournaled):
                     let wasDelayed = await ports.gate?.attend(record) ?? false
                     inputs.append(.found(.attendance(record, isJournaled: wasDelayed || isJournaled)))
@@ -270,9 +259,11 @@ actor JobExecutor {
                 case .expect(.resume(let resume)): await ports.gate?.expect(resume)
                 case .expect(.none): await ports.gate?.forget(snapshot.record.id)
                 // Of a job that is not journaled yet nobody is told anything.
-                case .publish(let event): if lease.epoch == 0 { actions.append(command) } else { ports.observe(event) }
-                case .stop(let key): calls[key]?.stop()
-                case .call, .deliver: actions.append(command)
+                case .publish(let event):
+                    if writer.lease.epoch == 0 { actions.append(.publish(event)) } else { ports.observe(event) }
+                case .stop(let key): calls.stop(key)
+                case .call(let key): actions.append(.call(key))
+                case .deliver(let record): actions.append(.deliver(record))
                 case .continue: break
                 case .wait(let time): rest = .wait(until: time)
                 case .park(let time): rest = .park(until: time)
@@ -283,41 +274,18 @@ actor JobExecutor {
         return rest
     }
 
-    private func enqueue(
+    private func add(
         _ changes: [JournalChange], mayWait: Bool, for called: [StepKey]
     ) throws(JournalFailure) {
         for key in called { publisher.defer(key) }
-        for change in changes {
-            switch change {
-            case .step(let key, let step):
-                if step.state.name == .waiting { publisher.defer(key) }
-                noteRunning(key)
-            case .sample(let sample): options.history?.add(sample)
-            case .released, .ended:
-                options.history?.forgetRunning(snapshot.record.id, in: snapshot.record.pipeline)
-            case .submit, .fact, .event, .file, .resume, .taken, .requested, .pushesTaken,
-                .callbackJudged, .pushesVoided, .reopened, .notification, .measured:
-                break
-            }
-        }
-        try queue.enqueue(changes, mayWait: mayWait)
-        queue.next.measured.add(meter.measurements(of: changes, in: state.table.plan))
-        queue.next.measured.add(notes.takeMeasurements())
-    }
-
-    /// Lets other jobs learn from a remote job while it runs: those that end first are the short ones.
-    private func noteRunning(_ key: StepKey) {
-        guard let history = options.history else { return }
-        if let sample = state.marks.runningSample(of: key, in: state.table) {
-            history.setRunning(sample, snapshot.record.id, key)
-        } else if let step = state.table.step(key), step.state.isEnded || step.attempts > 1 {
-            history.forgetRunning(snapshot.record.id, key, in: snapshot.record.pipeline)
-        }
+        for case .step(let key, let step) in changes where step.state.name == .waiting { publisher.defer(key) }
+        history.note(changes, of: state)
+        try writer.add(changes, mayWait: mayWait)
     }
 
     /// Acts on what is on disk by then.
     func act(_ group: inout DiscardingTaskGroup) async throws(JournalFailure) {
-        try await commitDue()
+        try await writer.commit()
         let now = actions
         actions = []
         for action in now {
@@ -325,21 +293,14 @@ actor JobExecutor {
             case .call(let key): call(key, &group)
             case .deliver(let record): deliver(record, &group)
             case .publish(let event): ports.observe(event)
-            case .commit, .prepare, .evaluateItems, .evaluateWarnings, .enterResume, .enterAuthentication,
-                .evaluateCondition, .attend, .cancelAtService, .expect, .stop, .continue, .wait, .park,
-                .finish:
-                break
             }
         }
     }
 
     /// Calls the step's stage in a task of its own; its end is a message.
     private func call(_ key: StepKey, _ group: inout DiscardingTaskGroup) {
-        guard let stage = state.table.plan.stage(key.stage), let step = state.table.step(key) else {
-            return mailbox.post(.ended(key, .failure(failure(because: "there is no stage '\(key)' to call"))))
-        }
-        let call = StepCall()
-        calls[key] = call
+        guard let stage = state.table.plan.stage(key.stage), let step = state.table.step(key) else { return }
+        let call = calls.begin(key)
         let host = host(for: key, stage, step)
         let beside: (@Sendable () async -> Void)? =
             if stage.stage.work == .transfer { { await host.showHeldProgress() } } else { nil }
@@ -353,27 +314,23 @@ actor JobExecutor {
         }
     }
 
+    /// Gives a notification to its sink in a task of its own; what became of it is a message.
+    private func deliver(_ record: NotificationRecord, _ group: inout DiscardingTaskGroup) {
+        guard let sinks = ports.sinks else { return }
+        let courier = NotificationCourier(sinks: sinks, plan: state.table.plan, job: snapshot.record)
+        group.addTask { [mailbox, scope = state.table.documentScope] in
+            if let result = await courier.deliver(record, in: scope) { mailbox.post(.delivered(record.id, result)) }
+        }
+    }
+
     private func cancelAtService(_ key: StepKey) async throws(JournalFailure) -> String? {
-        try await commitDue()
+        try await writer.commit()
         // Nothing is done for steps any more; a service may take its time over a cancellation.
         publisher.confirm(allBut: [])
         guard let stage = state.table.plan.stage(key.stage), let step = state.table.step(key) else { return nil }
         let failure = await StepCall.cancel(stage.stage, step.checkpoint, host(for: key, stage, step))
         if case .failed(let failed) = failure { return failed.failure.title }
         return nil
-    }
-
-    /// One timer for all that is waited for.
-    private func arm(_ time: Timestamp, _ group: inout DiscardingTaskGroup) {
-        if let timer {
-            if timer.time == time { return }
-            timer.timer.stop()
-        }
-        let next = CancellableTimer()
-        timer = (time, next)
-        group.addTask { [mailbox, clock = ports.clock] in
-            if await next.sleep(until: time, by: clock) { mailbox.post(.tick(time)) }
-        }
     }
 }
 

@@ -42,9 +42,9 @@ package final class ParkedJob: Sendable {
         var mark: EstimateMarks.Mark { rest?.mark ?? EstimateMarks.Mark(since: since) }
     }
 
-    init(_ state: JobState, lease: Lease, overwrites: Bool) {
+    init(_ state: JobState, mustActBefore: Timestamp?, lease: Lease, overwrites: Bool) {
         self.lease = lease
-        mustActBefore = state.mustActBefore
+        self.mustActBefore = mustActBefore
         interactivity = state.interactivity
         reading = state.table.moment.reading
         self.overwrites = overwrites

@@ -17,17 +17,3 @@ struct StepChannel: Sendable {
     /// Something that its executor is to hear. From any thread.
     let post: @Sendable (ExecutorMessage) -> Void
 }
-
-extension JobExecutor {
-    /// The way back for a call of the step's stage.
-    func channel(for key: StepKey) -> StepChannel {
-        StepChannel(
-            scope: { await self.scope(for: key) },
-            submit: { await self.state.snapshot.submits[key] },
-            callbacks: { await self.state.snapshot.pushes[key] ?? CallbackCount() },
-            fingerprint: { await self.state.table.fingerprint(ofFileAt: $0) },
-            save: { (report) async throws(JournalFailure) in try await self.save(report, of: key) },
-            renewSecrets: { await self.renewSecrets(since: $0) },
-            post: { [mailbox] in mailbox.post($0) })
-    }
-}

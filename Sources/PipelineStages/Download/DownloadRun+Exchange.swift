@@ -16,14 +16,14 @@ extension DownloadRun {
     mutating func exchange() async throws(StageFailure) -> Step {
         var session = session()
         if probes, session.held == 0 { session.limit = Self.probeLength }
-        var rendered = try await requests.render(stage.definition, in: context)
+        var rendered = try await order.requests.render(order.stage.definition, in: context)
         for field in session.fields { rendered.description.headers[field.name] = field.value }
-        let (context, requests) = (context, requests)
+        let (context, requests) = (context, order.requests)
         let receiver = DownloadReceiver(
-            session, marks: ProgressTicker(from: session.held, part: Self.partSize) { context.now }, place: place,
+            session, marks: ProgressTicker(from: session.held, part: Self.partSize) { context.now }, place: order.place,
             url: rendered.description.url, comparesExisting: comparesExisting,
-            wanted: wanted, checkpoint: checkpoint, part: part, digests: digests, label: context.partLabel,
-            owner: owner(of:)
+            wanted: order.wanted, checkpoint: checkpoint, part: part, digests: digests, label: context.partLabel,
+            owner: order.owner(of:)
         ) { context.now }
         let sink = receiver.sink { received, total in
             context.report(.transfer(sent: 0, received: received, total: total))
@@ -39,7 +39,7 @@ extension DownloadRun {
         switch result {
         case .failure(let failure):
             try await keep(snapshot, &passage)
-            throw end(failure, rendered, at: snapshot.path)
+            throw order.end(failure, rendered, at: snapshot.path)
         case .success(let response): return try await step(after: response, snapshot, rendered, &passage)
         }
     }
@@ -49,26 +49,28 @@ extension DownloadRun {
         _ passage: inout Passage
     ) async throws(StageFailure) -> Step {
         switch snapshot.outcome {
-        case .none: throw definite("the answer had no head")
+        case .none: throw order.definite("the answer had no head")
         case .restart(let reason): return .restart(reason)
-        case .answer: throw await refusal(response, rendered)
-        case .busy(let path): throw busy(path)
-        case .failed(let failure): throw local(failure)
-        case .lackOfRoom(let lack, let path): throw noRoom(lack, path)
+        case .answer: throw await order.refusal(response, rendered)
+        case .busy(let path): throw order.busy(path)
+        case .failed(let failure): throw order.local(failure)
+        case .lackOfRoom(let lack, let path): throw order.noRoom(lack, path)
         case .foreignCoding(let coding):
-            throw definite(
+            throw order.definite(
                 "the service sent the file coded as '\(coding)', although it was asked for as it is",
                 hint: "\"headers\": { \"Accept-Encoding\": \"gzip\" } may bring it in a coding that is undone here")
         case .exists(let path):
-            guard hasHeader(in: snapshot.stated) else { return .taken }
-            return try await identical(path, by: wanted.stated + snapshot.stated, total: snapshot.total)
+            guard order.hasHeader(in: snapshot.stated) else { return .taken }
+            return try await order.identical(path, by: order.wanted.stated + snapshot.stated, total: snapshot.total)
                 .map { .identical($0) } ?? .taken
         case .received, .nothingMore:
-            guard let part = snapshot.part, let path = snapshot.path else { throw definite("the answer had no file") }
+            guard let part = snapshot.part, let path = snapshot.path else {
+                throw order.definite("the answer had no file")
+            }
             if let coded = snapshot.coded, snapshot.position >= coded.most {
                 startAgain()
                 try await commit(countsBytes: false)
-                throw definite(
+                throw order.definite(
                     "more than \(SizeText.describe(coded.most)) would come out of the \(snapshot.coding ?? "") coding of "
                         + "what the service sent",
                     hint: "it was asked for as it is; nothing of it was kept")
@@ -89,7 +91,7 @@ extension DownloadRun {
             }
             let answer = ServiceResponse(
                 status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) },
-                url: response.url, body: try smallBody(part, snapshot.position))
+                url: response.url, body: try order.smallBody(part, snapshot.position))
             return .whole(
                 Arrival(
                     part: part, path: path, bytes: snapshot.position, digests: snapshot.digests,
@@ -100,27 +102,8 @@ extension DownloadRun {
 
     /// Whether a file that has the name already may spare the download: not where the answer itself is of interest.
     private var comparesExisting: Bool {
-        !replaces && !isTaken && stage.unpack == nil && stage.definition.capture.isEmpty
-            && stage.definition.fail.isEmpty
-    }
-
-    /// The body for the author's captures and rules, if there are any and it is not large.
-    func smallBody(_ part: PartFile, _ size: Int64) throws(StageFailure) -> [UInt8] {
-        guard !stage.definition.capture.isEmpty || !stage.definition.fail.isEmpty, size <= Self.mostJudged else {
-            return []
-        }
-        return start(of: part, size)
-    }
-
-    /// The largest body that is looked at whole.
-    static let mostJudged: Int64 = 1 << 20
-
-    /// The first bytes of what was received.
-    func start(of part: PartFile, _ size: Int64) -> [UInt8] {
-        guard size > 0 else { return [] }
-        return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
-            count = max(0, pread(part.descriptor, buffer.baseAddress, Int(size), 0))
-        }
+        !order.replaces && !isTaken && order.stage.unpack == nil && order.stage.definition.capture.isEmpty
+            && order.stage.definition.fail.isEmpty
     }
 
     /// Makes what has arrived durable, counts it, and passes the marks behind it.
@@ -129,7 +112,7 @@ extension DownloadRun {
     ) async throws(StageFailure) {
         guard let part = snapshot.part, case .received = snapshot.outcome else { return }
         self.part = part
-        try reading(part.path) { () throws(FileFailure) in try part.syncData() }
+        try order.reading(part.path) { () throws(FileFailure) in try part.syncData() }
         checkpoint.target = snapshot.path
         checkpoint.held = snapshot.position
         checkpoint.heldDigest = snapshot.digests.proof

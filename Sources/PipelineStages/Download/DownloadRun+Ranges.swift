@@ -17,7 +17,9 @@ extension DownloadRun {
 
     /// Whether what is missing may come in several streams: the length is known, and so is what tells versions apart.
     var canUseRanges: Bool {
-        guard streams > 1, part != nil, let total = checkpoint.total, checkpoint.held < total else { return false }
+        guard order.streams > 1, part != nil, let total = checkpoint.total, checkpoint.held < total else {
+            return false
+        }
         return session().asksForRest
     }
 
@@ -27,27 +29,29 @@ extension DownloadRun {
     /// others: all go on from the map.
     mutating func fetchRanges() async throws(StageFailure) -> Step {
         guard let part, let path = checkpoint.target, let total = checkpoint.total else {
-            throw definite("the download has no part")
+            throw order.definite("the download has no part")
         }
         let known = checkpoint.covered
-        let (map, hashers) = try takeUpRanges(part, total)
+        let (map, hashers) = try order.provenRanges(of: part, total, checkpoint, notes)
         let now = context
         let progress = RangeProgress(
             map, front: RangeProgress.Front(position: checkpoint.held, digests: digests), hashers: hashers,
             unit: PartNotes.unit(for: total))
         let gauge = ThroughputMonitor(
-            ConcurrencyController(.receiving, most: streams, of: total, width: checkpoint.streams, now: context.now)
+            ConcurrencyController(
+                .receiving, most: order.streams, of: total, width: checkpoint.streams, now: context.now)
         ) { now.now }
         gauge.connected(over: roundTrip)
         var counted = min(known, progress.covered)
         if progress.covered > counted { try await keep(progress, gauge, part, &counted) }
         notes = []
-        try reading(part.path) { () throws(FileFailure) in if part.size < total { try part.truncate(to: total) } }
+        try order.reading(part.path) { () throws(FileFailure) in if part.size < total { try part.truncate(to: total) } }
         gauge.begin(at: progress.covered)
         let marks = ProgressTicker(from: progress.covered, part: Self.partSize) { now.now }
         let crew = RangeDownloader(
             stream: RangeStream(
-                run: self, part: part, notes: PartNotes(part, behind: total, of: owner(of: checkpoint.validator)),
+                order: order, part: part,
+                notes: PartNotes(part, behind: total, of: order.owner(of: checkpoint.validator)),
                 progress: progress, marks: marks, gauge: gauge, session: session()),
             progress: progress, gauge: gauge)
         let end = try await marks.during {
@@ -67,42 +71,15 @@ extension DownloadRun {
         }
     }
 
-    /// The map of an earlier try, of which only what is provably still there counts, with what the part itself has noted;
-    /// a new one otherwise.
-    private func takeUpRanges(
-        _ part: PartFile, _ total: Int64
-    ) throws(StageFailure) -> (RangeMap, [Int64: RunningDigests]) {
-        var map = RangeMap(from: checkpoint.held, to: total)
-        if let known = checkpoint.ranges, known.pieces.first?.start == checkpoint.held, known.pieces.last?.end == total
-        {
-            map = known
-        }
-        for note in notes { map.split(at: note.start) }
-        var hashers: [Int64: RunningDigests] = [:]
-        for (index, piece) in map.pieces.enumerated() {
-            var claims = notes.filter { $0.start == piece.start && $0.end <= piece.end }
-            if let digest = piece.digest {
-                claims.insert(PartNote(start: piece.start, end: piece.position, proof: digest), at: 0)
-            }
-            let (end, digests) = try reading(part.path) { () throws(FileFailure) in
-                try part.proven(claims, from: piece.start, .proving(claims.algorithms))
-            }
-            map.pieces[index].done = end - piece.start
-            map.pieces[index].digest = end > piece.start ? digests.proof : nil
-            if end > piece.start { hashers[piece.start] = digests }
-        }
-        return (map, hashers)
-    }
-
     /// Makes what has arrived durable, and counts it. Whole pieces behind the prefix become part of it.
     private mutating func keep(
         _ progress: RangeProgress, _ gauge: ThroughputMonitor, _ part: PartFile, _ counted: inout Int64
     ) async throws(StageFailure) {
         let seen = progress.snapshot
         guard seen.covered != counted || checkpoint.ranges == nil else { return }
-        try reading(part.path) { () throws(FileFailure) in try part.syncData() }
+        try order.reading(part.path) { () throws(FileFailure) in try part.syncData() }
         // Only what was there before it was saved.
-        let front = try extended(seen.front, to: seen.map.front(from: seen.front.position), part)
+        let front = try order.extended(seen.front, to: seen.map.front(from: seen.front.position), part)
         if front.position > seen.front.position { progress.advance(to: front) }
         take(front)
         checkpoint.ranges = RangeMap(pieces: seen.map.behind(front.position))
@@ -111,20 +88,6 @@ extension DownloadRun {
         counted = max(counted, seen.covered)
         try await commit(countsBytes: true)
         context.pass(.downloadPart)
-    }
-
-    /// Bytes that follow on the file's beginning and are there become part of it: the running digests take them in.
-    private func extended(
-        _ front: RangeProgress.Front, to end: Int64, _ part: PartFile
-    ) throws(StageFailure) -> RangeProgress.Front {
-        guard end > front.position else { return front }
-        var extended = front
-        let isThere = try reading(part.path) { () throws(FileFailure) in
-            try part.read(front.position..<end) { extended.digests.update($0) }
-        }
-        guard isThere else { throw local(FileFailure(action: "read", path: part.path, code: EIO)) }
-        extended.position = end
-        return extended
     }
 
     private mutating func take(_ front: RangeProgress.Front) {
@@ -138,13 +101,13 @@ extension DownloadRun {
         _ progress: RangeProgress, _ part: PartFile, _ path: String, _ total: Int64,
         _ last: (HTTPExchangeResponse, RenderedRequest)?
     ) throws(StageFailure) -> Step {
-        take(try extended(progress.snapshot.front, to: total, part))
+        take(try order.extended(progress.snapshot.front, to: total, part))
         checkpoint.ranges = nil
         // Nothing was left to fetch: the answer that captures are taken from says that there is nothing more.
         guard let (response, rendered) = last else { return .more }
         let answer = ServiceResponse(
             status: response.status, headers: response.headers.map { ($0.name.rawName, $0.value) }, url: response.url,
-            body: try smallBody(part, total))
+            body: try order.smallBody(part, total))
         return .whole(
             Arrival(
                 part: part, path: path, bytes: total, digests: digests, answer: answer, rendered: rendered,

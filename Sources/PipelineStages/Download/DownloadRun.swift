@@ -15,17 +15,8 @@ import PipelineHTTP
 struct DownloadRun {
     static let partSize: Int64 = 8 << 20
 
-    @Indirect private(set) var stage: DownloadStage
-    let context: StageContext<DownloadCheckpoint>
-    let place: OutputPath
+    let order: DownloadOrder
     var checkpoint: DownloadCheckpoint
-    let wanted: VerifyDefinition.Values
-    /// Whether an existing file may be replaced.
-    let replaces: Bool
-    /// How many ranges may come at a time.
-    let streams: Int
-    /// The statuses that count as success; nil for the usual ones.
-    let expected: StatusSet?
     /// Whether the next request asks for the first bytes alone, to find out whether there are ranges.
     var probes: Bool
     /// Whether a file that has the name already is known to be another one: what comes is kept as a part all the same.
@@ -42,25 +33,15 @@ struct DownloadRun {
     /// Up to where the journal knows what is in the part.
     private var saved: Int64
 
-    var requests: StageRequests { stage.requests }
-
-    init(
-        stage: DownloadStage, context: StageContext<DownloadCheckpoint>, place: OutputPath,
-        checkpoint: DownloadCheckpoint, wanted: VerifyDefinition.Values, replaces: Bool, streams: Int = 1,
-        expected: StatusSet? = nil
-    ) {
-        self.stage = stage
-        self.context = context
-        self.place = place
+    init(_ order: DownloadOrder, from checkpoint: DownloadCheckpoint) {
+        self.order = order
         self.checkpoint = checkpoint
         self.checkpoint.farthest = checkpoint.farthest ?? max(0, checkpoint.covered - checkpoint.uncounted)
         saved = checkpoint.reach
-        self.wanted = wanted
-        self.replaces = replaces
-        self.streams = streams
-        self.expected = expected
-        probes = streams > 1 && !wanted.headerIsOfContent
+        probes = order.streams > 1 && !order.wanted.headerIsOfContent
     }
+
+    var context: StageContext<DownloadCheckpoint> { order.context }
 
     mutating func perform() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
         do throws(StageFailure) {
@@ -72,9 +53,9 @@ struct DownloadRun {
     }
 
     private mutating func fetch() async throws(StageFailure) -> StageOutcome<DownloadCheckpoint> {
-        if let unpack = stage.unpack { try checkTarget(of: unpack) }
+        if let unpack = order.stage.unpack { try unpacking.checkTarget(of: unpack) }
         if let verified = checkpoint.verified, let outcome = try await resumeNaming(verified) { return outcome }
-        if stage.unpack == nil, let outcome = try await recognise() { return outcome }
+        if order.stage.unpack == nil, let outcome = try await recognise() { return outcome }
         try await takeUpPart()
         var restarts = 0
         while true {
@@ -83,12 +64,12 @@ struct DownloadRun {
             case .whole(let arrival): return try await verify(arrival)
             case .more:
                 guard checkpoint.held > before else {
-                    throw definite("the service sends ranges without a byte in them")
+                    throw order.definite("the service sends ranges without a byte in them")
                 }
             case .restart(let reason):
                 restarts += 1
                 probes = false
-                guard restarts <= 2 else { throw definite("the download can't go on: \(reason)") }
+                guard restarts <= 2 else { throw order.definite("the download can't go on: \(reason)") }
                 startAgain()
             case .identical(let outcome): return outcome
             case .taken: isTaken = true
@@ -133,14 +114,7 @@ struct DownloadRun {
         saved = 0
     }
 
-    func session() -> DownloadSession {
-        let expected = expected
-        return DownloadSession(
-            held: checkpoint.held, validator: checkpoint.validator, coding: checkpoint.coding, total: checkpoint.total,
-            hasFinalDigest: wanted.digest != nil || checkpoint.stated.contains(where: \.tellsFilesApart),
-            allowsRanges: stage.definition.method == .get,
-            expected: { status in expected?.contains(status) ?? (status == 200 || status == 203) })
-    }
+    func session() -> DownloadSession { order.session(of: checkpoint) }
 
     mutating func commit(countsBytes: Bool, captures: JSONObject? = nil) async throws(StageFailure) {
         var moved = BytesMoved()

@@ -31,11 +31,11 @@ struct DownloadStage: Stage {
             checkpoint.startAgain()
             checkpoint.target = path
         }
-        var run = DownloadRun(
-            stage: self, context: context, place: place, checkpoint: checkpoint,
-            wanted: try await wanted(in: context),
-            replaces: try await replaces(in: context),
-            streams: try await context.value(of: parallel), expected: try await expected(in: context))
+        let order = DownloadOrder(
+            stage: self, context: context, place: place, wanted: try await wanted(in: context),
+            replaces: try await replaces(in: context), streams: try await context.value(of: parallel),
+            expected: try await expected(in: context))
+        var run = DownloadRun(order, from: checkpoint)
         // The transport may hold the file a moment longer than the try lasts; the next try must find it free.
         defer { run.part?.unlock() }
         return try await run.perform()

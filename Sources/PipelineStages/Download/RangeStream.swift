@@ -14,7 +14,7 @@ struct RangeStream: Sendable {
         case failed(StageFailure)
     }
 
-    let run: DownloadRun
+    let order: DownloadOrder
     let part: PartFile
     let notes: PartNotes
     let progress: RangeProgress
@@ -32,7 +32,7 @@ struct RangeStream: Sendable {
             session.limit = end
             let rendered: RenderedRequest
             do throws(StageFailure) {
-                var made = try await run.requests.render(run.stage.definition, in: run.context)
+                var made = try await order.requests.render(order.stage.definition, in: order.context)
                 for field in session.fields { made.description.headers[field.name] = field.value }
                 rendered = made
             } catch {
@@ -40,8 +40,8 @@ struct RangeStream: Sendable {
             }
             let seen = Mutex(Seen())
             let sink = sink(session, start) { change in seen.withLock { change(&$0) } }
-            switch await run.requests.send(rendered, in: run.context, adjust: { $0.receive = sink }) {
-            case .failure(let failure): return .failed(run.end(failure, rendered, at: part.path))
+            switch await order.requests.send(rendered, in: order.context, adjust: { $0.receive = sink }) {
+            case .failure(let failure): return .failed(order.end(failure, rendered, at: part.path))
             case .success(let response):
                 let seen = seen.withLock { $0 }
                 switch seen.verdict {
@@ -53,12 +53,12 @@ struct RangeStream: Sendable {
                         return .restart("the service sent another range than it said")
                     }
                     guard reached > position else {
-                        return .failed(run.definite("the service sends ranges without a byte in them"))
+                        return .failed(order.definite("the service sends ranges without a byte in them"))
                     }
                 case .restart(let reason): return .restart(reason)
                 case .whole: return .restart("the service sent the whole file where a range was asked for")
                 case .nothingMore: return .restart("the service has fewer bytes than it said")
-                case .answer, nil: return .failed(await run.refusal(response, rendered))
+                case .answer, nil: return .failed(await order.refusal(response, rendered))
                 }
             }
         }
@@ -76,7 +76,7 @@ struct RangeStream: Sendable {
         note: @escaping @Sendable (@Sendable (inout Seen) -> Void) -> Void
     ) -> ResponseSink {
         let (progress, marks, gauge, notes) = (progress, marks, gauge, notes)
-        let (descriptor, report, total) = (part.descriptor, run.context, session.total)
+        let (descriptor, report, total) = (part.descriptor, order.context, session.total)
         return .file(
             FileSink(
                 onBytes: { bytes in

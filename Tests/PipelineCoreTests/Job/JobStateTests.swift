@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    private static func plan(_ stages: String) throws -> Plan {
+    static func plan(_ stages: String) throws -> Plan {
         let catalogue = Catalogue(kinds: [kind], checkDecorators: { _, _ in })
         let text = #"{ "pipeline": 1, "name": "test", "stages": [ \#(stages) ] }"#
         return try Planner(catalogue: catalogue).plan(SourceText(name: "test.json", text: text))

@@ -19,6 +19,11 @@ final class MemoryStageHost: StageHost {
         var moved = BytesMoved()
         var deadline: Timestamp?
         var facts: [Fact: JSON] = [:]
+        /// Whether it is noted of each fact that is found out if a scope that was given is still alive.
+        var watchesScopes = false
+        /// What the last scope holds that was given.
+        weak var scopeToken: ScopeToken?
+        var sharings: [Bool] = []
         /// The callbacks that came, and what the last brought.
         var callbacks = CallbackCount()
         /// When the service said that the work ended.
@@ -81,7 +86,12 @@ final class MemoryStageHost: StageHost {
             var scope = state.scope
             scope.own = state.captures
             scope.ownKey = state.record?.key ?? SubmitKey.text(jobKey: "key1", step: step, generation: 1)
-            scope.facts = state.facts
+            scope.facts = KnownFacts(state.facts)
+            if state.watchesScopes {
+                let token = ScopeToken()
+                state.scopeToken = token
+                scope.partDigest = { _ in token.text }
+            }
             return scope
         }
     }
@@ -96,7 +106,10 @@ final class MemoryStageHost: StageHost {
 
     func obtain(_ fact: Fact) async throws(StageFailure) -> JSON {
         let value: JSON = "fact"
-        state.withLock { $0.facts[fact] = value }
+        state.withLock { state in
+            state.sharings.append(state.scopeToken != nil)
+            state.facts[fact] = value
+        }
         return value
     }
 
@@ -165,4 +178,9 @@ final class MemoryStageHost: StageHost {
             return state.scope.secrets != used
         }
     }
+}
+
+/// Lives as long as a scope that holds it.
+final class ScopeToken: Sendable {
+    let text = ""
 }

@@ -50,7 +50,7 @@ public struct Scope: Sendable {
     /// The digest of the part's bytes in lower-case hex, for `part.digest(…)`; nil outside of the request for a part.
     package var partDigest: (@Sendable (DigestAlgorithm) throws(StepFailure) -> String)?
     /// What was obtained so far.
-    package var facts: [Fact: JSON]
+    package var facts: KnownFacts
     /// The folder that relative paths in file functions belong to, absolute.
     package var baseFolder: String
 
@@ -58,7 +58,7 @@ public struct Scope: Sendable {
         inputs: JSONObject = JSONObject(), env: [String: String?] = [:], secrets: [String: String] = [:],
         stages: [String: JSON] = [:], own: JSONObject = JSONObject(), ownKey: String? = nil,
         callbackURL: String? = nil, item: JSON? = nil, index: Int? = nil, job: Job? = nil, response: JSON? = nil,
-        part: JSON? = nil, facts: [Fact: JSON] = [:], baseFolder: String = "/"
+        part: JSON? = nil, facts: KnownFacts = KnownFacts(), baseFolder: String = "/"
     ) {
         self.inputs = inputs
         self.env = env

@@ -10,6 +10,8 @@ package final class PublicationLaw: Sendable {
         var calls: [StepKey: Int] = [:]
         var starts: [StepKey: Int] = [:]
         var told = 0
+        /// The stages that are repeated: they do nothing themselves, and those that follow others' items have none at first.
+        var repeated: Set<String> = []
         var violations: [String] = []
     }
 
@@ -23,6 +25,12 @@ package final class PublicationLaw: Sendable {
     }
 
     package var violations: [String] { state.withLock { $0.violations } }
+
+    /// Tells it which stages are never called themselves.
+    package func note(_ plan: Plan) {
+        let repeated = (plan.stages + plan.finally).filter { $0.forEach != nil }.map(\.id)
+        state.withLock { $0.repeated.formUnion(repeated) }
+    }
 
     /// A stage is called.
     package func call(_ facts: StageFacts) { state.withLock { $0.calls[facts.step, default: 0] += 1 } }
@@ -40,6 +48,7 @@ package final class PublicationLaw: Sendable {
             guard let key = event.step, [.stageStarted, .stageResumed].contains(event.kind) else { return }
             state.starts[key, default: 0] += 1
             // A step that was overdue when its wait ended has failed without a call; one with items is never called.
+            if key.item == nil, state.repeated.contains(key.stage) { return }
             guard let step = job?.steps[key]?.state, step.name == .running,
                 job?.steps.keys.contains(where: { $0.stage == key.stage && $0.item != nil }) == false || key.item != nil
             else { return }

@@ -1,0 +1,55 @@
+import JSONPath
+import PipelineCore
+
+/// Looks the secrets of a job up, and hides their values wherever something of the job is shown.
+struct SecretReader: Sendable {
+    let source: any SecretSource
+    let redactor: SharedRedactor
+
+    /// Looks all secrets up; with the first that is missing, as a sentence. Those that are there are used and hidden in
+    /// any case: who only tells what became of the job does without the rest.
+    func read(
+        of record: JobRecord, _ plan: Plan, known: [String: String]
+    ) async -> (found: [String: String], missing: String?) {
+        var found = known
+        var missing: String?
+        for name in plan.secrets where !plan.optionalSecrets.contains(name) || known[name] == nil {
+            if let value = await source.secret(name) {
+                found[name] = value
+            } else if missing == nil, record.needsSecret(name, in: plan) {
+                missing = "the secret \(name) is not set"
+            }
+        }
+        return (found, missing)
+    }
+
+    /// Looks the named secrets up again; those that are others by now.
+    func renew(_ names: some Sequence<String>, known: [String: String]) async -> [String: String] {
+        var renewed: [String: String] = [:]
+        for name in names {
+            guard let value = await source.secret(name), value != known[name] else { continue }
+            renewed[name] = value
+        }
+        return renewed
+    }
+
+    /// Hides all that is secret in the job: what was looked up, inputs, and captures that are secret.
+    func hide(in table: JobTable) {
+        redactor.add(table.values.secrets.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        redactor.add(table.values.secretInputs.map { ($0.name, $0.value.string ?? $0.value.text) })
+        let plan = table.plan
+        guard (plan.stages + plan.finally).contains(where: { $0.captures.contains(where: \.isSecret) }) else { return }
+        for (key, step) in table.snapshot.steps.sorted(by: { $0.key < $1.key }) {
+            hide(table.values.opened(step.captures), of: plan.stage(key.stage))
+        }
+    }
+
+    /// Hides the values of captures that are secret.
+    func hide(_ captures: JSONObject, of stage: PlannedStage?) {
+        for declared in stage?.captures ?? [] where declared.isSecret {
+            guard let value = captures[declared.name], value != .null else { continue }
+            let values = value.array ?? [value]
+            redactor.add(values.map { ("\(stage?.id ?? "").\(declared.name)", $0.string ?? $0.text) })
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import PipelineCore
+
+/// The calls of a job's stages that are under way.
+struct StepCalls {
+    private var calls: [StepKey: StepCall] = [:]
+
+    var steps: Dictionary<StepKey, StepCall>.Keys { calls.keys }
+
+    /// Notes that the step's stage is called.
+    mutating func begin(_ key: StepKey) -> StepCall {
+        let call = StepCall()
+        calls[key] = call
+        return call
+    }
+
+    mutating func end(_ key: StepKey) { calls[key] = nil }
+
+    /// Asks the step's call to stop, if there is one.
+    func stop(_ key: StepKey) { calls[key]?.stop() }
+
+    /// Asks all to stop, in order of their names, so that a simulation's seed fixes what happens.
+    func stopAll() { for (_, call) in calls.sorted(by: { $0.key < $1.key }) { call.stop() } }
+}

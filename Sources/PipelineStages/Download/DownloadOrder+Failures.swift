@@ -1,0 +1,76 @@
+import PipelineCore
+import PipelineHTTP
+
+/// What went wrong with a download, as failures of its stage.
+extension DownloadOrder {
+    func definite(_ title: String, hint: String? = nil) -> StageFailure {
+        .definite(
+            StepFailure(
+                context.redact(title), hint: hint, service: requests.service?.name, place: context.facts.place))
+    }
+
+    func local(_ failure: FileFailure) -> StageFailure {
+        .failed(failure.tryFailure(place: context.facts.place))
+    }
+
+    func reading<Value>(
+        _ path: String, _ work: () throws(FileFailure) -> Value
+    ) throws(StageFailure) -> Value {
+        do throws(FileFailure) {
+            return try work()
+        } catch {
+            throw local(error)
+        }
+    }
+
+    func busy(_ path: String) -> StageFailure {
+        .failed(
+            AttemptFailure(
+                StepFailure(
+                    "another download is writing to \(path)",
+                    hint: "let it end, or choose another \"to\" for one of them",
+                    place: context.facts.place), kind: .answered))
+    }
+
+    func noRoom(_ lack: PartFile.LackOfRoom, _ path: String) -> StageFailure {
+        .failed(
+            AttemptFailure(
+                StepFailure(
+                    "there is not enough room for \(path): it needs \(SizeText.describe(lack.needed)), and "
+                        + "\(SizeText.describe(lack.free)) are free",
+                    hint: "make room on that disk, or choose another with --output", place: context.facts.place),
+                kind: .silent, pause: FileFailure.pauseForSpace))
+    }
+
+    /// An exchange that broke off; what arrived is kept.
+    func end(_ failure: ExchangeFailure, _ rendered: RenderedRequest, at path: String?) -> StageFailure {
+        if case .localWrite(let code, let written) = failure.reason {
+            let named = written.isEmpty ? (path.map { $0 + ".part" } ?? "the file") : written
+            return local(FileFailure(action: "write", path: named, code: code))
+        }
+        return requests.failure(failure, of: rendered, in: context)
+    }
+
+    /// An answer that is no file.
+    func refusal(_ response: HTTPExchangeResponse, _ rendered: RenderedRequest) async -> StageFailure {
+        do throws(StageFailure) {
+            let answer = try await requests.judge(response, of: rendered, in: context)
+            let hint =
+                response.status == 202
+                ? "it is not ready yet: a 'compute' stage with a poll waits for it"
+                : "\"expect\" says which statuses bring a file"
+            return .definite(
+                requests.failure(
+                    "\(requests.name(of: rendered.description.url)) answered \(response.status), which brings no file",
+                    answer, of: rendered, hint: hint, in: context))
+        } catch {
+            return error
+        }
+    }
+
+    func exists(_ path: String, _ what: String) -> StageFailure {
+        definite(
+            "\(what) is at \(path) already, and is not replaced",
+            hint: "\"overwrite\": true or --overwrite replaces it; or choose another \"to\"")
+    }
+}
