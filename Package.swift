@@ -70,7 +70,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "PipelineHTTP", dependencies: ["CCurl", "CZlib", "NetworkTasks", crypto, cryptoExtras, httpTypes],
+            name: "PipelineHTTP",
+            dependencies: ["CBase64", "CCurl", "CZlib", "NetworkTasks", crypto, cryptoExtras, httpTypes],
             swiftSettings: settings),
         .target(name: "NetworkTasks", swiftSettings: settings),
         .target(
@@ -83,6 +84,7 @@ let package = Package(
         .target(name: "PipelineSQL", swiftSettings: settings),
         .target(name: "PipelineSQLite", dependencies: ["CSQLite", "PipelineSQL"], swiftSettings: settings),
         .target(name: "PipelinePostgres", dependencies: ["PipelineSQL"], swiftSettings: settings),
+        .target(name: "CBase64"),
         .target(name: "CChecksum"),
         .target(name: "CFiles"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),

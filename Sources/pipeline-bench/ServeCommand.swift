@@ -8,7 +8,7 @@ import NIOPosix
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve PUT /files/N, POST /jobs, GET /jobs/N, /files/N and /items/COUNT on loopback.")
+        abstract: "Serve PUT /files/N, POST /jobs, GET /jobs/N, /files/N, /items/N and /events/N on loopback.")
 
     func run() async throws {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -53,6 +53,12 @@ private final class BenchHandler: ChannelInboundHandler {
         return #"{"data":[\#(items.joined(separator: ","))]}"#
     }
 
+    /// A stream of that many events of 4 KiB, and its end.
+    private static func events(_ count: Int) -> String {
+        let steps = (0..<count).map { "id: \($0)\nevent: step\ndata: {\"n\":\($0 * 100 / count),\"text\":\"\(file)\"}\n\n" }
+        return steps.joined() + "event: done\ndata: {\"n\":\(count)}\n\n"
+    }
+
     private func answer(_ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let isFile = request.uri.hasPrefix("/files/")
         let name = request.uri.split(separator: "/").last.map(String.init) ?? ""
@@ -62,11 +68,14 @@ private final class BenchHandler: ChannelInboundHandler {
             case (.POST, _): (.accepted, "{\"id\":\"job\"}")
             case (_, true): (.ok, Self.file)
             case (_, _) where request.uri.hasPrefix("/items/"): (.ok, Self.page(request.uri))
+            case (_, _) where request.uri.hasPrefix("/events/"): (.ok, Self.events(Int(name) ?? 0))
             default: (.ok, "{\"state\":\"done\",\"url\":\"/files/1\"}")
             }
         var head = HTTPResponseHead(version: request.version, status: status)
         head.headers.add(name: "Content-Length", value: "\(text.utf8.count)")
-        head.headers.add(name: "Content-Type", value: isFile ? "application/octet-stream" : "application/json")
+        let type = isFile ? "application/octet-stream" : "application/json"
+        head.headers.add(
+            name: "Content-Type", value: request.uri.hasPrefix("/events/") ? "text/event-stream" : type)
         if isFile { head.headers.add(name: "ETag", value: "\"one\"") }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)

@@ -67,6 +67,19 @@ struct Base64BodyTests {
         #expect(failure?.reason == .sourceChanged(path: folder.path + "/a.bin"))
     }
 
+    @Test(
+        "a file that is another than the job read before is refused, streamed in base64 or as lines",
+        arguments: ["fileBase64('a.bin')", "jsonLines('a.bin')"])
+    func changedMeanwhile(call: String) async throws {
+        try folder.write("a.bin", "123")
+        let service = ScriptedService()
+        let bench = try bench(service.network, url: "http://api.test", body: "\"json\": \"${{ \(call) }}\"")
+        let fact = Fact.size(folder.path + "/a.bin")
+        bench.host.read { $0.facts[fact] = FileFact(value: 3, fingerprint: "3 1.0 7").json }
+        #expect(await bench.resume().definite?.contains("a.bin has changed since the job read it") == true)
+        #expect(service.requests.isEmpty)
+    }
+
     @Test("a file that is not there is told before anything is sent")
     func missing() async throws {
         let service = ScriptedService()

@@ -76,19 +76,37 @@ final class ReplayService: SimulatedService {
     private func response(_ exchange: Recording.Exchange) -> HTTPExchangeResponse {
         guard exchange.status > 0 else { return HTTPExchangeResponse(status: 503) }
         let isCoded = exchange.responseHeaders.contains { $0.name.lowercased() == "content-encoding" }
+        let filled = Self.filled(exchange.response)
+        // The length is that of what came, not of what stands here.
+        let isOther = isCoded || filled != nil
         var headers = HTTPFields()
         for field in exchange.responseHeaders {
             let name = field.name.lowercased()
-            if ["content-encoding", "transfer-encoding"].contains(name) || isCoded && name == "content-length" {
+            if ["content-encoding", "transfer-encoding"].contains(name) || isOther && name == "content-length" {
                 continue
             }
             guard let known = HTTPField.Name(field.name) else { continue }
-            headers.append(HTTPField(name: known, value: field.value))
+            let value = Self.filled(Array(field.value.utf8)).map { String(decoding: $0, as: UTF8.self) }
+            headers.append(HTTPField(name: known, value: value ?? field.value))
         }
+        if let filled { return HTTPExchangeResponse(status: exchange.status, headers: headers, body: filled) }
         var body = exchange.response
         // What was too long to be recorded is filled up, so that at least its length is right.
         let missing = Int(exchange.responseSize) - body.count
         if missing > 0, !isCoded, missing < 1 << 30 { body += Array(repeating: 0, count: missing) }
         return HTTPExchangeResponse(status: exchange.status, headers: headers, body: body)
+    }
+
+    /// The text with a value in the place of each secret that was redacted: a URL where it stands alone, since captured
+    /// secrets are links most of the time. Nil where none was.
+    private static func filled(_ bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.firstRange(of: Array("‹secret:".utf8)) != nil, let text = String(validating: bytes, as: UTF8.self)
+        else { return nil }
+        let filled =
+            text
+            .replacing(/"‹secret:([^›]+)›"/) { "\"https://redacted.test/\($0.output.1)\"" }
+            .replacing(/^‹secret:([^›]+)›$/) { "https://redacted.test/\($0.output.1)" }
+            .replacing(/‹secret:([^›]+)›/) { "redacted-\($0.output.1)" }
+        return Array(filled.utf8)
     }
 }

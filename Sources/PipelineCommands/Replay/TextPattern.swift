@@ -1,5 +1,5 @@
-/// A recorded text as a pattern: a redacted piece, `‹…›`, stands for any text, and so do UUIDs and times, which are others
-/// in each run.
+/// A recorded text as a pattern: a redacted piece, `‹…›`, stands for any text, and so do UUIDs, times, and the day and the
+/// signature of AWS Signature 4, which are others in each run.
 struct TextPattern: Sendable {
     /// What must follow each other, with anything between two.
     private let pieces: [[UInt8]]
@@ -49,11 +49,16 @@ struct TextPattern: Sendable {
         }
         if fits(bytes, "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh") { return 36 }
         if fits(bytes, "ddddddddTddddddZ") { return 16 }
+        if fits(bytes, "dddddddd/"), place(of: Array("/aws4_request".utf8), in: bytes.prefix(80)) != nil { return 8 }
+        if fits(bytes, signature) { return signature.utf8CodeUnitCount }
         guard fits(bytes, "dddd-dd-ddTdd:dd:dd") else { return nil }
         let rest = bytes.dropFirst(19)
         let fraction = rest.prefix { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }.count
         return 19 + fraction + (rest.dropFirst(fraction).first == UInt8(ascii: "Z") ? 1 : 0)
     }
+
+    private static let signature: StaticString =
+        "Signature=hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh"
 
     /// Whether the text begins as a form says, in which `d` is a digit and `h` one in base 16.
     private static func fits(_ bytes: ArraySlice<UInt8>, _ form: StaticString) -> Bool {

@@ -1,3 +1,5 @@
+import CBase64
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -74,9 +76,11 @@ final class Base64File {
             return
         }
         let whole = bytes.count / 3
+        // What wide registers leave, and all where the processor has none.
+        let done = base64_encode(input, bytes.count, output) / 3
         pairs.withUnsafeBufferPointer { pairs in
             let pairs = pairs.baseAddress!
-            for group in 0..<whole {
+            for group in done..<whole {
                 let place = input + 3 * group
                 let bits = Int(place[0]) << 16 | Int(place[1]) << 8 | Int(place[2])
                 let both = UInt32(pairs[bits >> 12]) | UInt32(pairs[bits & 0xFFF]) << 16

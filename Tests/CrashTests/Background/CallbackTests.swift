@@ -102,8 +102,7 @@ struct CallbackTests {
             let file = try workplace.write("early.json", document.replacing("SERVER", with: service.server.url))
             let end = try await workplace.run("run", file, "--detach", environment: environment)
             #expect(end.cause == .exited(0), "\(end)")
-            let submit = try #require(await service.server.requests(atLeast: 1).first)
-            let address = try #require(try JSON.parse(submit.body)["callback"]?.string)
+            let address = try #require(await service.remote.addresses.first { _ in true })
             let path = String(address.dropFirst("https://push.example".count))
             let foreign = Array(#"{"id":"8","text":"another's \#(Self.secret)"}"#.utf8)
             let words = Array(#"{"id":"7","text":"hello"}"#.utf8)
@@ -236,7 +235,12 @@ private final class PushingService: Sendable {
         var isDone: Bool { state.withLock { $0.isDone } }
         var address: String? { state.withLock { $0.address } }
         func finish() { state.withLock { $0.isDone = true } }
-        func keep(_ address: String?) { state.withLock { $0.address = address } }
+        /// Each address, as it comes.
+        let (addresses, came) = AsyncStream.makeStream(of: String.self)
+        func keep(_ address: String?) {
+            state.withLock { $0.address = address }
+            if let address { came.yield(address) }
+        }
     }
 
     let remote = Remote()
