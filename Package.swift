@@ -219,7 +219,8 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "PipelineCommands", "PipelineKit", "PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath",
-                "SelfieStudio", "pipeline", "pipeline-daemon", "example-pipeline", "example-pipeline-daemon", "example-network",
+                "SelfieStudio", "pipeline", "pipeline-daemon", "example-pipeline", "example-pipeline-daemon",
+                "example-network",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -26,7 +26,9 @@ import Testing
         try FileManager.default.copyItem(
             atPath: ExampleTests.root.path + "/Pipelines/\(document)", toPath: "\(bench.folder)/\(document)")
         try archive(of: outcome, fixture, document, in: bench.folder)
-        var environment = ["HOME": bench.folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": bench.folder + "/state"]
+        var environment = [
+            "HOME": bench.folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": bench.folder + "/state",
+        ]
         environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
         for (name, value) in fixture.secrets { environment["PIPELINE_SECRET_" + name] = value }
         let end = try await BuiltProgram(named: "pipeline").run(

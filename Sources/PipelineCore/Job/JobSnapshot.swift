@@ -80,7 +80,8 @@ extension JournalChange {
     public var endsOwnership: Bool {
         switch self {
         case .released, .ended: true
-        case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .callbackJudged, .pushesVoided,
+        case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .callbackJudged,
+            .pushesVoided,
             .reopened, .notification, .measured:
             false
         }

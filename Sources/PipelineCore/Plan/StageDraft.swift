@@ -90,7 +90,9 @@ final class StageDraft {
         guard !urls.isEmpty else { return [] }
         var found: [String] = []
         for use in uses {
-            guard case .input(let name) = use.reference.root, urls.contains(name), !found.contains(name) else { continue }
+            guard case .input(let name) = use.reference.root, urls.contains(name), !found.contains(name) else {
+                continue
+            }
             let isRead = use.reference.function?.readsFile == true
             if isRead || use.place.pointer.hasSuffix("/file") { found.append(name) }
         }

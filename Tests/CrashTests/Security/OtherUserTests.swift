@@ -58,7 +58,9 @@ import Testing
                     or die "closed: $!\\n";
                 syswrite(S, '{"type":"status"}' . "\\n"); while (sysread(S, $b, 4096)) { print $b } print "end\\n";
                 """
-            let rights = ["--reuid=65534", "--regid=65534", "--clear-groups", Self.perl, "-MSocket", "-e", asks, socket]
+            let rights = [
+                "--reuid=65534", "--regid=65534", "--clear-groups", Self.perl, "-MSocket", "-e", asks, socket,
+            ]
             func ask() async throws -> ProgramEnd {
                 try await BuiltProgram(path: Self.setpriv).run(rights, environment: [:], folder: "/")
             }

@@ -19,7 +19,8 @@ enum JournalText {
         case .notification(let record):
             JSON.object(record.data).write(into: &bytes)
             bytes += Array("\(record.title)\n\(record.problem ?? "")".utf8)
-        case .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .callbackJudged, .pushesVoided, .reopened,
+        case .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .callbackJudged, .pushesVoided,
+            .reopened,
             .measured:
             break
         }
