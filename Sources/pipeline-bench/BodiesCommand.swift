@@ -36,7 +36,8 @@ struct BodiesCommand: AsyncParsableCommand {
                       "events": { "succeeded": ["done"], "failed": ["error"], "progress": ["step"] }, "progress": "$.n" }
             """#, kind: "compute")
         print(
-            "a stream of \(events) events of 4 KiB: \(text(stream.cpu, 2)) s of CPU, peak \(text(stream.memory, 1)) MiB")
+            "a stream of \(events) events of 4 KiB: \(text(stream.cpu, 2)) s of CPU, peak \(text(stream.memory, 1)) MiB"
+        )
     }
 
     private func measure(_ name: String, _ keys: String, kind: String) throws -> Measured {

@@ -55,7 +55,9 @@ private final class BenchHandler: ChannelInboundHandler {
 
     /// A stream of that many events of 4 KiB, and its end.
     private static func events(_ count: Int) -> String {
-        let steps = (0..<count).map { "id: \($0)\nevent: step\ndata: {\"n\":\($0 * 100 / count),\"text\":\"\(file)\"}\n\n" }
+        let steps = (0..<count).map { number in
+            "id: \(number)\nevent: step\ndata: {\"n\":\(number * 100 / count),\"text\":\"\(file)\"}\n\n"
+        }
         return steps.joined() + "event: done\ndata: {\"n\":\(count)}\n\n"
     }
 

@@ -96,8 +96,8 @@ struct CurlDocument {
 
     private mutating func compute(_ targets: [CurlTarget]) -> String {
         let (submit, poll) = (targets[0], targets[1])
-        var path = poll.path(
-            replacingID: "${{ self.id }}", poll.contains(id: trial?.id?.value) ? trial?.id?.value : nil)
+        let id = trial?.id.flatMap { poll.contains(id: $0.value) ? $0.value : nil }
+        var path = poll.path(replacingID: "${{ self.id }}", id)
         var lines = ["\"submit\": {", "  \(members(of: commands[0], submit)),"]
         if let address = trial?.address {
             path = "${{ self.address }}"

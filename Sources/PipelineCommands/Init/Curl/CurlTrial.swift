@@ -60,9 +60,8 @@ struct CurlTrial {
             let header = location.map { Found(selector: "header:Location", value: $0, name: "location") }
             let links = [header].compactMap(\.self) + values.filter(\.isAddress)
             for link in links.prefix(3) {
-                if let url = Self.absolute(link.value, from: submit.url) {
-                    candidates.append((link, submit.asking(url)))
-                }
+                guard let url = Self.absolute(link.value, from: submit.url) else { continue }
+                candidates.append((link, submit.asking(url)))
             }
             if let id {
                 let base = Self.bare(submit.url)
@@ -75,8 +74,8 @@ struct CurlTrial {
             guard (200...299).contains(response.status), let json = response.json else { continue }
             (poll, address) = (candidate.command, candidate.address)
             let found = Self.values(of: json)
-            status =
-                found.first { $0.isState && $0.name.lowercased().hasPrefix("stat") } ?? found.first(where: \.isState)
+            let states = found.filter(\.isState)
+            status = states.first { $0.name.lowercased().hasPrefix("stat") } ?? states.first
             return
         }
     }
