@@ -82,7 +82,7 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "PipelineSQL", swiftSettings: settings),
         .target(name: "PipelineSQLite", dependencies: ["CSQLite", "PipelineSQL"], swiftSettings: settings),
-        .target(name: "PipelinePostgres", dependencies: ["PipelineSQL"], swiftSettings: settings),
+        .target(name: "PipelinePostgres", dependencies: ["Assertions", "PipelineSQL"], swiftSettings: settings),
         .target(name: "CChecksum"),
         .target(name: "CFiles"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -132,7 +132,8 @@ let package = Package(
         .target(
             name: "PipelineDashboard",
             dependencies: [
-                "CAssets", "PipelinePictures", "PipelineServer", "PipelineKit", "PipelineCore", "PipelineEngine",
+                "Assertions", "CAssets", "PipelinePictures", "PipelineServer", "PipelineKit", "PipelineCore",
+                "PipelineEngine",
                 "JSONPath", subprocess, system, .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
@@ -194,7 +195,7 @@ let package = Package(
             name: "pipeline-bench",
             dependencies: [
                 "CSpawn", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal",
-                "PipelineStages", "NetworkTasks", "JSONPath", argumentParser, httpTypes,
+                "PipelineSQLite", "PipelineStages", "NetworkTasks", "JSONPath", argumentParser, httpTypes,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -287,7 +288,7 @@ let package = Package(
         .testTarget(
             name: "PipelineDashboardTests",
             dependencies: [
-                "PipelineDashboard", "PipelinePictures", "PipelineKit", "PipelineSQLite", "PipelineCore",
+                "Assertions", "PipelineDashboard", "PipelinePictures", "PipelineKit", "PipelineSQLite", "PipelineCore",
                 "PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon",
             ],
             exclude: ["browser.py"], swiftSettings: settings),
