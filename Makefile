@@ -33,7 +33,7 @@ demo-machines: dependencies ## Run 300 jobs by three workers on a PostgreSQL of 
 .PHONY: test
 test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build
 	@.scripts/peers >/dev/null || true
-	@.scripts/browser >/dev/null || true
+	@.scripts/browser >/dev/null || [ -z "$$CI" ]
 	@.scripts/readers >/dev/null || true
 	@.scripts/test $(CHECK) --no-parallel
 	@SEEDS=20000 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
@@ -132,6 +132,14 @@ dist: release ## Make what is given out, in dist: an archive that runs from any 
 .PHONY: test-dist
 test-dist: dist ## Unpack what is given out elsewhere, install it, run a job there, and pack it once more to compare
 	.scripts/test-dist dist "$$(.scripts/release pipeline pipeline-daemon)"
+
+.PHONY: dist-try
+dist-try: dist ## Try what is given out in fresh roots of Debian 12 and 13, made by debootstrap (as root)
+	.scripts/dist-try dist
+
+.PHONY: dist-same
+dist-same: dist ## Build what is given out once more in another folder, and compare every byte
+	.scripts/dist-same dist
 
 .PHONY: ci
 ci: export CI = true

@@ -83,7 +83,7 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "PipelineSQL", swiftSettings: settings),
         .target(name: "PipelineSQLite", dependencies: ["CSQLite", "PipelineSQL"], swiftSettings: settings),
-        .target(name: "PipelinePostgres", dependencies: ["PipelineSQL"], swiftSettings: settings),
+        .target(name: "PipelinePostgres", dependencies: ["Assertions", "PipelineSQL"], swiftSettings: settings),
         .target(name: "CBase64"),
         .target(name: "CChecksum"),
         .target(name: "CFiles"),
@@ -133,7 +133,8 @@ let package = Package(
         .target(
             name: "PipelineDashboard",
             dependencies: [
-                "CAssets", "PipelinePictures", "PipelineServer", "PipelineKit", "PipelineCore", "PipelineEngine",
+                "Assertions", "CAssets", "PipelinePictures", "PipelineServer", "PipelineKit", "PipelineCore",
+                "PipelineEngine",
                 "JSONPath", subprocess, system, .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
@@ -195,7 +196,7 @@ let package = Package(
             name: "pipeline-bench",
             dependencies: [
                 "CSpawn", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal",
-                "PipelineStages", "NetworkTasks", "JSONPath", argumentParser, httpTypes,
+                "PipelineSQLite", "PipelineStages", "NetworkTasks", "JSONPath", argumentParser, httpTypes,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -289,7 +290,7 @@ let package = Package(
         .testTarget(
             name: "PipelineDashboardTests",
             dependencies: [
-                "PipelineDashboard", "PipelinePictures", "PipelineKit", "PipelineSQLite", "PipelineCore",
+                "Assertions", "PipelineDashboard", "PipelinePictures", "PipelineKit", "PipelineSQLite", "PipelineCore",
                 "PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon",
             ],
             exclude: ["browser.py"], swiftSettings: settings),

@@ -83,7 +83,7 @@ package final class Dashboard: Sendable {
         if request.isSafe, let asset = Self.asset(path) { return (asset, false) }
         if path == "/sign-in" { return (signIn(request), false) }
         guard isProgram || sessions.isKnown(request.cookies(Sessions.cookieName)) else {
-            return (.html(page(nil).signedOut(), status: 401), false)
+            return (.html(doorPage.signedOut(), status: 401), false)
         }
         return (await routed(path, request), true)
     }
@@ -104,11 +104,11 @@ package final class Dashboard: Sendable {
 
     private func signIn(_ request: DashboardRequest) -> DashboardResponse {
         guard request.isSafe, let key = request.query["key"], let cookie = sessions.open(key, at: clock.now) else {
-            return .html(page(nil).signedOut(wasLink: true), status: 401)
+            return .html(doorPage.signedOut(wasLink: true), status: 401)
         }
         // A page and not a redirect: after one that began elsewhere the browser would not send the cookie.
         return .html(
-            page(nil).signedIn(),
+            doorPage.signedIn(),
             headers: [
                 (
                     "Set-Cookie",
@@ -118,9 +118,17 @@ package final class Dashboard: Sendable {
     }
 
     private func page(_ section: Page.Section?, change: Int64 = 0, job: JobID? = nil) -> Page {
-        Page(
+        let settings = view.workspace.settings
+        return Page(
             base: options.basePath, section: section, now: clock.now, hasActions: actions != nil, change: change,
-            job: job, folder: view.workspace.settings.stateFolder)
+            job: job, folder: settings.stateFolder, mistakes: AssertionFiles(settings: settings).count)
+    }
+
+    /// For those who were not let in: it tells nothing of the state folder.
+    private var doorPage: Page {
+        Page(
+            base: options.basePath, section: nil, now: clock.now, hasActions: false, change: 0, job: nil, folder: "",
+            mistakes: 0)
     }
 
     private func routed(_ path: String, _ request: DashboardRequest) async -> DashboardResponse {
@@ -160,6 +168,7 @@ package final class Dashboard: Sendable {
         case ("services", 1): return .html(try await ServicesPage(view, page(.services, change: change)).markup())
         case ("pipelines", 1): return .html(try await PipelinesPage(view, page(.pipelines, change: change)).markup())
         case ("workers", 1): return .html(try await WorkersPage(view, page(.workers, change: change)).markup())
+        case ("mistakes", 1): return .html(MistakesPage(view.workspace.settings, page(nil)).markup)
         case ("metrics", 1): if let metrics { return await metrics(request) }
         default: break
         }
@@ -186,23 +195,34 @@ package final class Dashboard: Sendable {
         guard let action = form["action"].flatMap({ JobAction(rawValue: $0) }) else {
             return .html(page(nil).failed("No such action", "Name one of the buttons."), status: 400)
         }
-        var jobs = form.all("job").map { JobID($0) }
-        if form["all"] != nil {
-            var query = JobsPage.Filter(form, now: clock.now).query
-            query.limit = JobActionLimit.jobs
-            query.before = nil
-            jobs = try await view.journal.page(query).map(\.snapshot.record.id)
-        }
-        let known = jobs.prefix(JobActionLimit.jobs).filter { $0.text.utf8.allSatisfy(JobActionLimit.isLetter) }
-        guard !known.isEmpty else {
+        let jobs = try await chosen(form)
+        guard !jobs.isEmpty else {
             return .html(page(nil).failed("No job was chosen", "Tick the boxes before their rows."), status: 400)
         }
         do throws(StepFailure) {
-            try await actions.perform(action, on: Array(known))
+            try await actions.perform(action, on: JobActionTargets(jobs, action))
         } catch {
             return .html(page(nil).failed(error.title, error.hint ?? ""), status: 500)
         }
         let back = form["back"].flatMap { $0.hasPrefix("/") && !$0.hasPrefix("//") ? $0 : nil } ?? "/"
         return .redirect(to: options.basePath + back)
+    }
+
+    /// The jobs that a form names, or all that match its filter.
+    private func chosen(_ form: FormValues) async throws(JournalFailure) -> [OwnedJob] {
+        if form["all"] != nil {
+            var query = JobsPage.Filter(form, now: clock.now).query
+            query.limit = JobActionTargets.limit
+            query.before = nil
+            return try await view.journal.page(query)
+        }
+        var jobs: [OwnedJob] = []
+        for name in form.all("job").prefix(JobActionTargets.limit) {
+            let query = JobQuery(prefix: name, limit: 1, isBrief: true)
+            if let job = try await view.journal.jobs(query).first, job.snapshot.record.id.text == name {
+                jobs.append(job)
+            }
+        }
+        return jobs
     }
 }

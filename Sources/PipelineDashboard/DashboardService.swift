@@ -3,7 +3,7 @@ package import PipelineKit
 
 /// A dashboard that is being served.
 package struct DashboardService: Sendable {
-    private let dashboard: Dashboard
+    let dashboard: Dashboard
     private let listener: DashboardListener
 
     /// Listens and serves; throws when the address can't be had.

@@ -1,3 +1,4 @@
+import Assertions
 import PipelineSQL
 
 /// All rows that a statement gave.
@@ -28,10 +29,13 @@ package final class PostgresResult {
 
     package func row(_ index: Int) -> PostgresRow { PostgresRow(result: self, index: Int32(index)) }
 
-    /// Mostly columns are read in their order.
+    /// Mostly columns are read in their order. One that the statement does not give reads as NULL.
     func column(_ name: String) -> Int32 {
         if next >= columns.count || columns[next] != name {
-            guard let found = columns.firstIndex(of: name) else { preconditionFailure("no column \(name)") }
+            guard let found = columns.firstIndex(of: name) else {
+                Assertions.fail("a statement gives no column '\(name)'")
+                return -1
+            }
             next = found
         }
         defer { next += 1 }
@@ -39,13 +43,14 @@ package final class PostgresResult {
     }
 
     func bytes(_ row: Int32, _ column: Int32) -> UnsafeRawBufferPointer? {
-        guard library.isNull(pointer, row, column) == 0, let start = library.value(pointer, row, column) else {
+        guard column >= 0, library.isNull(pointer, row, column) == 0, let start = library.value(pointer, row, column)
+        else {
             return nil
         }
         return UnsafeRawBufferPointer(start: start, count: Int(library.length(pointer, row, column)))
     }
 
-    func type(_ column: Int32) -> UInt32 { types[Int(column)] }
+    func type(_ column: Int32) -> UInt32 { column < 0 ? 0 : types[Int(column)] }
 }
 
 /// One row of a result, in the binary forms of the server's types.

@@ -9,7 +9,7 @@ import PipelineKit
             CompareCommand.self, JobsCommand.self, WaitingCommand.self, CancelCommand.self, PostCancelCommand.self,
             PluginsCommand.self, ServeCommand.self, DocumentsCommand.self, PagesCommand.self, TransferCommand.self,
             PathCommand.self, FirstByteCommand.self, EstimatesCommand.self, OwnerCommand.self, CacheCommand.self,
-            JournalsCommand.self, BodiesCommand.self,
+            JournalsCommand.self, BodiesCommand.self, DashboardCommand.self,
         ])
 
     static func main() async {

@@ -4,6 +4,7 @@ import PipelineCore
 import PipelineEngine
 import PipelineJournal
 import PipelineKit
+import Synchronization
 
 /// The parts of one measurement: a workspace of its own, a document, a file to send.
 final class JobBench: Sendable {
@@ -13,15 +14,17 @@ final class JobBench: Sendable {
     let plan: Plan
     private let folder: String
     private let document: String
+    private let last = Mutex(JobID(""))
 
     /// - Parameter stages: the JSON of the document's stages; nil for the three of a small job.
     init(
         folder: String, url: String, polls pace: String = #""first": "0ms""#, stages: String? = nil,
+        environment: [String: String] = [:],
         observe: @escaping @Sendable (JobEvent) -> Void = { _ in }
     ) throws {
         self.folder = folder
         mkdir(folder, 0o700)
-        let settings = Settings(stateFolder: "\(folder)/state", secretsFile: nil, environment: [:])
+        let settings = Settings(stateFolder: "\(folder)/state", secretsFile: nil, environment: environment)
         workspace = Workspace(settings: settings)
         journal = try SQLiteJournal(folder: settings.stateFolder)
         engine = try workspace.engine(journal: journal, secrets: try workspace.secrets(), observe: observe)
@@ -33,6 +36,12 @@ final class JobBench: Sendable {
         fclose(input)
         mkdir("\(folder)/out", 0o700)
     }
+
+    /// The last job that was begun.
+    var newest: JobID { last.withLock { $0 } }
+
+    /// Gives what is still on its way a moment, as a program does at its end.
+    func finish() async { await workspace.finish() }
 
     /// Transactions of the journal so far.
     var transactions: Int { journal.statistics.transactions }
@@ -87,6 +96,7 @@ final class JobBench: Sendable {
 
     func record(_ index: Int) -> JobRecord {
         let id = workspace.newJobID()
+        last.withLock { $0 = id }
         return JobRecord(
             id: id, pipeline: "bench", key: id.text, started: SystemClock().now, source: document,
             sourceName: "bench.json", digest: "", inputs: ["n": .number(JSONNumber(index))], environment: [:],

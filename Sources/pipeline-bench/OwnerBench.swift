@@ -3,9 +3,12 @@ import JSONPath
 import PipelineCore
 import PipelineEngine
 import PipelineKit
+import Synchronization
 
 /// A state folder of its own with background jobs, and the owner that has them.
-struct OwnerBench {
+final class OwnerBench: Sendable {
+    /// When the last job was journaled.
+    private let committed = Mutex(0.0)
     private let settings: Settings
     private let workspace: Workspace
     private let folder: String
@@ -34,15 +37,22 @@ struct OwnerBench {
                 sourceName: "bench.json", digest: "bench-\(stage(index).hashValue)", inputs: [:], environment: [:],
                 folders: JobFolders(document: folder, output: folder), overwrites: true)
             try await engine.submit(record, plan: try planner.plan(SourceText(name: "bench.json", text: document)))
+            committed.withLock { $0 = Measured.now() }
         }
         await journal.close()
     }
 
+    /// Journals one more job, and returns when it was committed, in seconds of ``Measured/now()``.
+    func commitOne() async throws -> Double {
+        try await submit(count: 1) { _ in #"{ "id": "pause", "kind": "wait", "for": "1d" }"# }
+        return committed.withLock { $0 }
+    }
+
     /// Starts the owner; it takes the jobs up by itself.
-    func start(_ program: String) throws -> OwnerProcess {
+    func start(_ program: String, _ arguments: [String] = []) throws -> OwnerProcess {
         let process = Process()
         process.executableURL = URL(filePath: program)
-        process.arguments = ["--state-dir", settings.stateFolder]
+        process.arguments = ["--state-dir", settings.stateFolder] + arguments
         process.environment = settings.environment
         process.standardError = FileHandle(forWritingAtPath: "/dev/null")
         try process.run()

@@ -13,7 +13,7 @@ import Testing
         ("PipelineEngine", ["Assertions", "JSONPath", "PipelineCore"]),
         ("PipelineSQL", []),
         ("PipelineSQLite", ["CSQLite", "PipelineSQL"]),
-        ("PipelinePostgres", ["PipelineSQL"]),
+        ("PipelinePostgres", ["Assertions", "PipelineSQL"]),
         (
             "PipelineJournal",
             [
@@ -39,8 +39,8 @@ import Testing
         (
             "PipelineDashboard",
             [
-                "CAssets", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit", "PipelinePictures",
-                "PipelineServer",
+                "Assertions", "CAssets", "JSONPath", "PipelineCore", "PipelineEngine", "PipelineKit",
+                "PipelinePictures", "PipelineServer",
             ]
         ),
         (

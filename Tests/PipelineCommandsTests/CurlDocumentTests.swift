@@ -74,6 +74,15 @@ import Testing
         #expect(json["stages"]?[1]?["request"]?["GET"] == "/jobs/${{ stages.job.id }}/result", "\(text)")
     }
 
+    @Test("an input is called as the field that sends it, and a secret has the service's name once")
+    func names() throws {
+        let (json, text) = try document(
+            "curl -F image=@a.png -H 'X-Api-Key: k' http://127.0.0.1:8099/thumbs",
+            "curl http://127.0.0.1:8099/thumbs/th_1")
+        #expect(json["inputs"]?["image"]?["type"] == "file" && text.contains("secrets.X_API_KEY }}"), "\(text)")
+        #expect(json["stages"]?[0]?["poll"]?["succeeded"]?.array?.contains("ready") == true, "\(text)")
+    }
+
     @Test("what a browser copies is read: its quotes, and without the headers that it adds")
     func browser() throws {
         let (json, text) = try document(

@@ -85,7 +85,7 @@ final class DashboardWorld: Sendable {
     /// Keeps a job with three stages; the middle one is in the state.
     @discardableResult func make(
         _ number: Int, key: String? = nil, pipeline: String = "caption", model: StepState = .running(AttemptState()),
-        kind: JobEvent.Kind? = nil, took: Int64 = 72_000, captures: JSONObject = ["id": "m-1"],
+        kind: JobEvent.Kind? = nil, took: Int64 = 72_000, cost: Double? = nil, captures: JSONObject = ["id": "m-1"],
         source: String = DashboardWorld.document, now: Timestamp = SystemClock().now
     ) async throws -> JobID {
         let started = now - .milliseconds(took + Int64(number) * 1000)
@@ -103,6 +103,7 @@ final class DashboardWorld: Sendable {
         step.started = upload.ended
         step.attempts = 2
         step.captures = captures
+        step.cost = cost
         var fetch = StepRecord()
         if let kind {
             step.ended = started + .milliseconds(took * 3 / 4)

@@ -1,3 +1,4 @@
+import Assertions
 import Foundation
 import JSONPath
 import PipelineCore
@@ -168,35 +169,165 @@ struct PageTests {
         }
     }
 
-    @Test("five hundred broken requests are refused or ignored, and none of them harms")
-    func fuzzed() async throws {
+    @Test("a request that is too long is answered once, also when its sender is gone before its end")
+    func tooLong() async throws {
+        try await withWorld { world, cookie in
+            let head = "POST /actions HTTP/1.1\r\nHost: \(world.host)\r\nContent-Length: 9999999\r\n\r\naction"
+            #expect(try world.send(head).status == 413)
+            // What is no HTTP any more is answered by another handler: the two must not both answer.
+            for _ in 0..<200 {
+                let connection = try RawConnection(port: world.service.port)
+                connection.send(head)
+                connection.endSending()
+                #expect([0, 413].contains(RawResponse(connection.rest()).status))
+            }
+            #expect(try world.get("/", cookie: cookie).status == 200)
+        }
+    }
+
+    @Test("five hundred broken requests as bytes are refused or ignored, and none of them harms")
+    func fuzzedBytes() async throws {
         try await withWorld { world, cookie in
             let job = try await world.make(1)
             var random = Randomness(seed: 20_261_122)
+            let own = "Host: \(world.host)\r\nCookie: \(cookie)\r\n"
             let seeds = [
-                "GET / HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\n\r\n",
-                "GET /jobs/\(job)?x=%00&q=%ff HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\n\r\n",
-                "GET /?state=failed&q=a%25_&since=2d&before=\(job) HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\n\r\n",
+                "GET / HTTP/1.1\r\n\(own)\r\n", "GET /jobs/\(job)?x=%00&q=%ff HTTP/1.1\r\n\(own)\r\n",
                 "POST /actions HTTP/1.1\r\nHost: \(world.host)\r\nContent-Length: 9\r\n\r\naction=no",
             ]
             for number in 0..<500 {
-                var bytes = Array(seeds[number % seeds.count].utf8)
-                for _ in 0...random.next(6) {
-                    let place = random.next(bytes.count)
-                    switch random.next(4) {
-                    case 0: bytes[place] = UInt8(random.next(256))
-                    case 1: bytes.insert(UInt8(random.next(256)), at: place)
-                    case 2: bytes.remove(at: place)
-                    default: bytes.insert(contentsOf: bytes[place...].prefix(random.next(40)), at: place)
-                    }
-                }
+                let bytes = random.mutated(Array(seeds[number % seeds.count].utf8))
                 let connection = try RawConnection(port: world.service.port)
                 connection.send(bytes)
+                // A half of a request is not waited for.
                 connection.endSending()
-                let answer = RawResponse(connection.rest())
-                #expect(answer.status != 500, "\(String(decoding: bytes, as: UTF8.self))")
+                _ = connection.rest()
             }
             #expect(try world.get("/jobs/\(job)", cookie: cookie).status == 200)
+        }
+    }
+
+    @Test(
+        "five hundred requests with anything in their addresses, fields and forms are answered without an error of ours"
+    )
+    func fuzzedRequests() async throws {
+        try await withWorld { world, cookie in
+            let job = try await world.make(1)
+            var random = Randomness(seed: 20_261_123)
+            let targets = [
+                "/", "/jobs/\(job)?x=%00&q=%ff", "/?state=failed&q=a%25_&since=2d&before=\(job)",
+                "/?since=2026-11-22T10:00:00Z&pipeline=caption&batch=\(job)", "/?since=99999d", "/batches/\(job)",
+                "/batches/\(job)/results.csv", "/mistakes?x", "/pipelines", "/services", "/workers", "/sign-in?key=0",
+            ]
+            for number in 0..<100 {
+                var headers = [("Host", world.host), ("Cookie", cookie), ("Sec-Fetch-Site", "same-origin")]
+                let target = random.mutatedText(targets[number % targets.count])
+                if random.next(8) == 0 { headers[random.next(3)].1 = random.mutatedText(headers[random.next(3)].1) }
+                let body = random.next(4) == 0 ? random.mutated(Array("action=retry&all=1&q=%zz&since=1d".utf8)) : []
+                let method = body.isEmpty ? "GET" : "POST"
+                let request = DashboardRequest(method: method, target: target, headers: headers, body: body)
+                let answer = await world.service.dashboard.answer(request).response
+                #expect(answer.status < 500, "\(method) \(target) \(headers) \(answer)")
+            }
+            #expect(try world.get("/jobs/\(job)", cookie: cookie).status == 200)
+        }
+    }
+
+    @Test("a time before all times, or after them, selects what it says and harms nothing")
+    func since() async throws {
+        try await withWorld { world, cookie in
+            try await world.make(1, key: "one")
+            let all = ["99999d", "9999999999d", "0001-01-01", "1969-12-31T23:59:59Z"]
+            for since in all { #expect(try world.get("/?since=\(since)", cookie: cookie).status == 200, "\(since)") }
+            #expect(try world.get("/?since=99999d", cookie: cookie).shows(">one<"))
+            #expect(try !world.get("/?since=9999-12-31", cookie: cookie).shows(">one<"))
+        }
+    }
+
+    @Test("what a job and a batch cost stands on each page, with what may be spent")
+    func cost() async throws {
+        try await withWorld { world, cookie in
+            let job = try await world.make(1, key: "dear", kind: .jobSucceeded, cost: 1.25)
+            let made = try await SampleJobs(world).make()
+            #expect(try world.get("/", cookie: cookie).shows("data-label=\"cost\">1.25</td>"))
+            #expect(try world.get("/jobs/\(job)", cookie: cookie).shows("<dt>Cost</dt><dd>1.25</dd>"))
+            let batch = try world.get("/batches/\(made.batch)", cookie: cookie).body
+            #expect(batch.contains("<dt>Cost</dt><dd>51.72<small>of 80</small></dd>"))
+            #expect(try !world.get("/jobs/\(made.waiting)", cookie: cookie).shows("<dt>Cost"))
+        }
+    }
+
+    @Test("closed services stand where somebody asks why nothing goes on: since when, until when, and what then")
+    func closed() async throws {
+        try await withWorld { world, cookie in
+            let now = SystemClock().now
+            let job = try await world.make(
+                1, model: .waiting(AttemptState(), .at(now + .seconds(90)), WaitReason(.closed)))
+            let open = try await world.make(2)
+            let service = ClosedService(
+                id: ServiceID("s"), name: "render-farm", since: now, until: now + .seconds(600), closings: 3)
+            try await world.journal.closeService(service)
+            for target in ["/services", "/jobs/\(job)"] {
+                let page = try world.get(target, cookie: cookie).body
+                #expect(
+                    page.contains("render-farm") && page.contains("<time datetime=\"\(service.until)\""), "\(target)")
+                #expect(page.contains("one request tries it, before the others go on"), "\(target)")
+            }
+            #expect(try !world.get("/jobs/\(open)", cookie: cookie).shows("render-farm"))
+            var tried = service
+            (tried.since, tried.until, tried.trialUntil) = (now - .seconds(60), now - .seconds(1), now + .seconds(30))
+            try await world.journal.closeService(tried)
+            #expect(try world.get("/services", cookie: cookie).shows("one request is trying it"))
+            try await world.journal.openService(service.id)
+            #expect(try !world.get("/services", cookie: cookie).shows("render-farm"))
+        }
+    }
+
+    @Test("requests and polls of a service are counted since the journal began, with how many it may work on at a time")
+    func counted() async throws {
+        try await withWorld { world, cookie in
+            var measured = Measurements()
+            for _ in 0..<1200 { measured.observe(.requestDuration, ["studio", "GET", "2xx"], 0.5) }
+            measured.observe(.requestDuration, ["studio", "GET", "5xx"], 0.5)
+            measured.count(.polls, ["studio", "single"], by: 37)
+            measured.count(.polls, ["studio", "list"], by: 4)
+            measured.count(.transferredBytes, ["studio", "sent"], by: Double(3 << 20))
+            let source = DashboardWorld.document.replacing(
+                "9/api\" }", with: "9/api\", \"limits\": { \"computations\": 20 } }")
+            try await world.make(2, model: .succeeded([:]), kind: .jobSucceeded, source: source)
+            let job = try await world.make(1, source: source)
+            try await world.journal.commit([.measured(measured)], under: Lease(job: job, owner: world.owner, epoch: 1))
+            let page = try world.get("/services", cookie: cookie).body
+            #expect(page.contains("0<small>of 20</small>"))
+            let row = try #require(page.firstRange(of: "<tr><td>studio</td>"))
+            let cells = page[row.upperBound...].components(separatedBy: "</tr>")[0]
+            for cell in [">1\u{202F}201<", ">37<", ">4<", ">3 MiB<", ">1<"] {
+                #expect(cells.contains(cell), "\(cells)")
+            }
+        }
+    }
+
+    @Test("mistakes of the program stand on a page of their own, and each page counts them; strangers see no folder")
+    func mistakes() async throws {
+        try await withWorld { world, cookie in
+            let job = try await world.make(1)
+            #expect(try world.get("/mistakes", cookie: cookie).shows("<h2>None</h2>"))
+            #expect(try world.get("/", cookie: cookie).shows("Mistakes of the program: none"))
+            let files = AssertionFiles(settings: world.workspace.settings)
+            for _ in 0..<2 {
+                files.record(
+                    AssertionFailure(
+                        message: "a <step> ended twice", file: "PipelineEngine/X.swift", line: 7, job: job.text,
+                        step: "a"))
+            }
+            let page = try world.get("/mistakes", cookie: cookie).body
+            for text in [
+                "a &lt;step&gt; ended twice", "X.swift:7", "/jobs/\(job)", ">2</td>", "pipeline doctor --report",
+            ] {
+                #expect(page.contains(text), "\(text)")
+            }
+            #expect(try world.get("/", cookie: cookie).shows("2 mistakes of the program"))
+            #expect(try !world.get("/").shows(world.folder))
         }
     }
 }
@@ -211,5 +342,24 @@ struct Randomness {
         var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
         return Int((value ^ (value >> 31)) % UInt64(max(1, bound)))
+    }
+
+    /// The bytes with some of them changed, put in, taken out and repeated.
+    mutating func mutated(_ seed: [UInt8]) -> [UInt8] {
+        var bytes = seed
+        for _ in 0...next(6) {
+            let place = next(bytes.count)
+            switch next(4) {
+            case 0: bytes[place] = UInt8(next(256))
+            case 1: bytes.insert(UInt8(next(256)), at: place)
+            case 2: bytes.remove(at: place)
+            default: bytes.insert(contentsOf: bytes[place...].prefix(next(40)), at: place)
+            }
+        }
+        return bytes
+    }
+
+    mutating func mutatedText(_ seed: String) -> String {
+        String(decoding: mutated(Array(seed.utf8)), as: UTF8.self)
     }
 }

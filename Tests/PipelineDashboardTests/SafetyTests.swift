@@ -96,8 +96,11 @@ struct SafetyTests {
         private let lock = NSLock()
         private var list: [String] = []
         var asked: [String] { lock.withLock { list } }
-        func perform(_ action: JobAction, on jobs: [JobID]) async throws(StepFailure) {
-            lock.withLock { list.append("\(action.rawValue) \(jobs.count)") }
+        func perform(_ action: JobAction, on targets: JobActionTargets) async throws(StepFailure) {
+            lock.withLock {
+                if !targets.jobs.isEmpty { list.append("\(action.rawValue) \(targets.jobs.count)") }
+                if !targets.batches.isEmpty { list.append("\(action.rawValue) batches \(targets.batches.count)") }
+            }
         }
     }
 

@@ -22,13 +22,14 @@ struct SampleJobs {
             let took = 45_000 + Int64(random.next(30_000)) + Int64(random.next(12) == 0 ? 90_000 : 0)
             let kind: JobEvent.Kind = random.next(14) == 0 ? .jobFailed : .jobSucceeded
             try await world.make(
-                7200 * (48 - number), key: "standup-\(number + 1)", model: model(kind), kind: kind, took: took, now: now
+                7200 * (48 - number), key: "standup-\(number + 1)", model: model(kind), kind: kind, took: took,
+                cost: 0.12, now: now
             )
         }
         for number in 0..<9 {
             try await world.make(
                 40_000 * (10 - number), key: "avatar-\(number + 1)", pipeline: "selfie", model: .succeeded([:]),
-                kind: .jobSucceeded, took: 190_000 + Int64(random.next(60_000)), now: now)
+                kind: .jobSucceeded, took: 190_000 + Int64(random.next(60_000)), cost: 1.4, now: now)
         }
         let batch = try await makeBatch()
         let failed = try await world.make(
@@ -41,7 +42,8 @@ struct SampleJobs {
                     body: "{\"error\":\"insufficient_credit\",\"balance\":0}")), kind: .jobFailed, took: 31_000,
             now: now)
         let succeeded = try await world.make(
-            840, key: "interview", model: .succeeded(["id": "m-8841"]), kind: .jobSucceeded, took: 74_000, now: now)
+            840, key: "interview", model: .succeeded(["id": "m-8841"]), kind: .jobSucceeded, took: 74_000, cost: 0.09,
+            now: now)
         try await world.make(600, key: "podcast-12", model: .cancelled, kind: .jobCancelled, took: 20_000, now: now)
         let lost = try await world.make(
             400, key: "keynote",
@@ -63,6 +65,10 @@ struct SampleJobs {
         for (job, age) in [(waiting, 54), (succeeded, 914), (failed, 2131)] {
             exchanges(of: job, from: now - .seconds(age))
         }
+        try await world.journal.closeService(
+            ClosedService(
+                id: ServiceID("render"), name: "render-farm", since: now - .seconds(40), until: now + .seconds(140),
+                closings: 2))
         return Made(waiting: waiting, failed: failed, succeeded: succeeded, batch: batch)
     }
 
@@ -108,7 +114,7 @@ struct SampleJobs {
             id: id, pipeline: "caption", key: "june-recordings", started: started, source: DashboardWorld.document,
             sourceName: "caption.json", digest: "digest-caption", inputs: [:], environment: [:],
             folders: JobFolders(document: "/videos", output: "/out"), overwrites: false)
-        let batch = BatchRecord(sources: ["video=june/**/*.mov"], folder: "/videos", settings: BatchSettings())
+        let batch = BatchRecord(sources: ["video=june/**/*.mov"], folder: "/videos", settings: BatchSettings(spend: 80))
         let event = JobEvent(sequence: 1, time: started, kind: .jobStarted, job: id, pipeline: "caption")
         let lease = try await world.journal.create(
             batch, job: JobSnapshot(record: record, steps: [:], mode: .attached), events: [event], owner: world.owner)
@@ -119,6 +125,7 @@ struct SampleJobs {
         for (index, claimed) in try await world.journal.claimItems(480, of: lease).enumerated() where index < 431 {
             var item = claimed
             item.state = random.next(30) == 0 ? .failed : .succeeded
+            item.cost = 0.12
             item.ended = started + .milliseconds(Int64(index) * 9_200 + Int64(random.next(8000)))
             item.seconds = 40 + Double(random.next(600)) / 10 + (random.next(40) == 0 ? 300 : 0)
             if item.state == .failed {

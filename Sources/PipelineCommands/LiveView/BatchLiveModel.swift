@@ -85,7 +85,7 @@ struct BatchLiveModel {
         if batch.isRead, ended > 0, seconds > 2, total > batch.endedCount {
             text += "  \(TimeText.span(Double(total - batch.endedCount) * seconds / Double(ended))) left"
         }
-        if let cost = batch.cost { text += "  cost \(BatchText.amount(cost))" }
+        if let cost = batch.cost { text += "  cost \(AmountText.describe(cost))" }
         return text
     }
 

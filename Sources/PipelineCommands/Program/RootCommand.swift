@@ -12,16 +12,31 @@ struct RootCommand: ParsableCommand {
             Example: pipeline run selfie.json -i video=me.y4m
             """,
         version: ProgramVersion.text,
-        subcommands: [
-            RunCommand.self, ResumeCommand.self, ListCommand.self, ShowCommand.self, ResultsCommand.self,
-            LogsCommand.self,
-            CancelCommand.self, PauseCommand.self, RetryCommand.self, ResolveCommand.self, RemoveCommand.self,
-            ValidateCommand.self,
-            PlanCommand.self, TestCommand.self, SchemaCommand.self, InitCommand.self,
-            BudgetCommand.self, StatsCommand.self,
-            WatchCommand.self, WhyCommand.self, PruneCommand.self, DoctorCommand.self, PluginsCommand.self,
-            DaemonCommand.self, DashboardCommand.self, WorkerCommand.self, WorkersCommand.self, JournalCommand.self,
-            SignalCommand.self,
-            ConfigCommand.self, CompletionsCommand.self, ManualCommand.self,
+        // So many that a flat list is not read.
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Job",
+                subcommands: [
+                    RunCommand.self, ResumeCommand.self, RetryCommand.self, PauseCommand.self, CancelCommand.self,
+                    ResolveCommand.self, SignalCommand.self, RemoveCommand.self, PruneCommand.self,
+                ]),
+            CommandGroup(
+                name: "Inspection",
+                subcommands: [
+                    ListCommand.self, ShowCommand.self, WhyCommand.self, WatchCommand.self, LogsCommand.self,
+                    ResultsCommand.self, StatsCommand.self, BudgetCommand.self, DashboardCommand.self,
+                ]),
+            CommandGroup(
+                name: "Document",
+                subcommands: [
+                    InitCommand.self, ValidateCommand.self, PlanCommand.self, TestCommand.self, SchemaCommand.self,
+                ]),
+            CommandGroup(
+                name: "System",
+                subcommands: [
+                    DaemonCommand.self, WorkerCommand.self, WorkersCommand.self, JournalCommand.self,
+                    DoctorCommand.self, PluginsCommand.self, ConfigCommand.self, CompletionsCommand.self,
+                    ManualCommand.self,
+                ]),
         ])
 }

@@ -48,7 +48,7 @@ struct BatchText {
     /// The batch as `list --json` tells it.
     func summary(_ job: OwnedJob, now: Timestamp) -> JSONObject {
         let (snapshot, isOwned) = (job.snapshot, job.owner != nil)
-        let rate = rate(job, now: now)
+        let rate = job.itemRate(at: now)
         let remaining = batch.itemCount - batch.endedCount
         return [
             "batch": .string(key), "job": .string(snapshot.record.id.text),
@@ -62,19 +62,6 @@ struct BatchText {
             "bytesReceived": .number(JSONNumber(Int(batch.moved.received))),
             "cost": batch.cost.map { .number(JSONNumber($0)) } ?? .null, "closed": .array(closed.map(\.json)),
         ]
-    }
-
-    /// A sum of money to four digits after the point.
-    static func amount(_ value: Double) -> String {
-        let rounded = (value * 10_000).rounded() / 10_000
-        return rounded == rounded.rounded() && abs(rounded) < 1e15 ? "\(Int(rounded))" : "\(rounded)"
-    }
-
-    /// Items a second since the batch began; nil while nobody has it or nothing has ended.
-    private func rate(_ job: OwnedJob, now: Timestamp) -> Double? {
-        let seconds = (now - job.snapshot.record.started).seconds
-        guard job.owner != nil, batch.endedCount > 0, seconds > 0 else { return nil }
-        return Double(batch.endedCount) / seconds
     }
 
     /// A line of `--json` that tells of the whole batch.
@@ -100,7 +87,7 @@ struct BatchText {
             "started   \(snapshot.record.started)",
         ]
         if let ended = snapshot.ended { lines.append("ended     \(ended)") }
-        if let rate = rate(job, now: now), rate > 0 {
+        if let rate = job.itemRate(at: now), rate > 0 {
             let left = TimeText.span(Double(batch.itemCount - batch.endedCount) / rate)
             lines.append("rate      \(Int(rate * 3600)) an hour, about \(left) left")
         }
@@ -109,8 +96,8 @@ struct BatchText {
             lines.append("bytes     \(SizeText.describe(sent)) sent, \(SizeText.describe(received)) received")
         }
         if let cost = batch.cost {
-            let limit = batch.settings.spend.map { " of \(Self.amount($0))" } ?? ""
-            lines.append("cost      \(Self.amount(cost))\(limit)")
+            let limit = batch.settings.spend.map { " of \(AmountText.describe($0))" } ?? ""
+            lines.append("cost      \(AmountText.describe(cost))\(limit)")
         }
         for service in closed { lines.append("closed    \(service.line(now: now))") }
         lines += ["", counts]

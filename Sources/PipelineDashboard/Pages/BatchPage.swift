@@ -25,15 +25,17 @@ struct BatchPage {
         let ends = try await view.journal.itemEnds(of: record.id, since: record.started, slot: .seconds(slot))
         let failures = try await view.journal.failures(of: record.id, limit: 20)
         let slowest = try await view.journal.slowestItems(of: record.id, limit: 8)
+        let closed = snapshotIsOpen ? ClosedServices(try await view.journal.closedServices(), page).markup : ""
         let base = "\(page.base)/batches/\(record.id.text)"
         return page.frame(
             record.key,
             """
             <div class="head"><div><p class="crumb"><a href="\(page.base)/">Jobs</a></p><h1>\(record.key)</h1></div>\
-            <p class="actions"><a class="button" href="\(page.base)/?batch=\(record.id.text)">Its jobs</a> \
-            <a class="button" href="\(base)/results.csv" download>Results as CSV</a> \
-            <a class="button" href="\(base)/results.json" download>as JSON Lines</a></p></div>\
+            <div class="actions"><a class="button" href="\(page.base)/?batch=\(record.id.text)">Its jobs</a>\
+            <a class="button" href="\(base)/results.csv" download>Results as CSV</a>\
+            <a class="button" href="\(base)/results.json" download>as JSON Lines</a>\(buttons)</div></div>\
             \(facts(length))\
+            \(page.section("Why it is not going on", why + closed, id: "why"))\
             \(page.section("Progress", progress, id: "progress"))\
             \(page.section("Rate", page.figure(RateChart(ends, from: record.started, slot: .seconds(slot)).picture), id: "rate"))\
             \(page.section("Failures", self.failures(failures), id: "failures"))\
@@ -63,20 +65,54 @@ struct BatchPage {
             ("Started", page.time(record.started)),
         ]
         if ended > 0 {
-            let rate = Double(ended) / length
-            let hourly = rate * 3600
-            facts.append(
-                (
-                    "Rate",
-                    "\(hourly >= 10 ? "\(JobsPage.number(Int(hourly)))" : "\((hourly * 10).rounded() / 10)") an hour"
-                ))
-            if job.snapshot.ended == nil, all > ended, job.owner != nil {
-                facts.append(("Left", "about \(TimeText.span(Double(all - ended) / rate))"))
-            }
+            let hourly = Double(ended) / length * 3600
+            let rate = hourly >= 10 ? JobsPage.number(Int(hourly)) : "\((hourly * 10).rounded() / 10)"
+            facts.append(("Rate", "\(rate) an hour"))
+        }
+        if job.snapshot.ended == nil, all > ended, let rate = job.itemRate(at: page.now) {
+            facts.append(("Left", "about \(TimeText.span(Double(all - ended) / rate))"))
+        }
+        let (sent, received) = (batch.moved.sent, batch.moved.received)
+        if sent + received > 0 {
+            facts.append(("Bytes", "↑ \(page.bytes(sent)) &nbsp;↓ \(page.bytes(received))"))
+        }
+        if let spend = batch.settings.spend {
+            facts.append(("Cost", "\(page.amount(batch.cost ?? 0))<small>of \(page.amount(spend))</small>"))
+        } else if let cost = batch.cost {
+            facts.append(("Cost", page.amount(cost)))
         }
         if let end = job.snapshot.ended { facts.append(("Took", page.span((end - record.started).seconds))) }
         let list = facts.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" as Markup }
         return "<div id=\"facts\" data-live><dl class=\"facts\">\(list)</dl></div>"
+    }
+
+    private var snapshotIsOpen: Bool { job.snapshot.ended == nil }
+
+    /// What can be done to the batch as it stands; what failed is begun anew by itself or with the rest.
+    private var buttons: Markup {
+        var actions: [JobAction] = job.owner == nil && batch.count(.failed) > 0 ? [.retry] : []
+        switch job.phase {
+        case .running, .waiting: actions += [.pause, .cancel]
+        case .suspended, .unknown: actions += [.resume, .cancel]
+        case .failed, .succeeded, .cancelled: break
+        }
+        return JobPage.form(actions, job: record.id, back: "/batches/\(record.id.text)", page)
+    }
+
+    private var why: Markup {
+        let cause: Markup =
+            job.snapshot.suspension(isOwned: job.owner != nil).map { "<p>It is suspended: \($0.explanation).</p>" }
+            ?? ""
+        let advice: Markup = job.batchAdvice.map { "<p>Do: <code>\($0)</code></p>" } ?? ""
+        let (running, pending) = (batch.count(.running), batch.count(.pending))
+        let turn: Markup =
+            job.owner == nil || pending == 0
+            ? ""
+            : """
+            <p>\(JobsPage.number(pending)) items wait for their turn: \(running) are at work, of at most \
+            \(batch.settings.atOnce).</p>
+            """
+        return "\(cause)\(turn)\(advice)"
     }
 
     private static let order: [ItemRecord.State] = [
@@ -114,7 +150,7 @@ struct BatchPage {
                 return [
                     "\(JobsPage.number(group.count))", "\(group.stage ?? "before its job began")",
                     "\(code)\(group.message)",
-                    "\(group.example)<small>pipeline show \(CurlLine.quoted("\(record.key)/\(group.example)"))</small>",
+                    "<a href=\"\(page.base)/?batch=\(record.id.text)&amp;q=\(FormValues.encoded(group.example))\">\(group.example)</a><small>pipeline show \(CurlLine.quoted("\(record.key)/\(group.example)"))</small>",
                 ]
             }, numeric: [0])
     }

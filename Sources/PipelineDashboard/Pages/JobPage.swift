@@ -35,13 +35,14 @@ struct JobPage {
         let bytes = BytesChart(exchanges, from: record.started)
         let name = record.item?.key ?? (record.key == record.id.text ? record.pipeline : record.key)
         let left = try await view.timeLeft(of: job, at: page.now)
+        let closed = try await closedServices()
         return page.frame(
             name,
             """
             <div class="head"><div><p class="crumb"><a href="\(page.base)/">Jobs</a>\(batchLink)</p><h1>\(name)</h1></div>\
             \(buttons)</div>\
             \(facts(left))\
-            \(page.section("Why it is not going on", why(plan, events), id: "why"))\
+            \(page.section("Why it is not going on", why(plan, events) + closed, id: "why"))\
             \(page.section("What failed", failure, id: "failure"))\
             \(page.section("Stages", graph(plan) + stages(steps, plan, medians), id: "stages"))\
             \(page.section("Time", page.figure(timeline.picture) + page.figure(bytes.picture), id: "time"))\
@@ -60,7 +61,6 @@ struct JobPage {
 
     /// The forms of what can be done to the job as it stands.
     private var buttons: Markup {
-        guard page.hasActions else { return "" }
         let actions: [JobAction]
         switch job.phase {
         case .running, .waiting: actions = [.pause, .cancel]
@@ -69,11 +69,16 @@ struct JobPage {
         case .unknown: actions = [.cancel]
         case .succeeded, .cancelled: actions = []
         }
-        if actions.isEmpty { return "" }
+        return Self.form(actions, job: record.id, back: "/jobs/\(record.id.text)", page)
+    }
+
+    /// The buttons of one job; nothing where nothing may be done.
+    static func form(_ actions: [JobAction], job: JobID, back: String, _ page: Page) -> Markup {
+        guard page.hasActions, !actions.isEmpty else { return "" }
         return """
             <form action="\(page.base)/actions" method="post" class="actions" id="actions" data-live>\
-            <input type="hidden" name="job" value="\(record.id.text)">\
-            <input type="hidden" name="back" value="/jobs/\(record.id.text)">\(Self.buttons(actions))</form>
+            <input type="hidden" name="job" value="\(job.text)">\
+            <input type="hidden" name="back" value="\(back)">\(buttons(actions))</form>
             """
     }
 
@@ -101,13 +106,15 @@ struct JobPage {
         }
         if let left {
             facts.append(
-                ("Left", "about \(TimeText.span(left.half))<small>9 of 10 within \(TimeText.span(left.most))</small>"))
+                (
+                    "Left",
+                    "about \(TimeText.span(left.half))\(left.most.map { "<small>9 of 10 within \(TimeText.span($0))</small>" as Markup })"
+                ))
         }
-        let (sent, received) = snapshot.steps.values.reduce((Int64(0), Int64(0))) {
-            ($0.0 + $1.bytesSent, $0.1 + $1.bytesReceived)
-        }
-        facts.append(("Bytes", "↑ \(page.bytes(sent)) &nbsp;↓ \(page.bytes(received))"))
+        facts.append(
+            ("Bytes", "↑ \(page.bytes(job.bytesMoved.sent)) &nbsp;↓ \(page.bytes(job.bytesMoved.received))"))
         facts.append(("Resumes", "\(snapshot.steps.values.reduce(0) { $0 + $1.resumes })"))
+        if snapshot.cost != nil { facts.append(("Cost", page.amount(snapshot.cost))) }
         let details: [(String, Markup)] = [
             (
                 "Pipeline",
@@ -125,6 +132,17 @@ struct JobPage {
     }
 
     // MARK: Why
+
+    /// Those that a job which has not ended may be held back by.
+    private func closedServices() async throws(JournalFailure) -> Markup {
+        let isHeld =
+            snapshot.ended == nil
+            && snapshot.steps.values.contains { step in
+                if case .waiting(_, _, let reason) = step.state { return reason.kind == .closed }
+                return false
+            }
+        return isHeld ? ClosedServices(try await view.journal.closedServices(), page).markup : ""
+    }
 
     private func why(_ plan: Plan?, _ events: [JobEvent]) -> Markup {
         guard snapshot.ended == nil else { return "" }
@@ -193,8 +211,9 @@ struct JobPage {
                 all.count <= 12 ? all[...] : all.filter { !$0.1.state.isEnded || $0.1.state.name == .failed }[...]
             for (key, step) in shown.prefix(Self.most) { rows.append(row(key, step, plan, medians, items: [])) }
         }
-        return page.table(
-            "Stages", ["Stage", "State", "Took", "Usually", "Attempts", "Bytes"], rows, numeric: [2, 3, 4, 5])
+        let columns =
+            ["Stage", "State", "Took", "Usually", "Attempts", "Bytes"] + (snapshot.cost == nil ? [] : ["Cost"])
+        return page.table("Stages", columns, rows, numeric: [2, 3, 4, 5, 6])
     }
 
     private func row(
@@ -210,7 +229,7 @@ struct JobPage {
             key.item == nil ? "\(key.description)\(kind)" : "<span class=\"item\">\(key.description)</span>",
             "\(page.state(step.state.name.rawValue))\(detail(step, items))", page.span(took),
             key.item == nil ? page.span(medians[key.stage]) : "", "\(step.attempts)", moved,
-        ]
+        ] + (snapshot.cost == nil ? [] : [page.amount(step.cost)])
     }
 
     private func detail(_ step: StepRecord, _ items: [(StepKey, StepRecord)]) -> Markup {

@@ -14,7 +14,8 @@ final class JobView: Sendable {
     /// The time left of a job, in seconds.
     struct TimeLeft: Sendable {
         let half: Double
-        let most: Double
+        /// Nil of a batch, which goes on as fast as before.
+        let most: Double?
     }
 
     init(_ workspace: Workspace, _ journal: Workspace.Journal) {
@@ -39,7 +40,11 @@ final class JobView: Sendable {
 
     /// What is left of a job that has not ended, at most ten seconds old; nil where nothing is known.
     func timeLeft(of job: OwnedJob, at now: Timestamp) async throws(JournalFailure) -> TimeLeft? {
-        guard job.snapshot.ended == nil, job.snapshot.batch == nil else { return nil }
+        guard job.snapshot.ended == nil else { return nil }
+        if let batch = job.snapshot.batch {
+            let left = Double(batch.itemCount - batch.endedCount)
+            return job.itemRate(at: now).map { TimeLeft(half: left / $0, most: nil) }
+        }
         let id = job.snapshot.record.id
         // A row of a list has no sequence: its steps' versions grow alike.
         let sequence = job.snapshot.steps.values.reduce(0) { $0 + $1.version }
@@ -70,6 +75,15 @@ final class JobView: Sendable {
 }
 
 extension OwnedJob {
+    /// The bytes of its bodies, over all attempts; of a batch those of items that have ended.
+    var bytesMoved: BytesMoved {
+        if let batch = snapshot.batch { return batch.moved }
+        return snapshot.steps.values.reduce(into: BytesMoved()) {
+            $0.sent += $1.bytesSent
+            $0.received += $1.bytesReceived
+        }
+    }
+
     var phase: JobPhase { snapshot.phase(isOwned: owner != nil) }
 
     /// Why it stands where it stands, in a few words; nil when the phase says all.

@@ -147,7 +147,7 @@ struct JobsPage {
             <table class="jobs"><caption class="unseen">Jobs, newest first</caption><thead><tr>\(tick)\
             <th scope="col">State</th><th scope="col">Job</th><th scope="col">Started</th>\
             <th scope="col" class="number">Took</th><th scope="col" class="number">Left</th>\
-            <th scope="col" class="number">Bytes</th></tr></thead><tbody id="rows" data-live-rows>\(rows)</tbody></table>
+            <th scope="col" class="number">Bytes</th><th scope="col" class="number">Cost</th></tr></thead><tbody id="rows" data-live-rows>\(rows)</tbody></table>
             """
     }
 
@@ -198,9 +198,6 @@ struct JobsPage {
             ? """
             <td class="tick"><input type="checkbox" name="job" value="\(record.id.text)" aria-label="Choose \(name(record))"></td>
             """ : ""
-        let (sent, received) = snapshot.steps.values.reduce((Int64(0), Int64(0))) {
-            ($0.0 + $1.bytesSent, $0.1 + $1.bytesReceived)
-        }
         let took = ((snapshot.ended ?? page.now) - record.started).seconds
         return """
             <tr id="job-\(record.id.text)">\(tick)<td class="where">\(page.state(job.phase.rawValue))\(reason)</td>\
@@ -208,18 +205,22 @@ struct JobsPage {
             <td data-label="started">\(page.time(record.started))</td>\
             <td class="number" data-label="took">\(page.span(max(0, took)))</td>\
             <td class="number" data-label="left">\(Self.left(left))</td>\
-            <td class="number" data-label="bytes">\(moved(sent, received))</td></tr>
+            <td class="number" data-label="bytes">\(moved(job.bytesMoved))</td>\
+            <td class="number" data-label="cost">\(page.amount(snapshot.cost ?? snapshot.batch?.cost))</td></tr>
             """
     }
 
     /// The median, and within what nine of ten are.
     static func left(_ left: JobView.TimeLeft?) -> Markup {
         left.map {
-            "<span title=\"half end within this time\">\(TimeText.span($0.half))</span><small title=\"9 of 10 end within this time\">≤ \(TimeText.span($0.most))</small>"
+            let most: Markup =
+                $0.most.map { "<small title=\"9 of 10 end within this time\">≤ \(TimeText.span($0))</small>" } ?? ""
+            return "<span title=\"half end within this time\">\(TimeText.span($0.half))</span>\(most)"
         } ?? Page.nothing
     }
 
-    private func moved(_ sent: Int64, _ received: Int64) -> Markup {
+    private func moved(_ bytes: BytesMoved) -> Markup {
+        let (sent, received) = (bytes.sent, bytes.received)
         if sent == 0, received == 0 { return Page.nothing }
         let parts: [Markup] = [
             sent > 0 ? "<span title=\"sent\">↑ \(SizeText.describe(sent))</span>" : "",

@@ -17,6 +17,8 @@ struct Page: Sendable {
     /// The only job that the page shows.
     let job: JobID?
     let folder: String
+    /// How often what should never happen did.
+    let mistakes: Int
 
     var clock: TimeText { TimeText(now: now) }
 
@@ -41,10 +43,20 @@ struct Page: Sendable {
             title="New rows and states come by themselves; press to hold them back">\
             <span class="dot" aria-hidden="true"></span><span class="words">Live</span></button></header>
             <main id="main">\(content)</main>
-            <footer>\(folder)</footer>
+            \(footer)
             </body></html>
 
             """
+    }
+
+    /// Where the jobs are kept, and the way to what only few need; nothing to those who were not let in.
+    private var footer: Markup {
+        guard !folder.isEmpty else { return "" }
+        let words: Markup =
+            mistakes == 0
+            ? "Mistakes of the program: none"
+            : "<span class=\"state failed\">✗ \(mistakes == 1 ? "1 mistake" : "\(mistakes) mistakes") of the program</span>"
+        return "<footer><span>\(folder)</span><a href=\"\(base)/mistakes\">\(words)</a></footer>"
     }
 
     func failed(_ title: String, _ text: String) -> Markup {
@@ -115,6 +127,9 @@ extension Page {
     func span(_ seconds: Double?) -> Markup {
         seconds.map { "\(TimeText.span($0))" } ?? Self.nothing
     }
+
+    /// A sum of money, in a currency that only the author of the document knows.
+    func amount(_ value: Double?) -> Markup { value.map { "\(AmountText.describe($0))" } ?? Self.nothing }
 
     func bytes(_ count: Int64) -> Markup { count == 0 ? Self.nothing : "\(SizeText.describe(count))" }
 

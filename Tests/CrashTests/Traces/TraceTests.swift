@@ -155,4 +155,44 @@ struct TraceTests {
             #expect(other.requests.count == 2 && other.requests.allSatisfy { $0.header("traceparent") == nil })
         }
     }
+
+    @Test("a plugin finds the trace of its job in TRACEPARENT, the same after a kill")
+    func plugin() async throws {
+        try await withWorkplace { workplace in
+            let folder = workplace.path("plugins")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let program = try workplace.write(
+                "plugins/pipeline-stage-tell",
+                """
+                #!/bin/sh
+                read -r first
+                case $first in *describe*)
+                    echo '{"type":"description","protocol":1,"kind":"tell","version":"1","captures":["trace"],"schema":{}}'
+                    exit ;;
+                esac
+                echo "$TRACEPARENT" >>"\(workplace.path("seen"))"
+                # The first time the program is killed before it has heard of the end.
+                if [ ! -e "\(workplace.path("killed"))" ]; then
+                    : >"\(workplace.path("killed"))"
+                    kill -9 $PPID
+                    exit 1
+                fi
+                echo "{\\"type\\":\\"finished\\",\\"captures\\":{\\"trace\\":\\"$TRACEPARENT\\"}}"
+
+                """)
+            #expect(chmod(program, 0o755) == 0)
+            let file = try workplace.write(
+                "t.json", #"{ "pipeline": 1, "name": "t", "stages": [ { "id": "a", "kind": "tell" } ] }"#)
+            let plugins = ["PIPELINE_PLUGINS": folder]
+            let killed = try await workplace.run("run", file, "--output", workplace.output, environment: plugins)
+            #expect(killed.cause == .killed(9), "\(killed)")
+            let end = try await workplace.run("resume", environment: plugins)
+            #expect(end.cause == .exited(0), "\(end)")
+            let seen = try String(contentsOfFile: workplace.path("seen"), encoding: .utf8).split(separator: "\n")
+            let first = try #require(seen.first)
+            #expect(seen.count == 2 && Set(seen).count == 1, "\(seen)")
+            #expect(first.wholeMatch(of: #/00-[0-9a-f]{32}-[0-9a-f]{16}-01/#) != nil)
+            #expect(try await workplace.show()["stages"]?.array?.first?["captures"]?["trace"]?.string == String(first))
+        }
+    }
 }

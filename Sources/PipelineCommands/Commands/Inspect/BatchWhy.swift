@@ -19,7 +19,7 @@ struct BatchWhy {
         let cause = snapshot.suspension(isOwned: isOwned)
         let phase = snapshot.phase(isOwned: isOwned)
         let text = BatchText(key: snapshot.record.key, batch: batch, closed: closed)
-        let advice = advice(cause, phase)
+        let advice = found.batchAdvice
         if isJSON {
             console.data(
                 JSON.object([
@@ -42,18 +42,6 @@ struct BatchWhy {
         for group in failures { console.data(SafeText.line(text.line(of: group))) }
         for item in try await journal.items(of: snapshot.record.id, in: [.unknown], after: 0, limit: 5) {
             console.data(SafeText.line("? \(item.key): pipeline why \(text.path(of: item.key))"))
-        }
-    }
-
-    private func advice(_ cause: SuspensionCause?, _ phase: JobPhase) -> String? {
-        let key = found.snapshot.record.key
-        switch cause {
-        case .tooManyFailures, .sameFailure:
-            return "mend what failed, then pipeline retry \(key), or pipeline resume \(key) for those not yet begun"
-        case .spent: return "pipeline resume \(key) --spend MORE"
-        case .secret, .interrupted, .paused, .noNetwork, .crashed, .extension: return "pipeline resume \(key)"
-        case nil:
-            return phase == .failed ? "once mended, pipeline retry \(key)" : nil
         }
     }
 }

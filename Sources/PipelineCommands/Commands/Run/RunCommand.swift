@@ -16,6 +16,7 @@ struct RunCommand: WorkspaceCommand {
             'pipeline resume' goes on.
 
             Example: pipeline run selfie.json -i video=me.y4m --output results
+            Example: pipeline run selfie.json --each video='faces/*.mov' --batch faces
             """)
 
     @OptionGroup var common: CommonOptions

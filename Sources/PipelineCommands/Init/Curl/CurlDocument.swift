@@ -113,7 +113,8 @@ struct CurlDocument {
             trial?.status.map { "  // it said \(Self.quoted(Self.comment($0.value))); guess: the words for its ends" }
                 ?? "  // guess: where the state stands, and the words for its ends",
             "  \"status\": \(Self.quoted(trial?.status?.selector ?? "$.status")),",
-            "  \"succeeded\": [\"succeeded\", \"completed\", \"done\"], \"failed\": [\"failed\", \"error\"]",
+            "  \"succeeded\": [\"succeeded\", \"success\", \"completed\", \"complete\", \"done\", \"finished\", \"ready\"],",
+            "  \"failed\": [\"failed\", \"failure\", \"error\", \"cancelled\", \"canceled\", \"expired\"]",
         ]
         if !poll.hasID, trial?.address == nil {
             status.insert(
@@ -213,7 +214,7 @@ struct CurlDocument {
             switch part {
             case .field(let name, let value): fields.append((name, value))
             case .file(let name, let path, let type, let fileName):
-                var members = ["\"name\": \(Self.quoted(name))", "\"file\": \"\(inputs.file(path))\""]
+                var members = ["\"name\": \(Self.quoted(name))", "\"file\": \"\(inputs.file(path, field: name))\""]
                 if let fileName { members.append("\"filename\": \(Self.quoted(fileName))") }
                 if let type { members.append("\"contentType\": \(Self.quoted(type))") }
                 files.append("{ \(members.joined(separator: ", ")) }")
@@ -252,7 +253,8 @@ struct CurlDocument {
         for (name, value) in fields {
             if values[name] == nil { names.append(name) }
             let isSecret = SecretNames.isSecret(name) && !value.isEmpty
-            values[name, default: []].append(isSecret ? secret(value, named: "\(label)_\(name)") : value)
+            values[name, default: []].append(
+                isSecret ? secret(value, named: SecretNames.variable(name, of: label)) : value)
         }
         let members = names.map { name in
             let all = (values[name] ?? []).map(quoted)
@@ -277,7 +279,8 @@ struct CurlDocument {
                     guard let text = member.value.string, SecretNames.isSecret(member.name), !text.isEmpty else {
                         return (member.name, member.value)
                     }
-                    return (member.name, JSON.string(secret(text, named: "\(label)_\(member.name)")))
+                    let name = SecretNames.variable(member.name, of: label)
+                    return (member.name, JSON.string(secret(text, named: name)))
                 }))
     }
 
@@ -299,13 +302,17 @@ struct CurlInputs {
     private(set) var list: [(name: String, definition: String)] = []
     private var known: [String: String] = [:]
 
-    /// A reference to the input that stands for the file.
-    mutating func file(_ path: String) -> String {
+    /// Fields of forms whose names say nothing of what is sent.
+    private static let vague: Set<String> = ["file", "files", "data", "upload", "body", "attachment"]
+
+    /// A reference to the input that stands for the file; it is called as the field that sends it, or else as the file.
+    mutating func file(_ path: String, field: String? = nil) -> String {
         if let name = known[path] { return "${{ inputs.\(name) }}" }
         let last = path.split(separator: "/").last.map(String.init) ?? ""
-        let stem = last.split(separator: ".").first.map(String.init) ?? ""
+        let named = field.flatMap { Self.vague.contains($0.lowercased()) ? nil : $0 }
+        let stem = named ?? last.split(separator: ".").first.map(String.init) ?? ""
         var name = String(stem.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }.prefix(30))
-        if name.first?.isLetter != true || path.contains("${{") { name = "file" }
+        if name.first?.isLetter != true || named == nil && path.contains("${{") { name = "file" }
         let base = name
         var count = 2
         while list.contains(where: { $0.name == name }) {

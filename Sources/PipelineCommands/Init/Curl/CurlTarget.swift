@@ -44,7 +44,7 @@ struct CurlTarget {
             } else if Self.needless.contains(lower) || lower.hasPrefix("sec-") {
                 left.append(name)
             } else if SecretNames.isSecret(name) {
-                let reference = CurlDocument.secret(value, named: "\(label)_\(name)")
+                let reference = CurlDocument.secret(value, named: SecretNames.variable(name, of: label))
                 credentials.append(
                     "{ \"headers\": { \(CurlDocument.quoted(name)): \(CurlDocument.quoted(reference)) } }")
             } else {

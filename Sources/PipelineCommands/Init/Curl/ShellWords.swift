@@ -227,6 +227,13 @@ enum SecretNames {
             || name.hasSuffix("-key")
     }
 
+    /// The name of a service's secret: `token` of the service `FAL` is `FAL_TOKEN`; a name that has the service's among its
+    /// words is enough by itself.
+    static func variable(_ name: String, of label: String) -> String {
+        let own = variable(name)
+        return own.split(separator: "_").contains(Substring(label)) ? own : "\(label)_\(own)"
+    }
+
     /// The name of a secret, as variables are named: `X-Api-Key` is `X_API_KEY`.
     static func variable(_ text: String) -> String {
         let name = String(text.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
