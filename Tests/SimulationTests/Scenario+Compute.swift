@@ -5,7 +5,7 @@ extension Scenario {
     static let computes = [
         computeWithKey, computeByName, computeByMatch, computeWithoutOnce, computePushed, computeStream,
         computeCalledBack, computeChain,
-        computeFan, computeItems,
+        computeFan, computeItems, computeItemChain,
     ]
 
     static let computeWithKey = Scenario(

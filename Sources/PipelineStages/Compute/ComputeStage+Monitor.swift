@@ -23,7 +23,7 @@ extension ComputeStage {
         case .expected where answer.status == 202:
             var report = PollReport()
             report.floor = floor
-            report.monitor = Self.monitor(of: answer)
+            report.monitor = answer.monitor
             return .running(report)
         case .expected: return .succeeded(answer)
         case .unexpected(let failure) where response.closing != nil:
@@ -32,5 +32,13 @@ extension ComputeStage {
             return .failedPoll(detail: failure.title, floor: floor)
         case .unexpected(let failure), .ruledOut(let failure, _): return .failed(failure)
         }
+    }
+}
+
+extension ServiceResponse {
+    /// Where a 202 or a 303 leads; nil for nowhere (RFC 9110, section 15.3.3).
+    var monitor: String? {
+        guard status == 202 || status == 303, let location = header("Location").first else { return nil }
+        return URLReference.resolve(location, against: url)
     }
 }

@@ -115,7 +115,7 @@ struct ComputeStage: Stage {
         var wanted = submit.capture.entries
         context.conclude(with: receipt.answer)
         if isMonitored {
-            state.monitor = receipt.isDirect ? Self.monitor(of: receipt.answer) : nil
+            state.monitor = receipt.isDirect ? receipt.answer.monitor : nil
             let isLeftOpen = receipt.isDirect && receipt.answer.status == 202
             state.isEnded = state.monitor == nil && !isLeftOpen
             if state.isEnded { wanted += capture.entries }
@@ -148,14 +148,6 @@ struct ComputeStage: Stage {
         return try await waiting(
             checkpoint, words: report?.words ?? Estimate.Words(), floor: receipt?.retryAfter,
             reopensAfter: polls.first?.events.map { _ in .zero }, detail: nil, in: context)
-    }
-
-    /// Where a 202 or a 303 leads.
-    static func monitor(of answer: ServiceResponse) -> String? {
-        guard answer.status == 202 || answer.status == 303, let location = answer.header("Location").first else {
-            return nil
-        }
-        return URLReference.resolve(location, against: answer.url)
     }
 
     // MARK: Waiting

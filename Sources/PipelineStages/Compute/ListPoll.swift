@@ -64,7 +64,9 @@ struct ListPoll {
     private func group() async throws(StageFailure) -> String? {
         do throws(StageFailure) {
             let rendered = try await requests.render(list.request, in: context, role: "poll") { $0.ids = .array([]) }
-            var bytes = Array(requests.id(of: rendered, in: context).text.utf8) + rendered.digestInput
+            var bytes =
+                Array(RequestSending(requests: requests, rendered: rendered, context: context).service.text.utf8)
+                + rendered.digestInput
             for field in rendered.description.headers where !rendered.description.isCredential(field.name) {
                 bytes += Array("\(field.name.canonicalName)=\(field.value)\n".utf8)
             }

@@ -76,64 +76,14 @@ struct StageRequests: Sendable {
         _ rendered: RenderedRequest, in context: StageContext<Checkpoint>,
         adjust: (inout ExchangeOptions) -> Void = { _ in }
     ) async -> Result<HTTPExchangeResponse, ExchangeFailure> {
-        let id = self.id(of: rendered, in: context)
-        let admission = await context.services.admit(id)
-        if case .closed(let until) = admission { return .failure(held(until, rendered, in: context)) }
-        var options = rendered.options
-        // A process that was stopped in between may have lost the job to one that has sent it by now, or has its result:
-        // a part of this one's would lie beside that for ever.
-        options.mayBegin = { context.isOwner }
-        adjust(&options)
-        options.onToken = { context.conceal($0, as: "oauth2") }
-        options.onAuthentication = { context.authenticates() }
-        var decoration = network.context
-        decoration.key = rendered.key
-        decoration.attempt = context.facts.attempt
-        let recording = ExchangeRecording(started: context.now)
-        options.onRequest = { recording.take($0) }
-        options.sampleBytes = ExchangeRecording.sampled
-        var result: Result<HTTPExchangeResponse, ExchangeFailure>
-        do throws(ExchangeFailure) {
-            result = .success(
-                try await network.exchange(
-                    rendered.description, decorators: rendered.decorators, context: decoration, options: options))
-        } catch {
-            result = .failure(await renewed(error, rendered, in: context))
-        }
-        await close(id, by: &result, rendered, isTrial: admission == .trial, in: context)
-        if case .success(let response) = result { conceal(response, of: rendered, in: context) }
-        if var record = recording.record(result, in: context) {
-            record.role = rendered.role
-            context.record(record)
-            measure(result, record, in: context)
-        }
-        count(result, in: context)
-        return result
+        await RequestSending(requests: self, rendered: rendered, context: context).perform(adjust: adjust)
     }
 
-    /// A body went over the wire whether its answer came or was lost.
-    private func count<Checkpoint>(
-        _ result: Result<HTTPExchangeResponse, ExchangeFailure>, in context: StageContext<Checkpoint>
-    ) {
-        guard counted != .none else { return }
-        switch result {
-        case .success(let response):
-            let received = counted == .all ? max(response.bytesReceived, Int64(response.body.count)) : 0
-            context.count(BytesMoved(sent: response.bytesSent, received: received))
-        case .failure(let failure) where failure.requestBytesSent > 0:
-            context.count(BytesMoved(sent: failure.requestBytesSent, received: 0))
-        case .failure: break
-        }
-    }
-
-    /// A token that was refused to a client whose secret is another by now is worth another try.
-    private func renewed<Checkpoint>(
-        _ failure: ExchangeFailure, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
-    ) async -> ExchangeFailure {
-        guard case .tokenRefused = failure.reason, await context.renewSecrets(since: rendered.secrets) else {
-            return failure
-        }
-        return ExchangeFailure(.unreachable, message: failure.message)
+    /// Takes one of the places that the service has for remote jobs; without one the step waits, and nothing is counted.
+    func claimComputation<Checkpoint>(
+        _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
+    ) async throws(StageFailure) {
+        try await RequestSending(requests: self, rendered: rendered, context: context).claimComputation()
     }
 
     /// Whether a refusal was of credentials that are others by now, so that another try may fare better.

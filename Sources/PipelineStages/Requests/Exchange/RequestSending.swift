@@ -1,0 +1,186 @@
+import HTTPTypes
+import JSONPath
+import PipelineCore
+import PipelineHTTP
+
+/// One request of a stage on its way: admitted by its service, sent, and noted in all that is kept of exchanges.
+struct RequestSending<Checkpoint: Codable & Sendable> {
+    let requests: StageRequests
+    let rendered: RenderedRequest
+    let context: StageContext<Checkpoint>
+
+    /// Sends it, once.
+    func perform(
+        adjust: (inout ExchangeOptions) -> Void
+    ) async -> Result<HTTPExchangeResponse, ExchangeFailure> {
+        let id = service
+        let admission = await context.services.admit(id)
+        if case .closed(let until) = admission { return .failure(held(until)) }
+        var options = rendered.options
+        // A process that was stopped in between may have lost the job to one that has sent it by now, or has its result:
+        // a part of this one's would lie beside that for ever.
+        options.mayBegin = { context.isOwner }
+        adjust(&options)
+        options.onToken = { context.conceal($0, as: "oauth2") }
+        options.onAuthentication = { context.authenticates() }
+        var decoration = requests.network.context
+        decoration.key = rendered.key
+        decoration.attempt = context.facts.attempt
+        let recording = ExchangeRecording(started: context.now)
+        options.onRequest = { recording.take($0) }
+        options.sampleBytes = ExchangeRecording.sampled
+        var result: Result<HTTPExchangeResponse, ExchangeFailure>
+        do throws(ExchangeFailure) {
+            result = .success(
+                try await requests.network.exchange(
+                    rendered.description, decorators: rendered.decorators, context: decoration, options: options))
+        } catch {
+            result = .failure(await renewed(error))
+        }
+        await close(id, by: &result, isTrial: admission == .trial)
+        if case .success(let response) = result { conceal(response) }
+        if var record = recording.record(result, in: context) {
+            record.role = rendered.role
+            context.record(record)
+            measure(result, record)
+        }
+        count(result)
+        return result
+    }
+
+    /// Takes one of the places that the service has for remote jobs; without one the step waits, and nothing is counted.
+    func claimComputation() async throws(StageFailure) {
+        // Of one that went out before its place is there, or it is one of before there were any.
+        guard let setting = requests.service?.limits?.computations, await !context.hasOpenSubmit,
+            await !context.hasSubmitted
+        else { return }
+        let limit = try await context.value(of: setting)
+        let until = await context.services.claimComputation(
+            at: service, for: context.facts.step, of: context.facts.job, limit: limit)
+        guard let until else { return }
+        let jobs = limit == 1 ? "1 job" : "\(limit) jobs"
+        throw .failed(
+            AttemptFailure(
+                StepFailure(
+                    "\(requests.name(of: rendered.description.url)) has \(jobs) that have not ended, as many as it may have",
+                    service: requests.service?.name, place: context.facts.place),
+                kind: .held(.full), retryAfter: max(.zero, until - context.now)))
+    }
+
+    // MARK: The service
+
+    /// The service that a request goes to, by its origin and the account that asks.
+    var service: ServiceID {
+        let description = rendered.description
+        var text = URLParts(description.url)?.origin ?? description.url
+        for field in description.headers where description.isCredential(field.name) {
+            text += "\u{0}\(field.name.canonicalName)=\(field.value)"
+        }
+        for decorator in rendered.decorators {
+            if let credentials = decorator as? any CredentialDecorator { text += "\u{0}\(credentials.account)" }
+            guard let headers = decorator as? Headers else { continue }
+            for (name, value) in headers.fields {
+                guard let field = HTTPField.Name(name), description.isCredential(field) else { continue }
+                text += "\u{0}\(field.canonicalName)=\(value)"
+            }
+        }
+        return ServiceID(context.digest(Array(text.utf8)))
+    }
+
+    /// A request that is not sent because its service is closed.
+    private func held(_ until: Timestamp) -> ExchangeFailure {
+        ExchangeFailure(
+            .held(max(.zero, until - context.now)),
+            message: "\(requests.name(of: rendered.description.url)) takes no requests now, as it said")
+    }
+
+    /// Takes in what a response, or the lack of one, says of the service as a whole.
+    private func close(
+        _ id: ServiceID, by result: inout Result<HTTPExchangeResponse, ExchangeFailure>, isTrial: Bool
+    ) async {
+        let name = requests.service?.name ?? URLParts(rendered.description.url)?.authority ?? rendered.description.url
+        switch result {
+        case .success(var response):
+            // A status that the document counts as success says nothing else.
+            let isExpected = rendered.definition.expect?.constant?.contains(response.status) == true
+            let answer: ServiceAnswer =
+                isExpected
+                ? .taken : ServiceAnswer(status: response.status, retryAfter: response.retryAfter(now: context.now))
+            response.closing = await context.services.record(answer, of: id, named: name, isTrial: isTrial)
+            result = .success(response)
+        case .failure:
+            _ = await context.services.record(.nothing, of: id, named: name, isTrial: isTrial)
+        }
+    }
+
+    // MARK: What is told of it
+
+    /// A token that was refused to a client whose secret is another by now is worth another try.
+    private func renewed(_ failure: ExchangeFailure) async -> ExchangeFailure {
+        guard case .tokenRefused = failure.reason, await context.renewSecrets(since: rendered.secrets) else {
+            return failure
+        }
+        return ExchangeFailure(.unreachable, message: failure.message)
+    }
+
+    /// Hides the values of secret captures in all that is shown or kept from now on: before the exchange that brought
+    /// them is recorded.
+    private func conceal(_ response: HTTPExchangeResponse) {
+        let entries = rendered.definition.capture.secrets + requests.secretCaptures
+        guard !entries.isEmpty else { return }
+        let response = requests.answer(of: response)
+        let items = (try? rendered.items?.items(in: response)) ?? []
+        let page = ServiceResponse(
+            status: response.status, headers: response.headers, url: response.url, body: response.body,
+            items: .array(items))
+        // A lost submit that is found in a list has its captures taken from its entry there.
+        let entriesOfList = items.map { item in
+            var body: [UInt8] = []
+            item.write(into: &body)
+            return ServiceResponse(status: response.status, url: response.url, body: body)
+        }
+        for entry in entries {
+            for source in [page] + entriesOfList {
+                for text in entry.selector.lenientValue(in: source).secretTexts {
+                    context.conceal(text, as: "\(context.facts.step.stage).\(entry.name)")
+                }
+            }
+        }
+    }
+
+    /// A body went over the wire whether its answer came or was lost.
+    private func count(_ result: Result<HTTPExchangeResponse, ExchangeFailure>) {
+        guard requests.counted != .none else { return }
+        switch result {
+        case .success(let response):
+            let received = requests.counted == .all ? max(response.bytesReceived, Int64(response.body.count)) : 0
+            context.count(BytesMoved(sent: response.bytesSent, received: received))
+        case .failure(let failure) where failure.requestBytesSent > 0:
+            context.count(BytesMoved(sent: failure.requestBytesSent, received: 0))
+        case .failure: break
+        }
+    }
+
+    /// Measures one exchange: how long it took, and the bytes of its bodies.
+    private func measure(_ result: Result<HTTPExchangeResponse, ExchangeFailure>, _ record: ExchangeRecord) {
+        var measured = Measurements()
+        let (seconds, status, sent, received): (Double, String, Int64, Int64)
+        switch result {
+        case .success(let response):
+            (seconds, status) = (response.timings.total, "\(response.status / 100)xx")
+            (sent, received) = (response.bytesSent, max(response.bytesReceived, Int64(response.body.count)))
+        case .failure(let failure):
+            (seconds, status) = ((context.now - record.started).seconds, "none")
+            (sent, received) = (failure.requestBytesSent, 0)
+        }
+        measured.observe(.requestDuration, [requests.label, Self.methodLabel(record.method), status], seconds)
+        measured.count(.transferredBytes, [requests.label, "sent"], by: Double(sent))
+        measured.count(.transferredBytes, [requests.label, "received"], by: Double(received))
+        context.measure(measured)
+    }
+
+    /// The methods of RFC 9110, section 9, and RFC 5789; a document may name any other.
+    private static func methodLabel(_ method: String) -> String {
+        ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"].contains(method) ? method : MetricNames.other
+    }
+}
