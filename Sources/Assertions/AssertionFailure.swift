@@ -11,6 +11,7 @@ public struct AssertionFailure: Sendable, Hashable {
     /// The step, as messages name it; nil outside of one.
     public var step: String?
 
+    /// Describes what should never have happened; `job` and `step` where one of them was at work.
     public init(message: String, file: String, line: Int, job: String? = nil, step: String? = nil) {
         self.message = message
         self.file = file

@@ -11,6 +11,7 @@ public struct TransferProgress: Sendable, Equatable {
     /// Length of the answer's body, as the server gave it.
     public var receiveTotal: Int64?
 
+    /// The bytes so far, and of how many where that is known.
     public init(sent: Int64 = 0, received: Int64 = 0, sendTotal: Int64? = nil, receiveTotal: Int64? = nil) {
         self.sent = sent
         self.received = received

@@ -1,55 +1,55 @@
-public import JSONPath
-public import PipelineCore
+package import JSONPath
+package import PipelineCore
 
 /// Starts jobs and runs them to their end, any number at a time.
 ///
 /// It knows no kind of stage, no HTTP and no database: a plan brings the stages, the ports bring the rest.
-public struct Engine: Sendable {
+package struct Engine: Sendable {
     private(set) var ports: EnginePorts
     private let history: DurationHistoryCache?
 
-    public init(ports: EnginePorts) {
+    package init(ports: EnginePorts) {
         self.ports = ports
         history = ports.history.map { DurationHistoryCache($0, owner: ports.owner) }
     }
 
     /// A job that this process owns and that is not yet run.
-    public struct JobHandle: Sendable {
+    package struct JobHandle: Sendable {
         let executor: JobExecutor
-        public let job: JobID
+        package let job: JobID
         /// The right to write to the job.
-        public let lease: Lease
+        package let lease: Lease
 
         /// Runs the job until it ends, is let go, or is lost; called once.
         ///
         /// With `parking` it also comes back, as `.parked`, once nothing but a wait of at least that length is left: the
         /// job is still owned, and ``Engine/unpark(_:plan:secretInputs:)`` goes on with what ``parked`` gives.
-        public func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
+        package func run(parking: Duration? = nil) async throws(JournalFailure) -> JobEnd {
             try await executor.run(parking: parking)
         }
 
         /// What is to be remembered of the job while it is parked; after ``run()`` gave `.parked`.
-        public var parked: ParkedJob {
+        package var parked: ParkedJob {
             get async { ParkedJob(await executor.state, lease: lease, overwrites: executor.options.overwrites) }
         }
 
         /// The job as it stands.
-        public var snapshot: JobSnapshot { get async { await executor.snapshot } }
+        package var snapshot: JobSnapshot { get async { await executor.snapshot } }
 
         /// Lets the job go so that the next background owner goes on with it. From any thread.
-        public func leave() { executor.mailbox.post(.stop(.leave)) }
+        package func leave() { executor.mailbox.post(.stop(.leave)) }
 
         /// Lets the job go as soon as its stages have stopped; what they have is committed. From any thread.
-        public func suspend(_ cause: SuspensionCause) { executor.mailbox.post(.stop(.suspend(cause))) }
+        package func suspend(_ cause: SuspensionCause) { executor.mailbox.post(.stop(.suspend(cause))) }
 
         /// Cancels the job, at its services too. From any thread.
-        public func cancel() { executor.mailbox.post(.stop(.cancel)) }
+        package func cancel() { executor.mailbox.post(.stop(.cancel)) }
 
         /// Looks into the journal's inbox for what a person asked of the job. From any thread.
-        public func checkInbox() { executor.mailbox.post(.inbox) }
+        package func checkInbox() { executor.mailbox.post(.inbox) }
 
         /// A person began to attend: what is held back of it is asked again at once. From any thread.
-        public func take(_ attention: OwnerSignal) {
+        package func take(_ attention: OwnerSignal) {
             switch attention {
             case .watched(let job): if job == nil || job == self.job { executor.mailbox.post(.watched) }
             case .delaysReset(let pipeline): executor.mailbox.post(.delaysReset(pipeline: pipeline))
@@ -61,7 +61,7 @@ public struct Engine: Sendable {
     ///
     /// `secretInputs` are values of inputs that are kept nowhere but in memory. `attendance` says whether a person waits
     /// for the command; of a job in the background nobody does in any case.
-    public func start(
+    package func start(
         _ record: JobRecord, plan: Plan, mode: JobMode, attendance: Interactivity = .attended,
         secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> JobHandle {
@@ -102,13 +102,13 @@ public struct Engine: Sendable {
     }
 
     /// Journals a new job and lets it go at once, for a background owner to take up.
-    public func submit(_ record: JobRecord, plan: Plan) async throws(JournalFailure) {
+    package func submit(_ record: JobRecord, plan: Plan) async throws(JournalFailure) {
         let job = try await create(record, plan, .background, .attended, [:], begins: false)
         try await ports.journal.release(job.lease)
     }
 
     /// The engine with other sources of secrets.
-    public func with(secrets: any SecretSource) -> Engine {
+    package func with(secrets: any SecretSource) -> Engine {
         var engine = self
         engine.ports.secrets = secrets
         return engine
@@ -116,7 +116,7 @@ public struct Engine: Sendable {
 
     /// Takes up a job that nobody owns; `again` says which steps that have ended begin again, `attendance` whether a person
     /// waits for the command.
-    public func resume(
+    package func resume(
         _ job: JobID, plan: Plan, mode: JobMode, attendance: Interactivity = .attended, secretInputs: JSONObject = [:],
         again: RestartScope = .nothing, overwrites: Bool = false
     ) async throws(JournalFailure) -> JobHandle {
@@ -130,7 +130,7 @@ public struct Engine: Sendable {
 
     /// Takes a job that nobody owns, to cancel it without a word to its services: running it ends it at once, its
     /// `finally` too, and needs no secret.
-    public func takeToEnd(_ job: JobID, plan: Plan) async throws(JournalFailure) -> JobHandle {
+    package func takeToEnd(_ job: JobID, plan: Plan) async throws(JournalFailure) -> JobHandle {
         try await acquire(job) { snapshot, lease throws(JournalFailure) in
             let executor = executor(
                 snapshot, plan, lease, [:], purpose: .abandon, settings: settings(.attended))
@@ -141,7 +141,7 @@ public struct Engine: Sendable {
 
     /// Takes a job that nobody owns, to send what is left of its notifications and nothing else: running it comes back
     /// soon, with where the job stands.
-    public func tell(
+    package func tell(
         _ job: JobID, plan: Plan, secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> JobHandle {
         try await acquire(job) { snapshot, lease throws(JournalFailure) in
@@ -164,7 +164,7 @@ public struct Engine: Sendable {
     }
 
     /// Goes on with a job that this process parked: what it is stands in the journal.
-    public func unpark(
+    package func unpark(
         _ job: ParkedJob, plan: Plan, secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> JobHandle {
         let id = job.lease.job
@@ -173,7 +173,7 @@ public struct Engine: Sendable {
     }
 
     /// Goes on with a job that this process parked, from what has just been read of it.
-    public func unpark(
+    package func unpark(
         _ job: ParkedJob, as snapshot: JobSnapshot, plan: Plan, secretInputs: JSONObject = [:]
     ) -> JobHandle {
         let executor = executor(
@@ -184,7 +184,7 @@ public struct Engine: Sendable {
 
     /// Settles an unknown submit in the ledger; the job goes on with the next resume. Throws `.conflict` when the step
     /// is not unknown by now.
-    public func resolve(
+    package func resolve(
         _ job: JobID, _ key: StepKey, plan: Plan, as resolution: Resolution
     ) async throws(JournalFailure) {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
@@ -199,14 +199,14 @@ public struct Engine: Sendable {
     }
 
     /// Marks a job that nobody owns as paused, so that no background owner takes it up.
-    public func pause(_ job: JobID) async throws(JournalFailure) {
+    package func pause(_ job: JobID) async throws(JournalFailure) {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
         try await ports.journal.commit([.released(.paused), .requested(nil)], under: lease)
     }
 
     /// Has a job that nobody owns wait for a program that knows all that its document names, and says what this one lacks;
     /// false for a job that waits for that already.
-    public func suspend(_ job: JobID, lacking detail: String) async throws(JournalFailure) -> Bool {
+    package func suspend(_ job: JobID, lacking detail: String) async throws(JournalFailure) -> Bool {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
         guard let snapshot = try await ports.journal.snapshot(of: job), snapshot.ended == nil,
             snapshot.cause != .extension

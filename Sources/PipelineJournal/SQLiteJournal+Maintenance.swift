@@ -13,7 +13,7 @@ extension SQLiteJournal {
     /// The file is made private (0600), and is on disk when this returns; a file that is there already is not replaced.
     /// It blocks its thread for as long as the disk needs.
     @concurrent
-    public func backup(to path: String) async throws(JournalFailure) {
+    package func backup(to path: String) async throws(JournalFailure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StateFolder(path).systemRefusal("\(path) can't be made") }
         defer { closeDescriptor(descriptor) }
@@ -36,7 +36,7 @@ extension SQLiteJournal {
     ///
     /// Reads the whole database: pages and indexes, references between tables, and whether each job can be read.
     @concurrent
-    public func checkIntegrity() async throws(JournalFailure) -> [String] {
+    package func checkIntegrity() async throws(JournalFailure) -> [String] {
         let database = try JournalDatabase(folder, isReading: true)
         defer { database.close() }
         var mistakes = try database.administer { (connection) throws(SQLiteError) in

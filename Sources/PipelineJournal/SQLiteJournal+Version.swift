@@ -2,5 +2,5 @@ import PipelineSQLite
 
 extension SQLiteJournal {
     /// The version of SQLite that is loaded (sqlite3_libversion).
-    public static var libraryVersion: String { SQLiteConnection.libraryVersion }
+    package static var libraryVersion: String { SQLiteConnection.libraryVersion }
 }

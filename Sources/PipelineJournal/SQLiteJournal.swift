@@ -10,7 +10,7 @@ package import PipelineSQLite
 /// Only ``close()``, or the end of the object, lets the locks go: an owner keeps its journal as long as its jobs.
 package final class SQLiteJournal: DatabaseJournal, JournalOverview, MetricsJournal, TraceJournal {
     /// The name under which this process owns jobs.
-    public let owner: OwnerID
+    package let owner: OwnerID
     let folder: StateFolder
     let writer: JournalWriter
     let reader: JournalReader
@@ -25,7 +25,7 @@ package final class SQLiteJournal: DatabaseJournal, JournalOverview, MetricsJour
     ///   - clock: what leases run by.
     ///   - leaseLength: how long an owner that is stopped, not dead, keeps its jobs.
     ///   - busyTimeout: how long to wait for another process that is writing.
-    public init(
+    package init(
         folder: String, owner: OwnerID? = nil, clock: any LeaseClock = BootLeaseClock(),
         leaseLength: Duration = .seconds(30), busyTimeout: Duration = .seconds(10)
     ) throws(JournalFailure) {
@@ -46,7 +46,7 @@ package final class SQLiteJournal: DatabaseJournal, JournalOverview, MetricsJour
     }
 
     /// The journal of a state folder that has one; nil, and nothing is made, where there is none.
-    public static func openExisting(
+    package static func openExisting(
         folder: String, owner: OwnerID? = nil, clock: any LeaseClock = BootLeaseClock(),
         leaseLength: Duration = .seconds(30)
     ) throws(JournalFailure) -> SQLiteJournal? {
@@ -55,7 +55,7 @@ package final class SQLiteJournal: DatabaseJournal, JournalOverview, MetricsJour
     }
 
     /// Writes what was called for, closes the database and lets the locks of this journal's owners go.
-    public func close() async {
+    package func close() async {
         reader.close()
         writer.close()
         await writer.ended()
@@ -63,13 +63,13 @@ package final class SQLiteJournal: DatabaseJournal, JournalOverview, MetricsJour
 
     /// Gives memory back that only spares the next calls a look at the file: for a process that has nothing to do for
     /// long. Blocks while the journal reads or writes.
-    public func giveBackMemory() {
+    package func giveBackMemory() {
         reader.giveBackMemory()
         writer.giveBackMemory()
     }
 
     /// How many calls shared how many transactions since the journal was opened.
-    public var statistics: JournalStatistics { writer.statistics }
+    package var statistics: JournalStatistics { writer.statistics }
 }
 
 extension SQLiteJournal {
@@ -89,16 +89,16 @@ extension SQLiteJournal {
         return try await writer.write(onCommit: { presence.add($0.job) }, body)
     }
 
-    public func holds(_ lease: Lease) -> Bool {
+    package func holds(_ lease: Lease) -> Bool {
         owners.isFresh && owners.presence(lease.owner)?.has(lease.job) == true
     }
 
-    public func release(_ lease: Lease) async throws(JournalFailure) {
+    package func release(_ lease: Lease) async throws(JournalFailure) {
         try await writer.write { (rows) throws(JournalFailure) in try rows.release(lease) }
         owners.presence(lease.owner)?.remove(lease.job)
     }
 
-    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+    package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         let presence = changes.contains(where: \.endsOwnership) ? owners.presence(lease.owner) : nil
         do {
             try await writer.write(onCommit: { _ in presence?.remove(lease.job) }) { (rows) throws(JournalFailure) in
@@ -126,18 +126,18 @@ extension SQLiteJournal {
     }
 
     /// Takes the name under which this process owns jobs, before the first of them: throws when another process has it.
-    public func claimName() async throws(JournalFailure) { _ = try await enter(owner) }
+    package func claimName() async throws(JournalFailure) { _ = try await enter(owner) }
 
 }
 
 extension SQLiteJournal {
-    public func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
+    package func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
         let owner = try await writer.write { (rows) throws(JournalFailure) in try rows.post(request, to: job) }
         guard let owner else { return false }
         return owners.wake(owner, for: job)
     }
 
-    public func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
+    package func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
     {
         let (isNew, owner) = try await writer.write { (rows) throws(JournalFailure) in
             try rows.post(push, to: step, of: job)
@@ -145,7 +145,7 @@ extension SQLiteJournal {
         return CallbackReceipt(isNew: isNew, isHeard: owner.map { owners.wake($0, for: job) } ?? false)
     }
 
-    public func requests(for owner: OwnerID) -> AsyncStream<JobID> {
+    package func requests(for owner: OwnerID) -> AsyncStream<JobID> {
         AsyncStream { continuation in
             do throws(JournalFailure) {
                 let presence = try owners.enter(owner)

@@ -1,12 +1,12 @@
 /// The text formats in which metrics are given out.
-public enum MetricsFormat: Sendable, Hashable {
+package enum MetricsFormat: Sendable, Hashable {
     /// Prometheus' text format 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/).
     case prometheus
     /// OpenMetrics 1.0 (https://prometheus.io/docs/specs/om/open_metrics_spec/).
     case openMetrics
 
     /// The one that a request's `Accept` prefers (RFC 9110, section 12.5.1); Prometheus' where it says nothing of either.
-    public init(accept: String?) {
+    package init(accept: String?) {
         var best: (format: MetricsFormat, quality: Double) = (.prometheus, 0)
         for range in (accept ?? "").lowercased().split(separator: ",") {
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
@@ -23,7 +23,7 @@ public enum MetricsFormat: Sendable, Hashable {
     }
 
     /// The media type of the body.
-    public var contentType: String {
+    package var contentType: String {
         switch self {
         case .prometheus: "text/plain; version=0.0.4; charset=utf-8"
         case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"

@@ -1,27 +1,27 @@
 import PipelineCore
-public import PipelineKit
+package import PipelineKit
 
 /// All metrics of a state folder as a page for Prometheus and for whatever reads OpenMetrics.
 ///
 /// Counters come from the journal, so any process may give them out, and they do not fall when it is started again.
-public struct MetricsPage: Sendable {
+package struct MetricsPage: Sendable {
     private let settings: Settings
     private let journal: Workspace.Journal
     private let clock = SystemClock()
 
-    public init(settings: Settings, journal: Workspace.Journal) {
+    package init(settings: Settings, journal: Workspace.Journal) {
         self.settings = settings
         self.journal = journal
     }
 
     /// The page as it is now, with its media type; `accept` is the request's header field.
-    public func response(accept: String?) async throws(JournalFailure) -> (type: String, body: String) {
+    package func response(accept: String?) async throws(JournalFailure) -> (type: String, body: String) {
         let format = MetricsFormat(accept: accept)
         return (format.contentType, try await text(format))
     }
 
     /// The page as it is now.
-    public func text(_ format: MetricsFormat) async throws(JournalFailure) -> String {
+    package func text(_ format: MetricsFormat) async throws(JournalFailure) -> String {
         let measured = Dictionary(grouping: try await journal.measured().sums, by: \.key.metric)
         let gauges = Dictionary(grouping: try await journal.gauges(at: clock.now), by: \.metric)
         var families = [build]

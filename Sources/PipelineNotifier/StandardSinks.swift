@@ -1,12 +1,12 @@
-public import HTTPTypes
-public import JSONPath
-public import PipelineCore
-public import PipelineHTTP
+package import HTTPTypes
+package import JSONPath
+package import PipelineCore
+package import PipelineHTTP
 
 /// The sinks of the format, over a network and the programs of the machine.
-public struct StandardSinks: NotificationSinks {
+package struct StandardSinks: NotificationSinks {
     /// Makes the decorators of a webhook's `with`, which stands in the document, for a request of the method.
-    public typealias Decorate =
+    package typealias Decorate =
         @Sendable ([DecoratorDefinition], Scope, SourceText, HTTPRequest.Method) async throws(NotificationFailure) ->
         [any RequestDecorator]
 
@@ -19,7 +19,7 @@ public struct StandardSinks: NotificationSinks {
     /// - Parameters:
     ///   - environment: what programs are started with, but for secrets.
     ///   - showLine: shows a line on this process's own terminal; false when it has none.
-    public init(
+    package init(
         network: Network, environment: [String: String], clock: any WallClock,
         showLine: @escaping @Sendable (String) -> Bool = { _ in false },
         decorate: @escaping Decorate = { _, _, _, _ in [] }
@@ -31,7 +31,7 @@ public struct StandardSinks: NotificationSinks {
         self.decorate = decorate
     }
 
-    public func sink(
+    package func sink(
         of entry: NotifyDefinition, in scope: Scope, source: SourceText
     ) async throws(NotificationFailure) -> any NotificationSink {
         switch entry.sink {

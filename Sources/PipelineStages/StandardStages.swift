@@ -1,14 +1,14 @@
-public import PipelineCore
-public import PipelineHTTP
+package import PipelineCore
+package import PipelineHTTP
 
 /// The kinds of stage that every `pipeline` has; registered like any other.
-public enum StandardStages {
+package enum StandardStages {
     /// All of them, sending over the network and knowing the decorators.
     ///
     /// - Parameters:
     ///   - digests: takes the digests of files that were sent whole.
     ///   - polls: where the polls of all jobs meet.
-    public static func kinds(
+    package static func kinds(
         network: Network, decorators: DecoratorCatalogue, digests: DigestCache = DigestCache(),
         polls: SharedPolls = SharedPolls()
     ) -> [StageKind] {

@@ -7,6 +7,7 @@ public struct JSONPointerError: Error, Sendable, Hashable {
     /// How to mend it.
     public let hint: String?
 
+    /// Says what is wrong with a pointer, at an offset of UTF-8 bytes from its beginning.
     public init(offset: Int, message: String, hint: String? = nil) {
         self.offset = offset
         self.message = message

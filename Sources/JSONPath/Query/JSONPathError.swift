@@ -7,6 +7,7 @@ public struct JSONPathError: Error, Sendable, Hashable {
     /// How to mend it, when there is something to say.
     public let hint: String?
 
+    /// Says what is wrong with a query, at an offset of UTF-8 bytes from its beginning.
     public init(offset: Int, message: String, hint: String? = nil) {
         self.offset = offset
         self.message = message

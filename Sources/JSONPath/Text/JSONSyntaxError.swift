@@ -10,6 +10,7 @@ public struct JSONSyntaxError: Error, Sendable, Hashable {
     /// The first wrong byte, counted from the start of the text.
     public var offset: Int { range.start }
 
+    /// Says what is wrong with a text, and where; `hint` is how to mend it.
     public init(range: SourceRange, message: String, hint: String? = nil) {
         self.range = range
         self.message = message
@@ -32,5 +33,6 @@ public struct JSONSyntaxErrors: Error, Sendable, Hashable {
     /// The mistakes, the first one of the text first.
     public let errors: [JSONSyntaxError]
 
+    /// Collects the mistakes of one text, in the order in which they stand there.
     public init(errors: [JSONSyntaxError]) { self.errors = errors }
 }

@@ -5,6 +5,7 @@ public struct SourcePosition: Sendable, Hashable, Comparable {
     /// Counts Unicode scalars (a tab is one).
     public let column: Int
 
+    /// A position in a text; both numbers begin at 1.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column

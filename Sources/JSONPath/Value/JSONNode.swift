@@ -5,6 +5,7 @@ public struct JSONNode: Sendable {
     /// The value, its children with places of their own.
     public let content: Content
 
+    /// A value with the bytes that it stands in.
     public init(range: SourceRange, content: Content) {
         self.range = range
         self.content = content
@@ -29,6 +30,7 @@ public struct JSONNode: Sendable {
         /// The value with its place.
         public let value: JSONNode
 
+        /// A member of an object, with the bytes that its name stands in.
         public init(name: String, nameRange: SourceRange, value: JSONNode) {
             self.name = name
             self.nameRange = nameRange

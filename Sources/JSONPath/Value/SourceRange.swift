@@ -5,6 +5,7 @@ public struct SourceRange: Sendable, Hashable {
     /// The byte behind the last; the same as ``start`` when something is missing at a place.
     public let end: Int
 
+    /// The bytes from `start` up to `end`, which is not one of them.
     public init(start: Int, end: Int) {
         self.start = start
         self.end = end

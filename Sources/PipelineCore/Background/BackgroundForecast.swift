@@ -1,31 +1,31 @@
 /// What a job would cost in the background: its resumes, stage by stage, the delays they would get, and what would
 /// save one. Predicted by entering them in a ledger in virtual time, the one that decides.
-public struct BackgroundForecast: Sendable, Hashable {
+package struct BackgroundForecast: Sendable, Hashable {
     /// One resume to come.
-    public struct Resume: Sendable, Hashable {
-        public let reason: ResumeReason
+    package struct Resume: Sendable, Hashable {
+        package let reason: ResumeReason
         /// How often in the mean; polls are counted by their expectation, rounded up.
-        public let count: Int
+        package let count: Int
     }
 
-    public struct Stage: Sendable, Hashable {
-        public let id: String
-        public let resumes: [Resume]
+    package struct Stage: Sendable, Hashable {
+        package let id: String
+        package let resumes: [Resume]
         /// By how much what follows is delayed.
-        public let delay: Duration
+        package let delay: Duration
         /// Whether it waits for a good moment before it begins.
-        public let isDiscretionary: Bool
+        package let isDiscretionary: Bool
 
-        public var count: Int { resumes.reduce(0) { $0 + $1.count } }
+        package var count: Int { resumes.reduce(0) { $0 + $1.count } }
     }
 
-    public let budget: ResumeBudget
-    public let stages: [Stage]
+    package let budget: ResumeBudget
+    package let stages: [Stage]
     /// One sentence each.
-    public let advice: [String]
+    package let advice: [String]
 
-    public var resumes: Int { stages.reduce(0) { $0 + $1.count } }
-    public var delay: Duration { stages.reduce(.zero) { $0 + $1.delay } }
+    package var resumes: Int { stages.reduce(0) { $0 + $1.count } }
+    package var delay: Duration { stages.reduce(.zero) { $0 + $1.delay } }
 }
 
 extension BackgroundForecast {
@@ -36,7 +36,7 @@ extension BackgroundForecast {
     ///   - ledger: as it stands now; what was used up before delays this job too.
     ///   - samples: the history by stage, for durations and polls.
     ///   - scope: the inputs and the environment, as far as they are known.
-    public init(
+    package init(
         _ plan: Plan, budget override: ResumeBudgetDefinition? = nil, ledger start: ResumeLedger = ResumeLedger(),
         samples: [String: [StageSample]] = [:], in scope: Scope = Scope(), at now: Timestamp
     ) {

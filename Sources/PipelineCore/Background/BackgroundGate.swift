@@ -2,7 +2,7 @@
 ///
 /// "May this job resume now, and if not, when?" Its answers come from ``ResumeLedger`` and ``ConditionEvaluator``, which are
 /// values; a gate adds the clock, the sensors and the rows that other processes wrote.
-public protocol BackgroundGate: Sendable {
+package protocol BackgroundGate: Sendable {
     /// Enters a resume; what follows may begin at the decision's start. The caller journals the decision's record.
     func enter(_ request: ResumeRequest) async -> ResumeDecision
     /// Whether now is a good moment for a discretionary step.

@@ -1,24 +1,24 @@
-public import JSONPath
+package import JSONPath
 
 /// Whether a moment is good for work that can wait, and why: what the engine acts on and `pipeline why` prints.
-public struct ConditionEvaluation: Sendable, Hashable {
-    public struct Verdict: Sendable, Hashable {
-        public let policy: String
-        public let weight: Double
-        public let opinion: ConditionPolicy.Opinion
+package struct ConditionEvaluation: Sendable, Hashable {
+    package struct Verdict: Sendable, Hashable {
+        package let policy: String
+        package let weight: Double
+        package let opinion: ConditionPolicy.Opinion
     }
 
-    public let verdicts: [Verdict]
+    package let verdicts: [Verdict]
     /// The weighted mean of the scores that are known.
-    public let score: Double
-    public let threshold: Double
-    public let isGood: Bool
-    public let asked: Timestamp
+    package let score: Double
+    package let threshold: Double
+    package let isGood: Bool
+    package let asked: Timestamp
     /// When it is asked again; nil when the moment is good.
-    public private(set) var askAgain: Timestamp?
+    package private(set) var askAgain: Timestamp?
 
     /// One clause: the vetoes, or the score.
-    public var rationale: String {
+    package var rationale: String {
         let vetoes = verdicts.filter { $0.opinion.decision == .mustNotProceed }.map(\.opinion.rationale)
         if let forced = verdicts.first(where: { $0.opinion.decision == .mustProceed }) {
             return forced.opinion.rationale
@@ -28,14 +28,14 @@ public struct ConditionEvaluation: Sendable, Hashable {
     }
 
     /// The same, with the time at which who put the step off asks again, whatever is judged meanwhile.
-    public func askedAgain(at time: Timestamp) -> ConditionEvaluation {
+    package func askedAgain(at time: Timestamp) -> ConditionEvaluation {
         var judgement = self
         judgement.askAgain = time
         return judgement
     }
 
     /// One line for each policy, the sum and the decision, for people.
-    public var lines: [String] {
+    package var lines: [String] {
         let policies = verdicts.map { verdict in
             let score = verdict.opinion.score.map { "\(Self.rounded($0))" } ?? "-"
             return "\(verdict.policy): weight \(Self.rounded(verdict.weight)), score \(score), "
@@ -46,7 +46,7 @@ public struct ConditionEvaluation: Sendable, Hashable {
     }
 
     /// The form of `why --json`.
-    public var json: JSON {
+    package var json: JSON {
         let policies = verdicts.map { verdict -> JSON in
             [
                 "policy": .string(verdict.policy), "weight": .number(JSONNumber(verdict.weight)),

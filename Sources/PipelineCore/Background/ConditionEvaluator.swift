@@ -1,12 +1,12 @@
 /// Decides whether a moment is good: a pure value of its policies.
-public struct ConditionEvaluator: Sendable {
-    public let policies: [ConditionPolicy]
+package struct ConditionEvaluator: Sendable {
+    package let policies: [ConditionPolicy]
     /// What the weighted mean of the scores must reach.
-    public let threshold: Double
+    package let threshold: Double
     /// How long until it is asked again when no policy can say.
-    public let interval: Duration
+    package let interval: Duration
 
-    public init(
+    package init(
         policies: [ConditionPolicy] = ConditionPolicy.standard, threshold: Double = 0.5,
         interval: Duration = .seconds(900)
     ) {
@@ -17,7 +17,7 @@ public struct ConditionEvaluator: Sendable {
 
     /// Asks every policy: one "must proceed" decides; else one "must not proceed" is a veto; else the weighted mean of
     /// the scores must reach the threshold.
-    public func judge(_ facts: ConditionFacts) -> ConditionEvaluation {
+    package func judge(_ facts: ConditionFacts) -> ConditionEvaluation {
         let verdicts = policies.map { policy in
             ConditionEvaluation.Verdict(policy: policy.name, weight: policy.weight, opinion: policy.judge(facts))
         }

@@ -1,12 +1,12 @@
 extension ConditionPolicy {
     /// The policies of a program that says nothing else.
-    public static let standard = [patience, power, network, quietHours, load, budget]
+    package static let standard = [patience, power, network, quietHours, load, budget]
 
     /// How long work that has no deadline waits for a good moment at most.
-    public static let longestWait = Duration.seconds(86_400)
+    package static let longestWait = Duration.seconds(86_400)
 
     /// Deadline, expiry and the time it has waited: grows, and at its end ends all vetoes, so that nothing starves.
-    public static let patience = ConditionPolicy(name: "patience", weight: 3) { facts in
+    package static let patience = ConditionPolicy(name: "patience", weight: 3) { facts in
         let question = facts.question
         let end = min(question.since + longestWait, question.mustBeginBy ?? Timestamp(milliseconds: .max))
         guard facts.now < end else {
@@ -20,7 +20,7 @@ extension ConditionPolicy {
     }
 
     /// Power from outside is good; on a battery its level counts, and below a fifth nothing begins.
-    public static let power = ConditionPolicy(name: "power", weight: 2) { facts in
+    package static let power = ConditionPolicy(name: "power", weight: 2) { facts in
         let percent = facts.surroundings.battery.map { "\(Int(($0 * 100).rounded())) %" }
         switch (facts.surroundings.hasExternalPower, facts.surroundings.battery) {
         case (true, let level):
@@ -35,7 +35,7 @@ extension ConditionPolicy {
     }
 
     /// A network that costs by the byte is not for work that can wait.
-    public static let network = ConditionPolicy(name: "network", weight: 2) { facts in
+    package static let network = ConditionPolicy(name: "network", weight: 2) { facts in
         switch facts.surroundings.isMetered {
         case true?: Opinion(0, .mustNotProceed, "the network is metered")
         case false?: Opinion(1, .mayProceed, "the network is not metered")
@@ -44,7 +44,7 @@ extension ConditionPolicy {
     }
 
     /// In a person's quiet hours nothing begins.
-    public static let quietHours = ConditionPolicy(name: "quietHours", weight: 1) { facts in
+    package static let quietHours = ConditionPolicy(name: "quietHours", weight: 1) { facts in
         guard let hours = facts.surroundings.quietHours else {
             return Opinion(nil, .mayProceed, "no quiet hours are set")
         }
@@ -56,14 +56,14 @@ extension ConditionPolicy {
     }
 
     /// A machine that is busy with other things is left to them.
-    public static let load = ConditionPolicy(name: "load", weight: 1) { facts in
+    package static let load = ConditionPolicy(name: "load", weight: 1) { facts in
         guard let load = facts.surroundings.load else { return Opinion(nil, .mayProceed, "the load is not known") }
         let text = "\((load * 100).rounded() / 100) processes want each processor"
         return Opinion(1.5 - load, load > 1.5 ? .shouldWait : .mayProceed, text)
     }
 
     /// The more of the budget is left, the better.
-    public static let budget = ConditionPolicy(name: "budget", weight: 2) { facts in
+    package static let budget = ConditionPolicy(name: "budget", weight: 2) { facts in
         guard let allowance = facts.question.budget.allowance else {
             return Opinion(1, .mayProceed, "the budget is unlimited")
         }

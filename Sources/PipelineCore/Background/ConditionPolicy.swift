@@ -1,7 +1,7 @@
 /// One thing that makes a moment good or bad for work that can wait: a name, a weight, and a pure judgement.
-public struct ConditionPolicy: Sendable {
+package struct ConditionPolicy: Sendable {
     /// What a policy decides by itself.
-    public enum Decision: String, Sendable, Hashable, CaseIterable {
+    package enum Decision: String, Sendable, Hashable, CaseIterable {
         /// It has waited long enough: no veto holds any more.
         case mustProceed
         case mayProceed
@@ -12,16 +12,16 @@ public struct ConditionPolicy: Sendable {
     }
 
     /// A policy's view of a moment.
-    public struct Opinion: Sendable, Hashable {
+    package struct Opinion: Sendable, Hashable {
         /// From 0, bad, to 1, good; nil when the policy knows nothing and counts for nothing.
-        public let score: Double?
-        public let decision: Decision
+        package let score: Double?
+        package let decision: Decision
         /// One clause.
-        public let rationale: String
+        package let rationale: String
         /// When the policy may see it otherwise; nil when it can't tell.
-        public let changes: Timestamp?
+        package let changes: Timestamp?
 
-        public init(_ score: Double?, _ decision: Decision, _ rationale: String, changes: Timestamp? = nil) {
+        package init(_ score: Double?, _ decision: Decision, _ rationale: String, changes: Timestamp? = nil) {
             self.score = score.map { min(max($0, 0), 1) }
             self.decision = decision
             self.rationale = rationale
@@ -29,11 +29,11 @@ public struct ConditionPolicy: Sendable {
         }
     }
 
-    public let name: String
-    public let weight: Double
-    public let judge: @Sendable (ConditionFacts) -> Opinion
+    package let name: String
+    package let weight: Double
+    package let judge: @Sendable (ConditionFacts) -> Opinion
 
-    public init(name: String, weight: Double, judge: @escaping @Sendable (ConditionFacts) -> Opinion) {
+    package init(name: String, weight: Double, judge: @escaping @Sendable (ConditionFacts) -> Opinion) {
         self.name = name
         self.weight = weight
         self.judge = judge

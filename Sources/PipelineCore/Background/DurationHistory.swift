@@ -1,5 +1,5 @@
 /// The part of the journal that outlives jobs: the ledger of resumes, and how long stages took.
-public protocol DurationHistory: Sendable {
+package protocol DurationHistory: Sendable {
     /// The rows of the ledger since a time, oldest first; of all pipelines when none is named.
     func resumes(since time: Timestamp, of pipeline: String?) async throws(JournalFailure) -> [ResumeRecord]
     /// The rows of all pipelines since a time that came after a row of the number, in the order of their coming: what
@@ -18,12 +18,12 @@ public protocol DurationHistory: Sendable {
 }
 
 /// Rows of the ledger of resumes, in the order of their coming.
-public struct ResumeRows: Sendable, Hashable {
-    public var records: [ResumeRecord]
+package struct ResumeRows: Sendable, Hashable {
+    package var records: [ResumeRecord]
     /// The number of the last row; of the one before them when there are none.
-    public var last: Int
+    package var last: Int
 
-    public init(records: [ResumeRecord], last: Int) {
+    package init(records: [ResumeRecord], last: Int) {
         self.records = records
         self.last = last
     }

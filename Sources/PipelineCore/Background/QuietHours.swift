@@ -1,16 +1,16 @@
 /// Hours of each day in which a person wants quiet, in local time; they may go over midnight.
-public struct QuietHours: Sendable, Hashable {
+package struct QuietHours: Sendable, Hashable {
     /// Minutes since midnight.
-    public let from: Int
-    public let until: Int
+    package let from: Int
+    package let until: Int
 
-    public init(from: Int, until: Int) {
+    package init(from: Int, until: Int) {
         self.from = from
         self.until = until
     }
 
     /// Reads `22:00-07:00`.
-    public static func parse(_ text: String) throws(ValueSyntaxError) -> QuietHours {
+    package static func parse(_ text: String) throws(ValueSyntaxError) -> QuietHours {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { minute($0) }
         guard parts.count == 2, let from = parts[0], let until = parts[1], from != until else {
             throw ValueSyntaxError("\"\(text)\" are no quiet hours", hint: "write them as in \"22:00-07:00\"")
@@ -27,14 +27,14 @@ public struct QuietHours: Sendable, Hashable {
     }
 
     /// Minutes until they end, from a minute of the day; nil outside of them.
-    public func minutesLeft(at minute: Int) -> Int? {
+    package func minutesLeft(at minute: Int) -> Int? {
         let length = (until - from + 1440) % 1440
         let passed = (minute - from + 1440) % 1440
         return passed < length ? length - passed : nil
     }
 
     /// The form that ``parse(_:)`` reads.
-    public var text: String { "\(Self.clock(from))-\(Self.clock(until))" }
+    package var text: String { "\(Self.clock(from))-\(Self.clock(until))" }
 
     private static func clock(_ minute: Int) -> String {
         let (hour, rest) = (minute / 60, minute % 60)

@@ -1,19 +1,19 @@
 /// How many resumes the background allows, and how it slows down beyond: what a document's `background.budget` means.
-public struct ResumeBudget: Sendable, Hashable {
+package struct ResumeBudget: Sendable, Hashable {
     /// So many resumes in ``window`` are not delayed; nil when none ever is.
-    public let allowance: Int?
+    package let allowance: Int?
     /// The sliding window that the allowance counts in.
-    public let window: Duration
+    package let window: Duration
     /// The first delay beyond the allowance.
-    public let base: Duration
+    package let base: Duration
     /// By what the delay grows at each further resume.
-    public let factor: Double
+    package let factor: Double
     /// The longest delay.
-    public let maximum: Duration
+    package let maximum: Duration
     /// Whether a transfer first started in the background waits for a good moment, whatever its stage says.
-    public let makesTransfersDiscretionary: Bool
+    package let makesTransfersDiscretionary: Bool
 
-    public init(
+    package init(
         allowance: Int?, window: Duration, base: Duration, factor: Double, maximum: Duration,
         makesTransfersDiscretionary: Bool = false
     ) {
@@ -27,7 +27,7 @@ public struct ResumeBudget: Sendable, Hashable {
 
     /// The budget with the values of a scope. A value that is wrong was refused when the job started; one that a plan
     /// without inputs does not know is the usual one.
-    public init(_ definition: ResumeBudgetDefinition, in scope: Scope) {
+    package init(_ definition: ResumeBudgetDefinition, in scope: Scope) {
         self =
             switch definition {
             case .unlimited: .unlimited
@@ -50,17 +50,17 @@ public struct ResumeBudget: Sendable, Hashable {
     }
 
     /// Nothing is ever delayed; resumes are entered all the same.
-    public static let unlimited = ResumeBudget(
+    package static let unlimited = ResumeBudget(
         allowance: nil, window: .seconds(3600), base: .zero, factor: 1, maximum: .zero)
 
     /// As the limiter of a phone's background transfers works: no allowance, a minute that doubles up to a day (Apple
     /// Developer Forums, "Moving to Fewer, Larger Transfers").
-    public static let ios = ResumeBudget(
+    package static let ios = ResumeBudget(
         allowance: 0, window: .seconds(3600), base: .seconds(60), factor: 2, maximum: .seconds(86_400),
         makesTransfersDiscretionary: true)
 
     /// What all pipelines of a machine share, those with an unlimited budget aside: ten times one pipeline's.
-    public static let machine = ResumeBudget(
+    package static let machine = ResumeBudget(
         allowance: 300, window: .seconds(3600), base: .seconds(60), factor: 2, maximum: .seconds(3600))
 
     /// The delay that follows a delay, when it has not fallen back.

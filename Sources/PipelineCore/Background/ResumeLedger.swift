@@ -3,7 +3,7 @@
 /// The same code answers the engine (`enter`), `pipeline why` (`preview`), `pipeline budget` (`standing`) and
 /// `pipeline plan --background`, which enters predicted resumes in virtual time. A crash costs nothing: the state is a
 /// fold of the journal's rows.
-public struct ResumeLedger: Sendable {
+package struct ResumeLedger: Sendable {
     private let machineBudget: ResumeBudget
     private var machine = ResumeLimiter()
     private var pipelines: [String: ResumeLimiter] = [:]
@@ -35,13 +35,13 @@ public struct ResumeLedger: Sendable {
     }
 
     /// The ledger after the rows, in any order.
-    public init(machine budget: ResumeBudget = .machine, records: [ResumeRecord] = []) {
+    package init(machine budget: ResumeBudget = .machine, records: [ResumeRecord] = []) {
         machineBudget = budget
         for record in records.sorted(by: { $0.time < $1.time }) { fold(record) }
     }
 
     /// Takes in what was journaled, here or by another process.
-    public mutating func fold(_ record: ResumeRecord) {
+    package mutating func fold(_ record: ResumeRecord) {
         switch record.charge {
         case .attended: attend(pipeline: record.pipeline)
         case .joined: break
@@ -53,7 +53,7 @@ public struct ResumeLedger: Sendable {
     }
 
     /// Enters a resume and says when what follows may begin.
-    public mutating func enter(_ request: ResumeRequest, at time: Timestamp) -> ResumeDecision {
+    package mutating func enter(_ request: ResumeRequest, at time: Timestamp) -> ResumeDecision {
         if let step = request.step { forget(job: request.job, step: step) }
         let decision = preview(request, at: time)
         fold(decision.record)
@@ -68,7 +68,7 @@ public struct ResumeLedger: Sendable {
     }
 
     /// What ``enter(_:at:)`` would say.
-    public func preview(_ request: ResumeRequest, at time: Timestamp) -> ResumeDecision {
+    package func preview(_ request: ResumeRequest, at time: Timestamp) -> ResumeDecision {
         var record = ResumeRecord(
             time: time, pipeline: request.pipeline, job: request.job, step: request.step, reason: request.reason,
             isUnlimited: request.budget.allowance == nil)
@@ -100,12 +100,12 @@ public struct ResumeLedger: Sendable {
     }
 
     /// Whether a delay is in force that an attendance ends: the pipeline's or the machine's.
-    public func isDelayed(pipeline: String, at time: Timestamp) -> Bool {
+    package func isDelayed(pipeline: String, at time: Timestamp) -> Bool {
         ![pipelines[pipeline], machine].allSatisfy { $0?.hasFallenBack(at: time) ?? true }
     }
 
     /// A person attends to a job of the pipeline: delays begin again, and what waits for one may begin.
-    public mutating func attend(pipeline: String) {
+    package mutating func attend(pipeline: String) {
         pipelines[pipeline]?.attend()
         batches[pipeline] = nil
         restarts[pipeline] = nil
@@ -113,20 +113,20 @@ public struct ResumeLedger: Sendable {
     }
 
     /// Notes a resume that will come.
-    public mutating func expect(_ resume: ExpectedResume) {
+    package mutating func expect(_ resume: ExpectedResume) {
         forget(job: resume.job, step: resume.step)
         expected[resume.job, default: []].append(resume)
     }
 
     /// It comes no more.
-    public mutating func forget(job: JobID, step: StepKey) {
+    package mutating func forget(job: JobID, step: StepKey) {
         guard var others = expected[job] else { return }
         others.removeAll { $0.step == step }
         expected[job] = others.isEmpty ? nil : others
     }
 
     /// None of the job's comes any more.
-    public mutating func forget(job: JobID) { expected[job] = nil }
+    package mutating func forget(job: JobID) { expected[job] = nil }
 
     // MARK: Happening together
 
@@ -192,7 +192,7 @@ public struct ResumeLedger: Sendable {
     }
 
     /// How a budget stands at a time; the machine's with no pipeline.
-    public func standing(of pipeline: String?, under budget: ResumeBudget?, at time: Timestamp) -> ResumeStanding {
+    package func standing(of pipeline: String?, under budget: ResumeBudget?, at time: Timestamp) -> ResumeStanding {
         let limiter = pipeline.map { pipelines[$0] ?? ResumeLimiter() } ?? machine
         let budget = budget ?? machineBudget
         return ResumeStanding(
@@ -202,5 +202,5 @@ public struct ResumeLedger: Sendable {
     }
 
     /// The pipelines that have entries.
-    public var knownPipelines: [String] { pipelines.keys.sorted() }
+    package var knownPipelines: [String] { pipelines.keys.sorted() }
 }

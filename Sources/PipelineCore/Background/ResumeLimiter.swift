@@ -4,7 +4,7 @@
 /// much as the one before. Once a delay has run out, and as much time again has passed without a further resume, the
 /// delay falls back to zero; at once when a person attends. Counting the quiet from the end of the delay, not from its
 /// beginning, keeps a chain of short stages slowed down: each of its resumes comes right after the delay before it.
-public struct ResumeLimiter: Sendable, Hashable {
+package struct ResumeLimiter: Sendable, Hashable {
     /// The times of resumes that count, oldest first.
     private(set) var entries: [Timestamp] = []
     /// The last delay that was imposed; zero when there is none in force.
@@ -12,32 +12,32 @@ public struct ResumeLimiter: Sendable, Hashable {
     /// When that delay runs out.
     private(set) var delayEnd = Timestamp.epoch
 
-    public init() {}
+    package init() {}
 
     /// How many resumes count at the time.
-    public func used(at time: Timestamp, of budget: ResumeBudget) -> Int {
+    package func used(at time: Timestamp, of budget: ResumeBudget) -> Int {
         let oldest = time - budget.window
         return entries.reversed().prefix { $0 > oldest }.count
     }
 
     /// The delay that a further resume at the time would get.
-    public func delay(at time: Timestamp, under budget: ResumeBudget) -> Duration {
+    package func delay(at time: Timestamp, under budget: ResumeBudget) -> Duration {
         guard let allowance = budget.allowance, used(at: time, of: budget) >= allowance else { return .zero }
         return budget.delay(after: hasFallenBack(at: time) ? .zero : lastDelay)
     }
 
     /// Whether no delay is in force any more.
-    public func hasFallenBack(at time: Timestamp) -> Bool {
+    package func hasFallenBack(at time: Timestamp) -> Bool {
         lastDelay == .zero || time >= delayEnd + lastDelay
     }
 
     /// When the delay in force falls back to zero if nothing more comes; nil when none is in force.
-    public func fallBack(at time: Timestamp) -> Timestamp? {
+    package func fallBack(at time: Timestamp) -> Timestamp? {
         hasFallenBack(at: time) ? nil : delayEnd + lastDelay
     }
 
     /// When the allowance has room again; nil when it has, or never will.
-    public func roomAgain(at time: Timestamp, under budget: ResumeBudget) -> Timestamp? {
+    package func roomAgain(at time: Timestamp, under budget: ResumeBudget) -> Timestamp? {
         guard let allowance = budget.allowance, allowance > 0 else { return nil }
         let inWindow = entries.filter { $0 > time - budget.window }
         guard inWindow.count >= allowance else { return nil }
@@ -45,7 +45,7 @@ public struct ResumeLimiter: Sendable, Hashable {
     }
 
     /// Counts a resume that was delayed by so much.
-    public mutating func count(at time: Timestamp, delay: Duration) {
+    package mutating func count(at time: Timestamp, delay: Duration) {
         let place = entries.lastIndex { $0 <= time }.map { $0 + 1 } ?? 0
         entries.insert(time, at: place)
         if entries.count > Self.kept { entries.removeFirst(entries.count - Self.kept) }
@@ -55,7 +55,7 @@ public struct ResumeLimiter: Sendable, Hashable {
     }
 
     /// A person attends: the delay falls back to zero at once.
-    public mutating func attend() {
+    package mutating func attend() {
         lastDelay = .zero
         delayEnd = .epoch
     }

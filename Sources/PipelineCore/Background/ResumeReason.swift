@@ -1,5 +1,5 @@
 /// Why the engine got control back: the kinds of entry in the ledger of background work.
-public enum ResumeReason: String, Sendable, Hashable, CaseIterable {
+package enum ResumeReason: String, Sendable, Hashable, CaseIterable {
     /// A transfer or another exchange that runs without us came to its end.
     case transferEnded
     /// The service answered a submit.
@@ -18,7 +18,7 @@ public enum ResumeReason: String, Sendable, Hashable, CaseIterable {
     case restart
 
     /// The reason as a clause.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .transferEnded: "a transfer ended"
         case .submitAnswered: "a submit was answered"
@@ -32,7 +32,7 @@ public enum ResumeReason: String, Sendable, Hashable, CaseIterable {
     }
 
     /// Why a step that waited gets control back.
-    public init(endOf wait: WaitReason.Kind) {
+    package init(endOf wait: WaitReason.Kind) {
         self =
             switch wait {
             case .poll: .poll

@@ -1,7 +1,7 @@
 /// One entry of the ledger, as the journal keeps it: from these rows alone the state of every budget follows.
-public struct ResumeRecord: Sendable, Hashable {
+package struct ResumeRecord: Sendable, Hashable {
     /// How an entry counts.
-    public enum Charge: String, Sendable, Hashable, CaseIterable {
+    package enum Charge: String, Sendable, Hashable, CaseIterable {
         /// Against the budget: within the allowance or beyond it.
         case counted
         /// It happened together with another one, which counts for both.
@@ -13,24 +13,24 @@ public struct ResumeRecord: Sendable, Hashable {
     }
 
     /// When the engine got control back, or asked for it.
-    public var time: Timestamp
-    public var pipeline: String
+    package var time: Timestamp
+    package var pipeline: String
     /// The job; nil once it was removed.
-    public var job: JobID?
+    package var job: JobID?
     /// The step that the resume is counted for; nil for one of the whole job.
-    public var step: StepKey?
-    public var reason: ResumeReason
-    public var charge: Charge
+    package var step: StepKey?
+    package var reason: ResumeReason
+    package var charge: Charge
     /// The delay that the pipeline's budget imposed; zero within the allowance.
-    public var delay: Duration
+    package var delay: Duration
     /// The delay that the machine's imposed.
-    public var machineDelay: Duration
+    package var machineDelay: Duration
     /// When what followed could begin.
-    public var start: Timestamp
+    package var start: Timestamp
     /// Whether the pipeline's budget was unlimited: then the machine's does not count it either.
-    public var isUnlimited: Bool
+    package var isUnlimited: Bool
 
-    public init(
+    package init(
         time: Timestamp, pipeline: String, job: JobID?, step: StepKey?, reason: ResumeReason, charge: Charge = .counted,
         delay: Duration = .zero, machineDelay: Duration = .zero, start: Timestamp? = nil, isUnlimited: Bool = false
     ) {
@@ -47,7 +47,7 @@ public struct ResumeRecord: Sendable, Hashable {
     }
 
     /// The mark of a person's attendance.
-    public static func attendance(of job: JobID, pipeline: String, at time: Timestamp) -> ResumeRecord {
+    package static func attendance(of job: JobID, pipeline: String, at time: Timestamp) -> ResumeRecord {
         ResumeRecord(time: time, pipeline: pipeline, job: job, step: nil, reason: .restart, charge: .attended)
     }
 }

@@ -1,17 +1,17 @@
 /// The engine has control back, or wants it: what the ledger is asked.
-public struct ResumeRequest: Sendable, Hashable {
-    public var pipeline: String
-    public var job: JobID
+package struct ResumeRequest: Sendable, Hashable {
+    package var pipeline: String
+    package var job: JobID
     /// The step that the resume is counted for; nil for one of the whole job.
-    public var step: StepKey?
-    public var reason: ResumeReason
-    public var budget: ResumeBudget
+    package var step: StepKey?
+    package var reason: ResumeReason
+    package var budget: ResumeBudget
     /// How far what follows may be moved so that several resumes happen together.
-    public var tolerance: Duration
+    package var tolerance: Duration
     /// Before this what follows must begin, because something expires.
-    public var mustBeginBy: Timestamp?
+    package var mustBeginBy: Timestamp?
 
-    public init(
+    package init(
         pipeline: String, job: JobID, step: StepKey?, reason: ResumeReason, budget: ResumeBudget,
         tolerance: Duration = .zero, mustBeginBy: Timestamp? = nil
     ) {
@@ -26,17 +26,17 @@ public struct ResumeRequest: Sendable, Hashable {
 }
 
 /// The ledger's answer: when what follows a resume may begin. The journaling of what ended never waits for it.
-public struct ResumeDecision: Sendable, Hashable {
+package struct ResumeDecision: Sendable, Hashable {
     /// The row to journal with what ended.
-    public let record: ResumeRecord
+    package let record: ResumeRecord
     /// When it was asked.
-    public let asked: Timestamp
+    package let asked: Timestamp
     /// One sentence that says why it is delayed, or why it is not.
-    public let rationale: String
+    package let rationale: String
 
     /// When what follows may begin.
-    public var start: Timestamp { record.start }
+    package var start: Timestamp { record.start }
     /// How long that is from the question.
-    public var delay: Duration { max(.zero, start - asked) }
-    public var isDeferred: Bool { start > asked }
+    package var delay: Duration { max(.zero, start - asked) }
+    package var isDeferred: Bool { start > asked }
 }

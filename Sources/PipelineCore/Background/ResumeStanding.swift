@@ -1,21 +1,21 @@
-public import JSONPath
+package import JSONPath
 
 /// How a budget stands at a moment: what `pipeline budget` shows.
-public struct ResumeStanding: Sendable, Hashable {
+package struct ResumeStanding: Sendable, Hashable {
     /// Nil for the machine's.
-    public let pipeline: String?
-    public let budget: ResumeBudget
+    package let pipeline: String?
+    package let budget: ResumeBudget
     /// How many resumes count in the window.
-    public let used: Int
+    package let used: Int
     /// The delay that the next one would get.
-    public let nextDelay: Duration
+    package let nextDelay: Duration
     /// When the delay in force falls back to zero; nil when none is.
-    public let fallsBack: Timestamp?
+    package let fallsBack: Timestamp?
     /// When the allowance has room again; nil when it has, or never will.
-    public let roomAgain: Timestamp?
+    package let roomAgain: Timestamp?
 
     /// The form of `budget --json`. Durations are seconds.
-    public var json: JSON {
+    package var json: JSON {
         [
             "pipeline": JSON(pipeline), "resumes": budget.allowance.map { .number(JSONNumber($0)) } ?? "unlimited",
             "per": .number(JSONNumber(budget.window.seconds)), "used": .number(JSONNumber(used)),

@@ -1,24 +1,24 @@
 /// One document over many inputs: what is fixed when it begins, and how far it came. It belongs to a job without steps,
 /// which is owned, suspended and cancelled as every job is.
-public struct BatchRecord: Sendable, Hashable {
+package struct BatchRecord: Sendable, Hashable {
     /// The arguments of `--each`, and the folder that they are relative to.
-    public var sources: [String]
-    public var folder: String
-    public var settings: BatchSettings
+    package var sources: [String]
+    package var folder: String
+    package var settings: BatchSettings
     /// How far the sources were read; nil before the first row.
-    public var place: ReadingPlace?
+    package var place: ReadingPlace?
     /// True once the last row was read.
-    public var isRead: Bool
+    package var isRead: Bool
     /// How many items there are in each state.
-    public var counts: [ItemRecord.State: Int]
+    package var counts: [ItemRecord.State: Int]
     /// What its items have cost, in the author's currency; nil while no document says.
-    public var cost: Double?
+    package var cost: Double?
     /// Body bytes of items that have ended.
-    public var moved = BytesMoved()
+    package var moved = BytesMoved()
     /// What the last items to end have in common.
-    public var streak: FailureStreak
+    package var streak: FailureStreak
 
-    public init(sources: [String], folder: String, settings: BatchSettings) {
+    package init(sources: [String], folder: String, settings: BatchSettings) {
         self.sources = sources
         self.folder = folder
         self.settings = settings
@@ -28,23 +28,23 @@ public struct BatchRecord: Sendable, Hashable {
     }
 
     /// All that were read, without duplicates.
-    public var itemCount: Int { counts.reduce(0) { $0 + ($1.key == .duplicate ? 0 : $1.value) } }
-    public func count(_ state: ItemRecord.State) -> Int { counts[state] ?? 0 }
+    package var itemCount: Int { counts.reduce(0) { $0 + ($1.key == .duplicate ? 0 : $1.value) } }
+    package func count(_ state: ItemRecord.State) -> Int { counts[state] ?? 0 }
     /// Those that have ended, one way or another.
-    public var endedCount: Int { count(.succeeded) + count(.failed) + count(.cancelled) }
+    package var endedCount: Int { count(.succeeded) + count(.failed) + count(.cancelled) }
 }
 
 /// How far the sources of a batch were read.
-public struct ReadingPlace: Sendable, Hashable {
+package struct ReadingPlace: Sendable, Hashable {
     /// Which of the sources, from 0.
-    public var source: Int
+    package var source: Int
     /// The next byte of a file, and its line from 1; of files found by a pattern nil.
-    public var offset: Int64?
-    public var line: Int?
+    package var offset: Int64?
+    package var line: Int?
     /// The path that was read last, of files found by a pattern.
-    public var path: String?
+    package var path: String?
 
-    public init(source: Int, offset: Int64? = nil, line: Int? = nil, path: String? = nil) {
+    package init(source: Int, offset: Int64? = nil, line: Int? = nil, path: String? = nil) {
         self.source = source
         self.offset = offset
         self.line = line
@@ -53,21 +53,21 @@ public struct ReadingPlace: Sendable, Hashable {
 }
 
 /// What bounds a batch.
-public struct BatchSettings: Sendable, Hashable {
+package struct BatchSettings: Sendable, Hashable {
     /// How many items are begun and not ended.
-    public var atOnce: Int
+    package var atOnce: Int
     /// Nil without one: then everything is tried, and one failure fails the batch.
-    public var tolerance: FailureTolerance?
+    package var tolerance: FailureTolerance?
     /// So many items in a row that fail alike stop the rest.
-    public var stopAfter: Int
+    package var stopAfter: Int
     /// The absolute path of the file that results are appended to; nil without one.
-    public var results: String?
+    package var results: String?
     /// How much money items may cost before no more begin; nil for any.
-    public var spend: Double?
+    package var spend: Double?
     /// How many failures were there when a person said to go on: they do not stop it again.
-    public var forgiven = 0
+    package var forgiven = 0
 
-    public init(
+    package init(
         atOnce: Int = 64, tolerance: FailureTolerance? = nil, stopAfter: Int = 10, results: String? = nil,
         spend: Double? = nil
     ) {
@@ -80,17 +80,17 @@ public struct BatchSettings: Sendable, Hashable {
 }
 
 /// The run of items that ended last and failed alike.
-public struct FailureStreak: Sendable, Hashable {
-    public var group: ItemFailure.Group?
-    public var count: Int
+package struct FailureStreak: Sendable, Hashable {
+    package var group: ItemFailure.Group?
+    package var count: Int
 
-    public init(group: ItemFailure.Group? = nil, count: Int = 0) {
+    package init(group: ItemFailure.Group? = nil, count: Int = 0) {
         self.group = group
         self.count = count
     }
 
     /// After one more item has ended; a row that could not be begun says nothing of the service.
-    public mutating func add(_ item: ItemRecord) {
+    package mutating func add(_ item: ItemRecord) {
         guard item.state == .failed, let failure = item.failure, failure.stage != nil else {
             if item.state == .succeeded { self = FailureStreak() }
             return
@@ -101,11 +101,11 @@ public struct FailureStreak: Sendable, Hashable {
 
 extension BatchRecord {
     /// How many items a mean cost is known from at least; until then no more than that many run.
-    public static let costSample = 10
+    package static let costSample = 10
 
     /// How many items may be begun and not ended, by what was spent and what those that run will cost: as much each as
     /// those before.
-    public var affordableCount: Int {
+    package var affordableCount: Int {
         guard let spend = settings.spend else { return settings.atOnce }
         let sample = count(.succeeded)
         if sample < Self.costSample { return min(settings.atOnce, Self.costSample) }
@@ -116,7 +116,7 @@ extension BatchRecord {
 
     /// Why nothing more may begin; nil while items may. Beyond a tolerance that only counts ended items there is nothing
     /// left to hold back once none is pending.
-    public var obstacle: SuspensionCause? {
+    package var obstacle: SuspensionCause? {
         guard !isRead || count(.pending) > 0 else { return nil }
         if streak.count >= settings.stopAfter { return .sameFailure }
         let isExceeded = settings.tolerance?.isExceeded(
@@ -125,7 +125,7 @@ extension BatchRecord {
     }
 
     /// What became of the batch once nothing of it runs or can begin: a phase as a job has it.
-    public var outcome: JobPhase? {
+    package var outcome: JobPhase? {
         guard isRead, count(.pending) == 0, count(.running) == 0, count(.suspended) == 0 else { return nil }
         if count(.unknown) > 0 { return .unknown }
         let failures = count(.failed)

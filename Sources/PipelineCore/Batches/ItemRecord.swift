@@ -1,9 +1,9 @@
-public import JSONPath
+package import JSONPath
 
 /// One input of a batch: a row of the journal. It becomes one job, whose key is `BATCH.NUMBER`.
-public struct ItemRecord: Sendable, Hashable {
+package struct ItemRecord: Sendable, Hashable {
     /// Where an item stands.
-    public enum State: String, Sendable, Hashable, CaseIterable {
+    package enum State: String, Sendable, Hashable, CaseIterable {
         /// Read, and not begun.
         case pending
         /// Its job was begun and has not ended.
@@ -17,7 +17,7 @@ public struct ItemRecord: Sendable, Hashable {
         case duplicate
 
         /// True if nothing but a person's word begins it again.
-        public var isEnded: Bool {
+        package var isEnded: Bool {
             switch self {
             case .succeeded, .failed, .cancelled, .duplicate: true
             case .pending, .running, .suspended, .unknown: false
@@ -26,32 +26,32 @@ public struct ItemRecord: Sendable, Hashable {
     }
 
     /// From 1, in the order of reading.
-    public let number: Int
+    package let number: Int
     /// Tells it apart in its batch over all readings; of a duplicate the key that came before.
-    public let key: String
+    package let key: String
     /// The line of the source that it was read from, from 1; nil for files that a pattern found.
-    public var line: Int?
+    package var line: Int?
     /// What it gives for the pipeline's inputs; paths absolute.
-    public var inputs: JSONObject
-    public var state: State
+    package var inputs: JSONObject
+    package var state: State
     /// Its job; nil before it is begun, and of one that can't be.
-    public var job: JobID?
+    package var job: JobID?
     /// How often it was begun.
-    public var attempt: Int
-    public var ended: Timestamp?
+    package var attempt: Int
+    package var ended: Timestamp?
     /// From the beginning of its job to its end.
-    public var seconds: Double?
-    public var failure: ItemFailure?
+    package var seconds: Double?
+    package var failure: ItemFailure?
     /// What its job has cost, in the author's currency; nil when the document does not say.
-    public var cost: Double?
+    package var cost: Double?
     /// Body bytes of its job.
-    public var moved = BytesMoved()
+    package var moved = BytesMoved()
     /// The values of the document's `batch.results`.
-    public var results: JSONObject
+    package var results: JSONObject
     /// The absolute paths that its job has written.
-    public var files: [String]
+    package var files: [String]
 
-    public init(
+    package init(
         number: Int, key: String, line: Int? = nil, inputs: JSONObject = [:], state: State = .pending,
         job: JobID? = nil, attempt: Int = 0, ended: Timestamp? = nil, seconds: Double? = nil,
         failure: ItemFailure? = nil, results: JSONObject = [:], files: [String] = []
@@ -72,25 +72,25 @@ public struct ItemRecord: Sendable, Hashable {
 }
 
 /// Why an item failed, as failures are grouped.
-public struct ItemFailure: Sendable, Hashable {
+package struct ItemFailure: Sendable, Hashable {
     /// The stage that failed; nil for a row that could not be begun.
-    public let stage: String?
-    public let failure: StepFailure
+    package let stage: String?
+    package let failure: StepFailure
 
-    public init(stage: String?, failure: StepFailure) {
+    package init(stage: String?, failure: StepFailure) {
         self.stage = stage
         self.failure = failure
     }
 
     /// Failures of one group are told once: the stage, and the status or else the sentence.
-    public var group: Group { Group(stage: stage, code: failure.status.map(String.init) ?? failure.title) }
+    package var group: Group { Group(stage: stage, code: failure.status.map(String.init) ?? failure.title) }
 
     /// The stage and the status, or the sentence where there is no status.
-    public struct Group: Sendable, Hashable {
-        public let stage: String?
-        public let code: String
+    package struct Group: Sendable, Hashable {
+        package let stage: String?
+        package let code: String
 
-        public init(stage: String?, code: String) {
+        package init(stage: String?, code: String) {
             self.stage = stage
             self.code = code
         }

@@ -1,15 +1,15 @@
 import JSONPath
 
 /// The document's `background`: how a job behaves when no person waits for it.
-public struct BackgroundDefinition: Sendable {
+package struct BackgroundDefinition: Sendable {
     /// How far resumes may be moved so that several happen together.
-    public enum Tolerance: Sendable, Equatable {
+    package enum Tolerance: Sendable, Equatable {
         /// Of the time that is waited, 0.1 for `"10%"`.
         case fraction(Double)
         case duration(Duration)
 
         /// How far the end of a wait may be moved; a hundred years at most, whatever percentage the document gives.
-        public func length(of wait: Duration) -> Duration {
+        package func length(of wait: Duration) -> Duration {
             switch self {
             case .fraction(let share): .seconds(min(36_525 * 86_400, max(0, wait.seconds) * share))
             case .duration(let duration): duration
@@ -18,14 +18,14 @@ public struct BackgroundDefinition: Sendable {
     }
 
     /// Whether its stages also need a good moment.
-    public let isDiscretionary: Setting<Bool>
-    public let tolerance: Setting<Tolerance>
-    public let budget: ResumeBudgetDefinition
+    package let isDiscretionary: Setting<Bool>
+    package let tolerance: Setting<Tolerance>
+    package let budget: ResumeBudgetDefinition
     /// Whether the document has the member; else all of this is what holds without it.
-    public let isStated: Bool
+    package let isStated: Bool
 
     /// What holds when the document has no `background`.
-    public static let standard = BackgroundDefinition(
+    package static let standard = BackgroundDefinition(
         isDiscretionary: .constant(false), tolerance: .constant(.fraction(0.1)), budget: .unlimited,
         isStated: false)
 

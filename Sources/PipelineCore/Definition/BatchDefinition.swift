@@ -1,18 +1,18 @@
 import JSONPath
 
 /// The document's `batch`: how it is done over many inputs; the command line wins over it.
-public struct BatchDefinition: Sendable {
+package struct BatchDefinition: Sendable {
     /// Tells an item apart in its batch; nil for the value or the digest of its row.
-    public let key: Template?
+    package let key: Template?
     /// How many items are begun and not ended; nil for the usual number.
-    public let atOnce: Setting<Int>?
-    public let tolerance: Setting<FailureTolerance>?
+    package let atOnce: Setting<Int>?
+    package let tolerance: Setting<FailureTolerance>?
     /// How many items in a row that fail alike stop the rest; nil for the usual number.
-    public let stopAfter: Setting<Int>?
+    package let stopAfter: Setting<Int>?
     /// How much items may cost; nil for any.
-    public let spend: Setting<Double>?
+    package let spend: Setting<Double>?
     /// What is told of each item that succeeded, by name.
-    public let results: [Named<Template>]
+    package let results: [Named<Template>]
 
     static let keyField = Field(
         "key", FieldType<Template>.template([]), examples: ["${{ inputs.id }}"],

@@ -1,13 +1,13 @@
 import JSONPath
 
 /// A stage's `callback`: how a push for it is told from a forged or a foreign one.
-public struct CallbackDefinition: Sendable {
+package struct CallbackDefinition: Sendable {
     /// How a push proves that it comes from the service; nil when its unguessable address is all there is.
-    public let verification: CallbackVerification?
+    package let verification: CallbackVerification?
     /// Whether a push that is genuine is for this stage; reads `response.body` and `response.headers` of the push.
-    public let condition: Expression?
+    package let condition: Expression?
     /// Values out of the callback itself; only where it is verified. Empty for one that only wakes.
-    public let capture: CaptureSet
+    package let capture: CaptureSet
 
     private static let verificationField = Field(
         "verify", CallbackVerification.type, examples: [["standardWebhooks": "${{ secrets.HOOK }}"]],
@@ -20,7 +20,7 @@ public struct CallbackDefinition: Sendable {
         "Values from the callback itself, for services that send their result and keep none; needs 'verify'.")
 
     /// The field of a stage that can be woken by a push.
-    public static let field = Field(
+    package static let field = Field(
         "callback", type, examples: [["match": "response.body.id == self.id"]],
         "A callback that wakes the stage; but for 'capture' what it says is not believed, the service is asked.")
 

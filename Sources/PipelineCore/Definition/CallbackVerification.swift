@@ -1,7 +1,7 @@
 import JSONPath
 
 /// How a push proves that it comes from the service.
-public enum CallbackVerification: Sendable {
+package enum CallbackVerification: Sendable {
     /// Standard Webhooks 1.0.0: a signature over id, time and body (standardwebhooks.com). The secret may begin with
     /// `whsec_`, base64 follows.
     case standardWebhooks(Template)
@@ -47,12 +47,12 @@ public enum CallbackVerification: Sendable {
 }
 
 /// A secret that each push brings.
-public struct CallbackToken: Sendable {
-    public let value: Template
+package struct CallbackToken: Sendable {
+    package let value: Template
     /// The header that it comes in; nil for `Authorization: Bearer`, unless ``query`` is given.
-    public let header: String?
+    package let header: String?
     /// The query parameter that it comes in.
-    public let query: String?
+    package let query: String?
 
     private static let valueField = Field("value", FieldType<Template>.template(), required: true, "The secret.")
     private static let headerField = Field("header", .string, examples: ["X-Webhook-Token"], "The header it comes in.")
@@ -69,18 +69,18 @@ public struct CallbackToken: Sendable {
 }
 
 /// A keyed hash of a push's body.
-public struct CallbackSignature: Sendable {
-    public enum Algorithm: String, Sendable, CaseIterable { case sha256, sha1, sha512 }
-    public enum Encoding: String, Sendable, CaseIterable { case hex, base64 }
+package struct CallbackSignature: Sendable {
+    package enum Algorithm: String, Sendable, CaseIterable { case sha256, sha1, sha512 }
+    package enum Encoding: String, Sendable, CaseIterable { case hex, base64 }
 
-    public let secret: Template
-    public let header: String
-    public let algorithm: Algorithm
-    public let encoding: Encoding
+    package let secret: Template
+    package let header: String
+    package let algorithm: Algorithm
+    package let encoding: Encoding
     /// Whether the header reads `t=SECONDS,v1=HASH` and the hash is of `SECONDS.BODY`, as Stripe and Mux do it.
-    public let isTimestamped: Setting<Bool>
+    package let isTimestamped: Setting<Bool>
     /// The header that holds the push's id, by which it is told from a repetition.
-    public let id: String?
+    package let id: String?
 
     private static let secretField = Field("secret", FieldType<Template>.template(), required: true, "The key.")
     private static let headerField = Field(

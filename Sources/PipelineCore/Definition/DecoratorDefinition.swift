@@ -1,13 +1,13 @@
-public import JSONPath
+package import JSONPath
 
 /// One entry of a `with` list: a decorator's name and its configuration, which only its own kind can read.
-public struct DecoratorDefinition: Sendable {
-    public let name: String
+package struct DecoratorDefinition: Sendable {
+    package let name: String
     /// Where the name stands.
-    public let nameRange: SourceRange
-    public let configuration: SourceLocation
+    package let nameRange: SourceRange
+    package let configuration: SourceLocation
 
-    public static let field = Field(
+    package static let field = Field(
         "with", .array(of: type), examples: [[["bearer": "${{ secrets.TOKEN }}"]]],
         "Decorators put on each request, the first innermost.")
 
@@ -33,5 +33,5 @@ public struct DecoratorDefinition: Sendable {
     private static let example = "for example { \"bearer\": \"${{ secrets.TOKEN }}\" }"
 
     /// What is known without a catalogue; ``PipelineSchema`` puts the catalogue's decorators in its place.
-    public static let schema: JSON = ["title": "decorator", "type": "object", "minProperties": 1]
+    package static let schema: JSON = ["title": "decorator", "type": "object", "minProperties": 1]
 }

@@ -1,14 +1,14 @@
 import JSONPath
 
 /// `expires`: until when the captures of a stage are good.
-public struct ExpiryDefinition: Sendable {
+package struct ExpiryDefinition: Sendable {
     /// Counted from the stage's end: a duration, or a number of seconds, as services give it.
     let duration: JSONTemplate?
     /// A moment: RFC 3339, or seconds since 1970.
     let moment: JSONTemplate?
     let range: SourceRange
     /// As the author wrote it, for people: "15m after it ended".
-    public let words: String
+    package let words: String
 
     private static let inField = Field(
         "in", FieldType<JSONTemplate>.json([.stages, .own, .secrets, .job]), examples: ["15m"],
@@ -39,12 +39,12 @@ public struct ExpiryDefinition: Sendable {
     }
 
     /// How long after the stage's end, where the document says it without an expression.
-    public var constantDuration: Duration? {
+    package var constantDuration: Duration? {
         duration?.constant.flatMap { (try? Self.duration($0)) ?? nil }
     }
 
     /// The moment, for a stage that ended at `end`; nil when the service gave none. The scope's `self` is the stage's.
-    public func time(endedAt end: Timestamp, in scope: Scope) throws(EvaluationFailure) -> Timestamp? {
+    package func time(endedAt end: Timestamp, in scope: Scope) throws(EvaluationFailure) -> Timestamp? {
         let length = try duration?.evaluate(in: scope)
         let time = try moment?.evaluate(in: scope)
         do throws(ValueSyntaxError) {
@@ -56,7 +56,7 @@ public struct ExpiryDefinition: Sendable {
     }
 
     /// When that is, as far as it is known before the stage has run: `15m after its end`.
-    public func describe(in scope: Scope) -> String {
+    package func describe(in scope: Scope) -> String {
         func text(_ value: JSON) -> String { value.string ?? value.text }
         if let value = duration?.describe(in: scope) {
             return "\(value.number == nil ? text(value) : "\(text(value)) s") after its end"

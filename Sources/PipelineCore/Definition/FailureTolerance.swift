@@ -1,13 +1,13 @@
 import JSONPath
 
 /// How many items of a repeated stage or of a batch may fail.
-public enum FailureTolerance: Sendable, Hashable {
+package enum FailureTolerance: Sendable, Hashable {
     case count(Int)
     /// Of all items, in percent.
     case percent(Double)
 
     /// From `10` or `5%`; nil for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         if text.utf8.last == UInt8(ascii: "%"), let percent = Double(text.dropLast()), (0...100).contains(percent) {
             self = .percent(percent)
         } else if let count = Int(text), count >= 0 {
@@ -17,7 +17,7 @@ public enum FailureTolerance: Sendable, Hashable {
         }
     }
 
-    public var text: String {
+    package var text: String {
         switch self {
         case .count(let count): "\(count)"
         case .percent(let percent): percent == percent.rounded() ? "\(Int(percent))%" : "\(percent)%"
@@ -26,7 +26,7 @@ public enum FailureTolerance: Sendable, Hashable {
 
     /// True if so many failures are more than are tolerated. A share is of all items once these are known, before that of
     /// those read, from a hundred on.
-    public func isExceeded(failures: Int, items: Int, isRead: Bool = true) -> Bool {
+    package func isExceeded(failures: Int, items: Int, isRead: Bool = true) -> Bool {
         switch self {
         case .count(let count): return failures > count
         case .percent(let percent):

@@ -1,7 +1,7 @@
 import JSONPath
 
 /// What a stage is repeated over.
-public enum ForEachDefinition: Sendable {
+package enum ForEachDefinition: Sendable {
     /// Each element of an array, all at hand when the stage begins.
     case elements(Expression)
     /// Each item of another stage, as soon as that item has succeeded.
@@ -30,5 +30,5 @@ public enum ForEachDefinition: Sendable {
     }
 
     /// The stage whose items it follows.
-    public var followed: String? { if case .items(let stage, _) = self { stage } else { nil } }
+    package var followed: String? { if case .items(let stage, _) = self { stage } else { nil } }
 }

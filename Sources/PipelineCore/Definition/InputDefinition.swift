@@ -1,9 +1,9 @@
 public import JSONPath
 
 /// A value that a run is given.
-public struct InputDefinition: Sendable {
+package struct InputDefinition: Sendable {
     /// The types of input.
-    public enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         /// A path; of a default relative to the document's folder.
         case file
         /// An array of paths: of single files, of a folder's, or of those that a pattern such as `in/*.jpg` finds.
@@ -15,16 +15,16 @@ public struct InputDefinition: Sendable {
         case json
     }
 
-    public let name: String
-    public let kind: Kind
+    package let name: String
+    package let kind: Kind
     /// The default; a template may stand in a string.
-    public let fallback: JSONTemplate?
-    public let choices: [JSON]?
+    package let fallback: JSONTemplate?
+    package let choices: [JSON]?
     /// A regular expression that a string must match somewhere.
-    public let pattern: LinearRegex?
-    public let summary: String?
+    package let pattern: LinearRegex?
+    package let summary: String?
     /// Whether the value is kept nowhere: a resume needs it again.
-    public let isSecret: Bool
+    package let isSecret: Bool
 
     static let kindField = Field(
         "type", FieldType<Kind>.word("type of input"), required: true, examples: ["string"],
@@ -118,7 +118,7 @@ extension InputDefinition {
 
 extension InputDefinition.Kind {
     /// What a message calls a value of this type.
-    public var noun: String {
+    package var noun: String {
         switch self {
         case .file: "a path in a string"
         case .files: "an array of paths, or one in a string"
@@ -147,7 +147,7 @@ extension InputDefinition.Kind {
     }
 
     /// Whether a value of the document has this type.
-    public func accepts(_ value: JSON) -> Bool {
+    package func accepts(_ value: JSON) -> Bool {
         switch self {
         case .file, .string: value.string != nil
         case .files: value.string != nil || value.array?.allSatisfy { $0.string != nil } == true

@@ -13,8 +13,11 @@ public protocol NotificationSink: Sendable {
 public struct JobNotification: Sendable, Hashable {
     /// The same over restarts and repetitions.
     public let id: String
+    /// What happened to the job.
     public let event: NotifyDefinition.Event
+    /// The job that it happened to.
     public let job: JobID
+    /// The name of the job's pipeline.
     public let pipeline: String
     /// When it happened, or is expected to.
     public let time: Timestamp
@@ -23,7 +26,7 @@ public struct JobNotification: Sendable, Hashable {
     /// What a program may want beyond it: captures, an error, an estimate.
     public let data: JSONObject
 
-    public init(
+    package init(
         id: String, event: NotifyDefinition.Event, job: JobID, pipeline: String, time: Timestamp, title: String,
         data: JSONObject = [:]
     ) {
@@ -49,10 +52,12 @@ public struct JobNotification: Sendable, Hashable {
 public struct NotificationFailure: Error, Sendable, Hashable {
     /// What went wrong, without secrets.
     public let message: String
+    /// How to mend it, if that is known.
     public let hint: String?
     /// Whether the same delivery may fare better later.
     public let isRetryable: Bool
 
+    /// Says why a notification did not arrive. One that `isRetryable` is sent again later, with growing delays.
     public init(_ message: String, hint: String? = nil, isRetryable: Bool) {
         self.message = message
         self.hint = hint

@@ -1,7 +1,7 @@
 import JSONPath
 
 /// Where a notification goes.
-public enum NotificationSinkDefinition: Sendable {
+package enum NotificationSinkDefinition: Sendable {
     /// A message on the desktop; `false`, which only an expression can give, is none.
     case desktop(Setting<Bool>)
     /// A line on the terminals of this user; likewise.
@@ -31,7 +31,7 @@ public enum NotificationSinkDefinition: Sendable {
     ]
 
     /// The keys of an entry of `notify` that are the format's own: no sink of a catalogue can be called so.
-    public static var reservedNames: Set<String> { Set(NotifyDefinition.fields.map(\.name)) }
+    package static var reservedNames: Set<String> { Set(NotifyDefinition.fields.map(\.name)) }
 
     /// Reads the one sink of an entry; nil after having reported that there is none, or more than one, or a wrong one.
     static func read(_ reader: ObjectReader, _ others: [NotificationSinkKind]) -> NotificationSinkDefinition? {
@@ -90,12 +90,12 @@ extension FieldType where Value == Setting<Bool> {
 }
 
 /// An ntfy topic (https://docs.ntfy.sh/publish/).
-public struct NtfyDefinition: Sendable {
+package struct NtfyDefinition: Sendable {
     /// The server; nil for ntfy.sh.
-    public let url: Template?
-    public let topic: Template
+    package let url: Template?
+    package let topic: Template
     /// From 1, the lowest, to 5; nil for the server's default.
-    public let priority: Setting<Int>?
+    package let priority: Setting<Int>?
 
     static let urlField = Field(
         "url", .template(.service), default: "https://ntfy.sh", "The server.")
@@ -114,11 +114,11 @@ public struct NtfyDefinition: Sendable {
 }
 
 /// A message by e-mail.
-public struct EmailDefinition: Sendable {
+package struct EmailDefinition: Sendable {
     /// `smtp://` or `smtps://`, perhaps with user and password.
-    public let server: Template
-    public let sender: Template
-    public let recipients: [Template]
+    package let server: Template
+    package let sender: Template
+    package let recipients: [Template]
 
     static let serverField = Field(
         "smtp", .template(.service), required: true, examples: ["smtp://mail.example.com:587"], "The mail server's URL."

@@ -31,6 +31,7 @@ public struct NotificationSinkTemplate: Sendable {
     /// Makes the sink just before it is used.
     public let resolve: @Sendable (Scope) throws(EvaluationFailure) -> any NotificationSink
 
+    /// A sink whose values are found when there is something to deliver; `resolve` does no input or output.
     public init(
         name: String, resolve: @escaping @Sendable (Scope) throws(EvaluationFailure) -> any NotificationSink
     ) {

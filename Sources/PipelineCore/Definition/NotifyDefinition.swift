@@ -14,12 +14,12 @@ public struct NotifyDefinition: Sendable {
         case deferred
     }
 
-    public let events: [Event]
+    package let events: [Event]
     /// Which quantile of the job's estimated end `estimated` stands for, above 0 and below 1; nil for the usual one.
-    public let quantile: Setting<Double>?
-    public let sink: NotificationSinkDefinition
+    package let quantile: Setting<Double>?
+    package let sink: NotificationSinkDefinition
     /// Where it stands in the document.
-    public let place: SourceLocation
+    package let place: SourceLocation
 
     static let eventsField = Field(
         "on", FieldType<[Event]>.array(of: FieldType<Event>.word("event"), atLeast: 1), required: true,

@@ -1,21 +1,21 @@
-public import JSONPath
+package import JSONPath
 
 /// A pipeline as its document says it: read and in itself right, its references not yet checked.
-public struct PipelineDefinition: Sendable {
-    public let source: SourceText
-    public let name: String
-    public let summary: String?
-    public let inputs: [InputDefinition]
-    public let services: [ServiceDefinition]
-    public let stages: [StageDefinition]
+package struct PipelineDefinition: Sendable {
+    package let source: SourceText
+    package let name: String
+    package let summary: String?
+    package let inputs: [InputDefinition]
+    package let services: [ServiceDefinition]
+    package let stages: [StageDefinition]
     /// Stages that run in order when the job has ended.
-    public let finally: [StageDefinition]
+    package let finally: [StageDefinition]
     /// Defaults of all stages.
-    public let defaults: StageDefaults
-    public let background: BackgroundDefinition
-    public let notifications: [NotifyDefinition]
+    package let defaults: StageDefaults
+    package let background: BackgroundDefinition
+    package let notifications: [NotifyDefinition]
     /// How it is done over many inputs; nil where the document does not say.
-    public let batch: BatchDefinition?
+    package let batch: BatchDefinition?
     /// The names that `inputs` gives, those with mistakes too; nil when they can't be known.
     let inputNames: [String]?
     /// Whether `services` is there and is no object.
@@ -23,13 +23,13 @@ public struct PipelineDefinition: Sendable {
 }
 
 /// What a document may say once for all its stages.
-public struct StageDefaults: Sendable {
+package struct StageDefaults: Sendable {
     /// Decorators of each request, the outermost.
-    public let decorators: [DecoratorDefinition]
-    public let retry: RetryDefinition
-    public let deadline: Setting<Duration>?
+    package let decorators: [DecoratorDefinition]
+    package let retry: RetryDefinition
+    package let deadline: Setting<Duration>?
     /// How many items of a `forEach` run at a time.
-    public let concurrency: Setting<Int>?
+    package let concurrency: Setting<Int>?
 }
 
 extension PipelineDefinition {

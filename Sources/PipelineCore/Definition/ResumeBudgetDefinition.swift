@@ -1,20 +1,20 @@
 import JSONPath
 
 /// `background.budget`: how often the program may get control back without a person.
-public enum ResumeBudgetDefinition: Sendable {
+package enum ResumeBudgetDefinition: Sendable {
     /// So many resumes in a sliding window cost nothing; each further one is delayed, ever longer.
-    public struct Limits: Sendable {
-        public var resumes = Setting.constant(30)
+    package struct Limits: Sendable {
+        package var resumes = Setting.constant(30)
         /// The window.
-        public var window = Setting.constant(Duration.seconds(3600))
+        package var window = Setting.constant(Duration.seconds(3600))
         /// The first delay beyond it.
-        public var base = Setting.constant(Duration.seconds(60))
+        package var base = Setting.constant(Duration.seconds(60))
         /// By what the delay grows.
-        public var factor = Setting.constant(2.0)
+        package var factor = Setting.constant(2.0)
         /// The longest delay.
-        public var maximum = Setting.constant(Duration.seconds(3600))
+        package var maximum = Setting.constant(Duration.seconds(3600))
 
-        public static let standard = Limits()
+        package static let standard = Limits()
     }
 
     case limited(Limits)

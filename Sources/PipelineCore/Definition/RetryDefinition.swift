@@ -1,17 +1,17 @@
 import JSONPath
 
 /// The document's `retry`: what it says replaces the same key of the outer one, the rest stays.
-public struct RetryDefinition: Sendable {
-    public var attempts: Setting<Int>?
-    public var duration: Setting<Duration>?
-    public var delay: Setting<Duration>?
-    public var factor: Setting<Double>?
-    public var maximum: Setting<Duration>?
-    public var jitter: RetryPolicy.Jitter?
-    public var statuses: [Setting<Int>]?
+package struct RetryDefinition: Sendable {
+    package var attempts: Setting<Int>?
+    package var duration: Setting<Duration>?
+    package var delay: Setting<Duration>?
+    package var factor: Setting<Double>?
+    package var maximum: Setting<Duration>?
+    package var jitter: RetryPolicy.Jitter?
+    package var statuses: [Setting<Int>]?
 
     /// A definition that says nothing.
-    public init() {}
+    package init() {}
 
     /// Of a stage, whose templates may read what its requests may.
     static let field = RetryFields(.request).field
@@ -32,7 +32,7 @@ public struct RetryDefinition: Sendable {
     }
 
     /// The policy with the values of a scope; what is not said has its default.
-    public func policy(in scope: Scope) throws(EvaluationFailure) -> RetryPolicy {
+    package func policy(in scope: Scope) throws(EvaluationFailure) -> RetryPolicy {
         let plain = RetryPolicy()
         var codes: [Int] = []
         for status in statuses ?? [] { codes.append(try status.value(in: scope)) }
@@ -45,14 +45,14 @@ public struct RetryDefinition: Sendable {
     }
 
     /// Whether it is the same in every scope.
-    public var isConstant: Bool {
+    package var isConstant: Bool {
         func isKnown<Value>(_ setting: Setting<Value>?) -> Bool { setting == nil || setting?.constant != nil }
         return isKnown(attempts) && isKnown(duration) && isKnown(delay) && isKnown(factor) && isKnown(maximum)
             && (statuses ?? []).allSatisfy(isKnown)
     }
 
     /// The policy when no value is known: what needs one has its default.
-    public var constants: RetryPolicy {
+    package var constants: RetryPolicy {
         let plain = RetryPolicy()
         return RetryPolicy(
             attempts: attempts?.constant ?? plain.attempts, duration: duration?.constant ?? plain.duration,

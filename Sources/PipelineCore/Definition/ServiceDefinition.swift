@@ -1,22 +1,22 @@
 import JSONPath
 
 /// A service: where it is and what holds for each request to it.
-public struct ServiceDefinition: Sendable {
-    public let name: String
+package struct ServiceDefinition: Sendable {
+    package let name: String
     /// The URL that a request's path is appended to.
-    public let url: Template
-    public let decorators: [DecoratorDefinition]
-    public let tls: TLSDefinition?
-    public let limits: LimitsDefinition?
-    public let proxy: Template?
-    public let timeout: Setting<Duration>?
+    package let url: Template
+    package let decorators: [DecoratorDefinition]
+    package let tls: TLSDefinition?
+    package let limits: LimitsDefinition?
+    package let proxy: Template?
+    package let timeout: Setting<Duration>?
     /// The addresses that it, its redirects and captured URLs may lead to.
-    public let network: Network
+    package let network: Network
     /// Whether its requests say which trace they belong to.
-    public let isTraced: Bool
+    package let isTraced: Bool
 
     /// The words for these addresses.
-    public enum Network: String, Sendable, CaseIterable { case any, `public` }
+    package enum Network: String, Sendable, CaseIterable { case any, `public` }
 
     static let urlField = Field(
         "url", .template(.service), required: true, examples: ["https://api.example.com/v1"],
@@ -98,16 +98,16 @@ public struct ServiceDefinition: Sendable {
 }
 
 /// Whom a service's connections trust, and as whom they appear.
-public struct TLSDefinition: Sendable {
+package struct TLSDefinition: Sendable {
     /// The versions of TLS that can be asked for at least.
-    public enum Version: String, Sendable, CaseIterable { case tls12 = "1.2", tls13 = "1.3" }
+    package enum Version: String, Sendable, CaseIterable { case tls12 = "1.2", tls13 = "1.3" }
 
-    public let authority: Template?
-    public let certificate: Template?
-    public let key: Template?
-    public let keyPassword: Template?
-    public let pinnedPublicKeys: [Template]
-    public let minimumVersion: Version?
+    package let authority: Template?
+    package let certificate: Template?
+    package let key: Template?
+    package let keyPassword: Template?
+    package let pinnedPublicKeys: [Template]
+    package let minimumVersion: Version?
 
     static let authorityField = Field("ca", .template(.service), "A PEM file of authorities instead of the system's.")
     static let certificateField = Field("certificate", .template(.service), "A PEM file with our own certificate.")
@@ -132,21 +132,21 @@ public struct TLSDefinition: Sendable {
 }
 
 /// What a service may be asked at a time, over all jobs of the process.
-public struct LimitsDefinition: Sendable {
-    public let connections: Setting<Int>?
-    public let requestsPerSecond: Setting<Double>?
+package struct LimitsDefinition: Sendable {
+    package let connections: Setting<Int>?
+    package let requestsPerSecond: Setting<Double>?
     /// How many jobs are submitted there and not ended, over all jobs of all processes on the journal.
-    public let computations: Setting<Int>?
+    package let computations: Setting<Int>?
     /// Bytes per second.
-    public let send: Setting<Int64>?
-    public let receive: Setting<Int64>?
+    package let send: Setting<Int64>?
+    package let receive: Setting<Int64>?
     /// When a transfer counts as stalled, and is cut so that the next try goes on; nil for what holds without it.
-    public let stall: Stall?
+    package let stall: Stall?
 
     /// Fewer bytes per second than `below` for `time`.
-    public struct Stall: Sendable {
-        public let below: Setting<Int64>
-        public let time: Setting<Duration>
+    package struct Stall: Sendable {
+        package let below: Setting<Int64>
+        package let time: Setting<Duration>
     }
 
     static let connectionsField = Field("connections", .count(1...1024, roots: .service), "Connections per origin.")

@@ -1,15 +1,15 @@
 import JSONPath
 
 /// A stage as the document names it; everything else is read by its kind when it is planned.
-public struct StageDefinition: Sendable {
+package struct StageDefinition: Sendable {
     /// The id as written, also when it is not a valid one; empty when there is none. Then it was reported.
-    public let id: String
+    package let id: String
     let idPlace: SourceLocation
     /// The kind as written; nil when there is none, which was reported.
-    public let kind: String?
+    package let kind: String?
     let kindPlace: SourceLocation
     /// The whole object, for its kind.
-    public let place: SourceLocation
+    package let place: SourceLocation
 
     static let idField = Field(
         "id", .name(.stage), required: true, examples: ["upload"], "The stage's name within the document.")

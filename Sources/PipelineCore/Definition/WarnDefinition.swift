@@ -1,12 +1,12 @@
 import JSONPath
 
 /// Something about a stage's success that a person should hear of; the job's end is the same.
-public struct WarnDefinition: Sendable {
-    public let condition: Expression
-    public let message: Template
+package struct WarnDefinition: Sendable {
+    package let condition: Expression
+    package let message: Template
 
     /// Whether it speaks of one item of a `forEach`; else it is judged once, for the whole stage.
-    public var readsItem: Bool {
+    package var readsItem: Bool {
         (condition.references + message.references).contains { $0.root == .item || $0.root == .index }
     }
 

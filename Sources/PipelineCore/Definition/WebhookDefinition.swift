@@ -1,17 +1,17 @@
 import JSONPath
 
 /// A request that carries an event (https://www.standardwebhooks.com).
-public struct WebhookDefinition: Sendable {
-    public let method: String
-    public let url: Template
-    public let query: [Named<JSONTemplate>]
-    public let headers: [Named<JSONTemplate>]
+package struct WebhookDefinition: Sendable {
+    package let method: String
+    package let url: Template
+    package let query: [Named<JSONTemplate>]
+    package let headers: [Named<JSONTemplate>]
     /// A body instead of the event, for services that want one of their own.
-    public let body: JSONTemplate?
-    public let decorators: [DecoratorDefinition]
-    public let timeout: Setting<Duration>?
+    package let body: JSONTemplate?
+    package let decorators: [DecoratorDefinition]
+    package let timeout: Setting<Duration>?
     /// The secret that signs it.
-    public let signature: Template?
+    package let signature: Template?
 
     static let methodFields = ["POST", "PUT", "PATCH", "GET"].map { method in
         Field(method, FieldType<Template>.template(.service), "\(method) of this absolute URL.")

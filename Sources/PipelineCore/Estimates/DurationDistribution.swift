@@ -2,7 +2,7 @@
 ///
 /// It is what past durations give when each is smoothed in log time (kernel density estimation; Silverman, "Density
 /// Estimation for Statistics and Data Analysis", 1986, section 2.4), together with what an author guessed.
-public struct DurationDistribution: Sendable, Hashable {
+package struct DurationDistribution: Sendable, Hashable {
     struct Part: Sendable, Hashable {
         var weight: Double
         var shape: Lognormal
@@ -17,18 +17,18 @@ public struct DurationDistribution: Sendable, Hashable {
     }
 
     /// One lognormal.
-    public init(median: Double, spread: Double) {
+    package init(median: Double, spread: Double) {
         self.init(parts: [Part(weight: 1, shape: Lognormal(median: median, spread: spread))])
     }
 
     /// The probability that it takes longer.
-    public func survival(_ seconds: Double) -> Double {
+    package func survival(_ seconds: Double) -> Double {
         parts.reduce(0) { $0 + $1.weight * $1.shape.survival(seconds) }
     }
 
     /// The seconds that are not exceeded with the probability, given that it takes longer than `elapsed` (conditioning
     /// of the survival function; Kleinbaum and Klein, "Survival Analysis", 2012, chapter 1).
-    public func quantile(_ share: Double, after elapsed: Double = 0) -> Double {
+    package func quantile(_ share: Double, after elapsed: Double = 0) -> Double {
         let alive = survival(elapsed)
         // Beyond all that was ever expected the end is as far away as the beginning is.
         guard alive > 1e-9 else { return elapsed * (1 + share) }

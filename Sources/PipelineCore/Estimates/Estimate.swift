@@ -1,24 +1,24 @@
-public import JSONPath
+package import JSONPath
 
 /// The time left of something, as a distribution, with the names of the sources that it was made from.
-public struct Estimate: Sendable, Hashable {
+package struct Estimate: Sendable, Hashable {
     /// Of the whole from its origin.
-    public let distribution: DurationDistribution
+    package let distribution: DurationDistribution
     /// Seconds that have passed since that origin.
-    public let elapsed: Double
+    package let elapsed: Double
     /// `history`, `history by size`, `author`, `remaining`, `progress`, `bytes`.
-    public let sources: [String]
+    package let sources: [String]
 
     /// What a service, or the bytes themselves, say of the end.
-    public struct Words: Sendable, Hashable {
+    package struct Words: Sendable, Hashable {
         /// Seconds left by the service's own word.
-        public var secondsLeft: Double?
+        package var secondsLeft: Double?
         /// From 0 to 1.
-        public var share: Double?
+        package var share: Double?
         /// Seconds left by bytes and their rate.
-        public var bytesLeft: Double?
+        package var bytesLeft: Double?
 
-        public init(secondsLeft: Double? = nil, share: Double? = nil, bytesLeft: Double? = nil) {
+        package init(secondsLeft: Double? = nil, share: Double? = nil, bytesLeft: Double? = nil) {
             self.secondsLeft = secondsLeft
             self.share = share
             self.bytesLeft = bytesLeft
@@ -26,7 +26,7 @@ public struct Estimate: Sendable, Hashable {
     }
 
     /// Nil when nothing at all is known.
-    public init?(_ outlook: StageOutlook, elapsed: Double, words: Words = Words()) {
+    package init?(_ outlook: StageOutlook, elapsed: Double, words: Words = Words()) {
         let past = outlook.distribution
         guard let (spoken, source) = Self.spoken(words, outlook, elapsed: elapsed) else {
             guard let past else { return nil }
@@ -57,29 +57,29 @@ public struct Estimate: Sendable, Hashable {
     private(set) var isConditioned = true
 
     /// Whether intervals like this one held so seldom lately that it is not to be shown (``StageOutlook/isContradicted``).
-    public private(set) var isContradicted = false
+    package private(set) var isContradicted = false
 
     /// The estimate as it was when its origin was new.
-    public var promised: Estimate {
+    package var promised: Estimate {
         var estimate = self
         estimate.isConditioned = false
         return estimate
     }
 
     /// The estimate as it stands some seconds later, when nothing else is known.
-    public func later(by seconds: Double) -> Estimate {
+    package func later(by seconds: Double) -> Estimate {
         var estimate = Estimate(distribution: distribution, elapsed: elapsed + seconds, sources: sources)
         estimate.isContradicted = isContradicted
         return estimate
     }
 
     /// The seconds left that are not exceeded with the probability.
-    public func quantile(_ share: Double) -> Double {
+    package func quantile(_ share: Double) -> Double {
         max(0, distribution.quantile(share, after: isConditioned ? elapsed : 0) - elapsed)
     }
 
     /// The data of `estimate.changed`: seconds left; p90 and p99 are null where the interval is contradicted.
-    public var data: JSONObject {
+    package var data: JSONObject {
         var data = JSONObject(quantiles: quantile, isContradicted: isContradicted)
         data["sources"] = .array(sources.map { .string($0) })
         return data

@@ -1,11 +1,11 @@
 /// How long one job of a stage took; or, of one that still runs, for how long it is known to have run.
-public struct PastDuration: Sendable, Hashable {
+package struct PastDuration: Sendable, Hashable {
     /// Seconds, at least a millisecond.
-    public let seconds: Double
+    package let seconds: Double
     /// Whether it has not ended: it takes longer than ``seconds``.
-    public let isRunning: Bool
+    package let isRunning: Bool
 
-    public init(_ seconds: Double, isRunning: Bool = false) {
+    package init(_ seconds: Double, isRunning: Bool = false) {
         self.seconds = max(seconds, 0.001)
         self.isRunning = isRunning
     }

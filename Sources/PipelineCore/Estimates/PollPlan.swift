@@ -2,7 +2,7 @@
 ///
 /// From the distribution of its duration, given that it has not ended: candidate times even in log time, and the sum
 /// of polls, each worth `price` seconds, and expected delay is made least backwards by dynamic programming.
-public struct PollPlan: Sendable {
+package struct PollPlan: Sendable {
     /// What is believed, with some doubt.
     private let distribution: DurationDistribution
     /// The seconds that hardly any is believed to exceed.
@@ -14,7 +14,7 @@ public struct PollPlan: Sendable {
     /// - Parameters:
     ///   - distribution: what is believed of the whole duration.
     ///   - patience: by how much fewer polls are worth more delay than usual, for example when a push is expected.
-    public init(_ distribution: DurationDistribution, patience: Double = 1) {
+    package init(_ distribution: DurationDistribution, patience: Double = 1) {
         let middle = distribution.quantile(0.5)
         let spread = Normal.logarithm(distribution.quantile(0.84) / distribution.quantile(0.16)) / 2
         // Whatever is believed may be wrong by an order of magnitude: so no estimate starves the polls.
@@ -30,7 +30,7 @@ public struct PollPlan: Sendable {
     private static let candidates = 150
 
     /// Seconds until the next poll, when the job has run for `elapsed` and has not ended.
-    public func wait(after elapsed: Double) -> Double {
+    package func wait(after elapsed: Double) -> Double {
         let price = max(0.005, median * share)
         let times = times(after: elapsed, price: price)
         let alive = times.map { distribution.survival($0) }
@@ -62,7 +62,7 @@ public struct PollPlan: Sendable {
     }
 
     /// How many polls are expected from the beginning.
-    public var expectedPolls: Double {
+    package var expectedPolls: Double {
         var elapsed = 0.0
         var polls = 0.0
         for _ in 0..<60 {

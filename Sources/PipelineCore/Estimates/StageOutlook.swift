@@ -1,39 +1,39 @@
 /// What is known of a stage's duration before it begins: its past, and its author's guess. Made once for a job from
 /// the history; a pure value that stage, engine and commands make estimates from.
-public struct StageOutlook: Sendable, Hashable {
+package struct StageOutlook: Sendable, Hashable {
     /// Past durations and those of jobs that still run, in the order in which they began, those of another size brought
     /// to this one's.
-    public let durations: [PastDuration]
+    package let durations: [PastDuration]
     /// The author's guess in seconds.
-    public let guess: Double?
+    package let guess: Double?
     /// By what the service's `remaining` was wrong: mean and standard deviation of the logarithm; nil when unknown.
-    public let remainingError: ReportError?
+    package let remainingError: ReportError?
     /// Likewise what its `progress` implied.
-    public let progressError: ReportError?
+    package let progressError: ReportError?
     /// Polls in the mean of the last jobs; nil without a history.
-    public let pastPolls: Double?
+    package let pastPolls: Double?
     /// Whether the size explains durations, so that they were brought to this one's.
-    public let isBySize: Bool
+    package let isBySize: Bool
     /// By how much the logarithm of the duration is in doubt since no past job was of this size; 0 within the sizes seen.
-    public let sizeDoubt: Double
+    package let sizeDoubt: Double
     /// Whether the last intervals that were foretold held so seldom that the next one is not to be shown.
-    public let isContradicted: Bool
+    package let isContradicted: Bool
 
     /// How wrong a service's words were in the past.
-    public struct ReportError: Sendable, Hashable {
-        public let mean: Double
-        public let spread: Double
+    package struct ReportError: Sendable, Hashable {
+        package let mean: Double
+        package let spread: Double
     }
 
     /// Nothing is known.
-    public static let unknown = StageOutlook(samples: [], size: nil, guess: nil)
+    package static let unknown = StageOutlook(samples: [], size: nil, guess: nil)
 
     /// - Parameters:
     ///   - samples: of this stage, oldest first, and of jobs that run it now (``StageSample/isRunning``).
     ///   - subject: the stage's kind and service now; samples of another are left out.
     ///   - size: the size of what it is about now, as the samples count it.
     ///   - guess: the author's guess in seconds.
-    public init(samples: [StageSample], subject: String? = nil, size: Double? = nil, guess: Double? = nil) {
+    package init(samples: [StageSample], subject: String? = nil, size: Double? = nil, guess: Double? = nil) {
         let samples = samples.filter { subject == nil || $0.subject == nil || $0.subject == subject }
         let recent = Array(samples.lazy.filter { !$0.isRunning }.suffix(Self.remembered))
         let fit = size.flatMap { SizeFit(recent, for: $0) }
@@ -84,12 +84,12 @@ public struct StageOutlook: Sendable, Hashable {
     }
 
     /// The names of the sources, as estimates show them.
-    public var sources: [String] {
+    package var sources: [String] {
         (endedCount == 0 ? [] : [isBySize ? "history by size" : "history"]) + (guess == nil ? [] : ["author"])
     }
 
     /// The distribution of the whole duration; nil when nothing is known.
-    public var distribution: DurationDistribution? {
+    package var distribution: DurationDistribution? {
         let past = PastDurations(durations).distribution?.widened(by: sizeDoubt)
         let guessed = guess.map { DurationDistribution(median: $0, spread: 0.5) }
         switch (past, guessed) {

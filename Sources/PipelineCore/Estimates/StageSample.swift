@@ -1,35 +1,35 @@
 /// How long one step took, and what had been foretold: a row of the history that estimates are made from.
-public struct StageSample: Sendable, Hashable {
-    public var pipeline: String
-    public var stage: String
+package struct StageSample: Sendable, Hashable {
+    package var pipeline: String
+    package var stage: String
     /// The stage's kind and the address of its service; a duration says nothing of another kind or service that came to
     /// stand under the stage's name. Nil in rows of versions that did not keep it.
-    public var subject: String?
+    package var subject: String?
     /// When it ended.
-    public var ended: Timestamp
+    package var ended: Timestamp
     /// Seconds from its start to its end, as it was noticed.
-    public var seconds: Double
+    package var seconds: Double
     /// Seconds after its start at which it was last known not to have ended; zero when it was never asked.
-    public var earliest: Double
+    package var earliest: Double
     /// Bytes that it moved or that its job started from; nil when there is no such number.
-    public var size: Double?
+    package var size: Double?
     /// How many polls it took.
-    public var polls: Int
+    package var polls: Int
     /// How often the engine got control back because of it.
-    public var resumes: Int
-    public var bytes: Int64
+    package var resumes: Int
+    package var bytes: Int64
     /// What was foretold at its start, in seconds; nil when nothing was.
-    public var p50: Double?
-    public var p90: Double?
+    package var p50: Double?
+    package var p90: Double?
     /// The natural logarithm of what was left over what the service had said was left; nil when it said nothing.
-    public var remainingError: Double?
+    package var remainingError: Double?
     /// Likewise of what its progress had implied.
-    public var progressError: Double?
+    package var progressError: Double?
     /// Whether it has not ended: ``seconds`` is for how long it is known to have run until ``ended``, and it takes longer.
     /// Such a sample is of a job that runs now; it is never a row of the history.
-    public var isRunning = false
+    package var isRunning = false
 
-    public init(
+    package init(
         pipeline: String, stage: String, ended: Timestamp, seconds: Double, earliest: Double = 0, size: Double? = nil,
         polls: Int = 0, resumes: Int = 0, bytes: Int64 = 0, p50: Double? = nil, p90: Double? = nil,
         remainingError: Double? = nil, progressError: Double? = nil

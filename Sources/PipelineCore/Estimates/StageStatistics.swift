@@ -1,25 +1,25 @@
-public import JSONPath
+package import JSONPath
 
 /// What the history says of one stage: what `pipeline stats` shows.
-public struct StageStatistics: Sendable, Hashable {
-    public let stage: String
-    public let count: Int
+package struct StageStatistics: Sendable, Hashable {
+    package let stage: String
+    package let count: Int
     /// Quantiles of the durations, in seconds.
-    public let p50: Double
-    public let p90: Double
+    package let p50: Double
+    package let p90: Double
     /// Per job, in the mean.
-    public let polls: Double
-    public let resumes: Double
+    package let polls: Double
+    package let resumes: Double
     /// Bytes per second, in the mean; nil for a stage that moves none.
-    public let throughput: Double?
+    package let throughput: Double?
     /// How often the durations stayed within what was foretold; nil when nothing was.
-    public let held50: Double?
-    public let held90: Double?
+    package let held50: Double?
+    package let held90: Double?
     /// How many of them something was foretold for.
-    public let foretold: Int
+    package let foretold: Int
 
     /// Nil without samples. Of one stage.
-    public init?(stage: String, samples: [StageSample]) {
+    package init?(stage: String, samples: [StageSample]) {
         guard !samples.isEmpty else { return nil }
         self.stage = stage
         count = samples.count
@@ -44,7 +44,7 @@ public struct StageStatistics: Sendable, Hashable {
     }
 
     /// The form of `stats --json`. Durations are seconds, throughput bytes per second, shares from 0 to 1.
-    public var json: JSON {
+    package var json: JSON {
         func number(_ value: Double?) -> JSON {
             value.map { .number(JSONNumber(($0 * 1000).rounded() / 1000)) } ?? .null
         }

@@ -1,8 +1,8 @@
-public import JSONPath
+package import JSONPath
 
 extension ExchangeRecord {
     /// The form in which it is kept, one object.
-    public var json: JSON {
+    package var json: JSON {
         var object: JSONObject = [
             "stage": .string(step.stage), "item": step.item.map { .number(JSONNumber($0)) } ?? .null,
             "attempt": .number(JSONNumber(attempt)), "started": .string(started.description),
@@ -14,7 +14,7 @@ extension ExchangeRecord {
     }
 
     /// Reads what ``json`` wrote; nil for anything else.
-    public init?(json: JSON) {
+    package init?(json: JSON) {
         guard let stage = json["stage"]?.string, let method = json["method"]?.string, let url = json["url"]?.string,
             let started = json["started"]?.string.flatMap({ try? Timestamp.parse($0) })
         else { return nil }

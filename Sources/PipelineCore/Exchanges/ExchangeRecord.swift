@@ -1,37 +1,37 @@
 /// One request with its answer as it was sent, kept for people: `logs --curl` and `logs --har`.
 ///
 /// Whoever makes one has redacted every text in it.
-public struct ExchangeRecord: Sendable, Hashable {
-    public typealias Field = NamedText
+package struct ExchangeRecord: Sendable, Hashable {
+    package typealias Field = NamedText
 
-    public let step: StepKey
-    public let attempt: Int
-    public let started: Timestamp
-    public let method: String
-    public let url: String
-    public let headers: [Field]
+    package let step: StepKey
+    package let attempt: Int
+    package let started: Timestamp
+    package let method: String
+    package let url: String
+    package let headers: [Field]
     /// Nil when the request had no body.
-    public let body: RecordedBody?
+    package let body: RecordedBody?
     /// Nil when no whole answer came.
-    public var answer: ServiceResponse?
+    package var answer: ServiceResponse?
     /// Why there is no answer.
-    public var failure: String?
+    package var failure: String?
     /// What the request was for, where that is not what its step is about; nil for that.
-    public var role: String?
+    package var role: String?
 
     /// The role of a poll.
-    public static let poll = "poll"
+    package static let poll = "poll"
 
     /// What came back.
-    public struct ServiceResponse: Sendable, Hashable {
-        public let status: Int
+    package struct ServiceResponse: Sendable, Hashable {
+        package let status: Int
         /// Such as `HTTP/1.1`; empty when it is not known.
-        public let version: String
-        public let headers: [Field]
-        public let body: RecordedBody
-        public let timings: Timings
+        package let version: String
+        package let headers: [Field]
+        package let body: RecordedBody
+        package let timings: Timings
 
-        public init(
+        package init(
             status: Int, version: String = "", headers: [Field], body: RecordedBody, timings: Timings
         ) {
             self.status = status
@@ -44,16 +44,16 @@ public struct ExchangeRecord: Sendable, Hashable {
 
     /// Seconds since the start, each counting all before it; zero for what did not take place
     /// (https://curl.se/libcurl/c/curl_easy_getinfo.html "TIMES").
-    public struct Timings: Sendable, Hashable {
-        public let nameLookup: Double
-        public let connect: Double
-        public let tls: Double
+    package struct Timings: Sendable, Hashable {
+        package let nameLookup: Double
+        package let connect: Double
+        package let tls: Double
         /// When the request was with the network as a whole.
-        public let sent: Double
-        public let firstByte: Double
-        public let total: Double
+        package let sent: Double
+        package let firstByte: Double
+        package let total: Double
 
-        public init(
+        package init(
             nameLookup: Double, connect: Double, tls: Double, sent: Double, firstByte: Double, total: Double
         ) {
             self.nameLookup = nameLookup
@@ -65,7 +65,7 @@ public struct ExchangeRecord: Sendable, Hashable {
         }
     }
 
-    public init(
+    package init(
         step: StepKey, attempt: Int, started: Timestamp, method: String, url: String, headers: [Field],
         body: RecordedBody?
     ) {
@@ -80,32 +80,32 @@ public struct ExchangeRecord: Sendable, Hashable {
 }
 
 /// A name with a text, such as a header field.
-public struct NamedText: Sendable, Hashable {
-    public let name: String
-    public let value: String
+package struct NamedText: Sendable, Hashable {
+    package let name: String
+    package let value: String
 
-    public init(_ name: String, _ value: String) {
+    package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 }
 
 /// A body as it is kept: the first of a text, or all of a small body that is none.
-public struct RecordedBody: Sendable, Hashable {
+package struct RecordedBody: Sendable, Hashable {
     /// The most that is kept, in bytes.
-    public static let limit = 64 << 10
+    package static let limit = 64 << 10
 
-    public let size: Int64
+    package let size: Int64
     /// The media type, as the header field said it.
-    public let type: String?
+    package let type: String?
     /// The first of the text; nil for what is none, or went from or to a file.
-    public let text: String?
+    package let text: String?
     /// All of an answer that is no text and not too long; nil for others, and where a secret stands in it.
-    public let base64: String?
+    package let base64: String?
     /// The file that was sent whole.
-    public let file: String?
+    package let file: String?
 
-    public init(size: Int64, type: String?, text: String? = nil, base64: String? = nil, file: String? = nil) {
+    package init(size: Int64, type: String?, text: String? = nil, base64: String? = nil, file: String? = nil) {
         self.size = size
         self.type = type
         self.text = text
@@ -114,11 +114,11 @@ public struct RecordedBody: Sendable, Hashable {
     }
 
     /// Whether what is kept is all of the body.
-    public var isWhole: Bool { base64 != nil || text.map { Int64($0.utf8.count) >= size } ?? (size == 0) }
+    package var isWhole: Bool { base64 != nil || text.map { Int64($0.utf8.count) >= size } ?? (size == 0) }
 }
 
 /// Where exchanges are kept; the last hundred of each stage, or more. Losing one is harmless.
-public protocol ExchangeLog: Sendable {
+package protocol ExchangeLog: Sendable {
     /// Keeps a record; returns at once.
     func append(_ record: ExchangeRecord, of job: JobID)
     /// Nothing more comes of the job for now: what is still in memory of it is written.
@@ -126,11 +126,11 @@ public protocol ExchangeLog: Sendable {
 }
 
 extension ExchangeLog {
-    public func flush(_ job: JobID) {}
+    package func flush(_ job: JobID) {}
 }
 
 /// Keeps nothing.
-public struct NoExchangeLog: ExchangeLog {
-    public init() {}
-    public func append(_ record: ExchangeRecord, of job: JobID) {}
+package struct NoExchangeLog: ExchangeLog {
+    package init() {}
+    package func append(_ record: ExchangeRecord, of job: JobID) {}
 }

@@ -9,7 +9,7 @@ public struct Expression: Sendable {
     /// The text, without the `${{ }}` around it.
     public let text: String
     /// Everything that it reads, in the order of the text; a value read twice stands here twice.
-    public let references: [Reference]
+    package let references: [Reference]
 
     let root: ExpressionNode
     let origin: TextOrigin
@@ -18,7 +18,7 @@ public struct Expression: Sendable {
     ///
     /// - Parameter origin: where the text stands in its file; errors, references and the places of `now()` and
     ///   `uuid()` are given in the file's offsets.
-    public static func parse(_ text: String, in origin: TextOrigin) throws(ExpressionError) -> Expression {
+    package static func parse(_ text: String, in origin: TextOrigin) throws(ExpressionError) -> Expression {
         do throws(ExpressionError) {
             var parser = try ExpressionParser(text)
             let root = try parser.expression()
@@ -29,12 +29,12 @@ public struct Expression: Sendable {
     }
 
     /// Reads an expression whose characters stand in the file as they are.
-    public static func parse(_ text: String, in source: SourceRange) throws(ExpressionError) -> Expression {
+    package static func parse(_ text: String, in source: SourceRange) throws(ExpressionError) -> Expression {
         try parse(text, in: TextOrigin(content: source))
     }
 
     /// Reads the text of a field that holds an expression, bare or with one `${{ }}` around the whole.
-    public static func parseField(_ text: String, in origin: TextOrigin) throws(ExpressionError) -> Expression {
+    package static func parseField(_ text: String, in origin: TextOrigin) throws(ExpressionError) -> Expression {
         let bytes = Array(text.utf8)
         let start = bytes.firstIndex { !TemplateReader.isSpace($0) } ?? 0
         let end = bytes.lastIndex { !TemplateReader.isSpace($0) }.map { $0 + 1 } ?? 0

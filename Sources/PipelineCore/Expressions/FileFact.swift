@@ -1,21 +1,21 @@
-public import JSONPath
+package import JSONPath
 
 /// A fact about a file as it is journaled: with the fingerprint of the file that it was found in, so that no two facts
 /// of a job are about two states of one file.
 ///
 /// No fact about a file is an object, so one without a fingerprint, as it was journaled before, is told apart.
-public struct FileFact: Sendable {
-    public let value: JSON
+package struct FileFact: Sendable {
+    package let value: JSON
     /// Tells one state of the file from another; nil when it is not known.
-    public let fingerprint: String?
+    package let fingerprint: String?
 
-    public init(value: JSON, fingerprint: String?) {
+    package init(value: JSON, fingerprint: String?) {
         self.value = value
         self.fingerprint = fingerprint
     }
 
     /// Reads what ``json`` wrote.
-    public init(_ json: JSON) {
+    package init(_ json: JSON) {
         guard let object = json.object, let value = object["value"], let fingerprint = object["file"]?.string else {
             self.init(value: json, fingerprint: nil)
             return
@@ -24,7 +24,7 @@ public struct FileFact: Sendable {
     }
 
     /// The form in the journal.
-    public var json: JSON {
+    package var json: JSON {
         guard let fingerprint else { return value }
         return ["value": value, "file": .string(fingerprint)]
     }

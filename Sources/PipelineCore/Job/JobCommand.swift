@@ -59,7 +59,7 @@ package enum ResumeExpectation: Sendable {
 }
 
 /// How an owner's work on a job came to its end.
-public enum JobEnd: Sendable, Hashable {
+package enum JobEnd: Sendable, Hashable {
     /// The job has ended: succeeded, failed or cancelled.
     case ended(JobPhase)
     /// It was let go unfinished.

@@ -1,4 +1,4 @@
-public import JSONPath
+package import JSONPath
 
 /// Something that reaches a job: all that ``JobState/apply(_:at:)`` decides from, besides what it has kept.
 package enum JobInput: Sendable {
@@ -135,7 +135,7 @@ package enum StopRequest: Sendable, Hashable {
 }
 
 /// Which steps that have ended begin again when a job is taken up.
-public enum RestartScope: Sendable, Hashable {
+package enum RestartScope: Sendable, Hashable {
     /// None.
     case nothing
     /// Those that failed or were cancelled, with fresh attempts.
@@ -145,7 +145,7 @@ public enum RestartScope: Sendable, Hashable {
 }
 
 /// What a person knows of a submit whose response was lost.
-public enum Resolution: Sendable {
+package enum Resolution: Sendable {
     /// It is there; the captures are what its response would have given.
     case found(JSONObject)
     /// It is not there: send it again, as a new one.

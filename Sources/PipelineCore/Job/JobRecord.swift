@@ -1,33 +1,33 @@
-public import JSONPath
+package import JSONPath
 
 /// What is fixed when a job starts: kept whole, so that a resume in another shell, after an edit of the file or on
 /// another day does the same job.
-public struct JobRecord: Sendable {
-    public let id: JobID
+package struct JobRecord: Sendable {
+    package let id: JobID
     /// The pipeline's name.
-    public let pipeline: String
+    package let pipeline: String
     /// `--key`, or the id: the same over retries and restarts.
-    public let key: String
-    public let started: Timestamp
+    package let key: String
+    package let started: Timestamp
     /// The document as it was read, with the name that messages use for it.
-    public let source: String
-    public let sourceName: String
+    package let source: String
+    package let sourceName: String
     /// SHA-256 of the document, in hex.
-    public let digest: String
+    package let digest: String
     /// The inputs' values, paths absolute; a secret input is left out.
-    public let inputs: JSONObject
+    package let inputs: JSONObject
     /// The environment variables that the document names, as they were; null for one that was not set.
-    public let environment: JSONObject
-    public let folders: JobFolders
+    package let environment: JSONObject
+    package let folders: JobFolders
     /// Whether existing files may be replaced.
-    public let overwrites: Bool
+    package let overwrites: Bool
     /// The names of the secrets that the document can do without and that were found nevertheless, in order of the
     /// alphabet: what began with one does not go on without it. Never a value.
-    public var foundSecrets: [String]
+    package var foundSecrets: [String]
     /// The item of a batch that the job is for; nil for a job of its own.
-    public var item: BatchItem?
+    package var item: BatchItem?
 
-    public init(
+    package init(
         id: JobID, pipeline: String, key: String, started: Timestamp, source: String, sourceName: String,
         digest: String, inputs: JSONObject, environment: JSONObject, folders: JobFolders, overwrites: Bool,
         foundSecrets: [String] = []
@@ -48,27 +48,27 @@ public struct JobRecord: Sendable {
 }
 
 /// Which item of which batch a job is for.
-public struct BatchItem: Sendable, Hashable {
+package struct BatchItem: Sendable, Hashable {
     /// The batch's own job.
-    public let batch: JobID
+    package let batch: JobID
     /// What expressions read as `job.item`.
-    public let key: String
+    package let key: String
 
-    public init(batch: JobID, key: String) {
+    package init(batch: JobID, key: String) {
         self.batch = batch
         self.key = key
     }
 }
 
 /// What a person asked of a job whose owner has not yet done it.
-public enum JobRequest: String, Sendable, Hashable, CaseIterable {
+package enum JobRequest: String, Sendable, Hashable, CaseIterable {
     case cancel, pause
 }
 
 extension JobRecord {
     /// Whether the job can't go on without the secret of that name: nothing in the document does without it, or the job
     /// began with it.
-    public func needsSecret(_ name: String, in plan: Plan) -> Bool {
+    package func needsSecret(_ name: String, in plan: Plan) -> Bool {
         !plan.optionalSecrets.contains(name) || foundSecrets.contains(name)
     }
 }

@@ -1,7 +1,7 @@
 extension JobSnapshot {
     /// What is asked for a discretionary step that could begin: it has waited since all that it needs ended, over
     /// restarts too.
-    public func momentQuestion(
+    package func momentQuestion(
         for key: StepKey, _ stage: PlannedStage, budget: ResumeBudget, mustBeginBy: Timestamp? = nil
     ) -> ConditionQuestion {
         let since = stage.needs.compactMap { steps[StepKey(stage: $0)]?.ended }.max() ?? record.started

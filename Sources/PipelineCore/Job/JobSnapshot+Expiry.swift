@@ -1,11 +1,11 @@
-public import JSONPath
+package import JSONPath
 
 /// What expires, from what was journaled with the steps: the same over restarts.
 extension JobSnapshot {
     /// What presses a step that has not ended, the earliest; nil when nothing does. For one that has not begun that is what
     /// it reads and what it was given; for one under way what the service keeps of it, and for a transfer, whose every
     /// request is made of what it reads, that too.
-    public func pressing(_ key: StepKey, in plan: Plan) -> StepExpiry? {
+    package func pressing(_ key: StepKey, in plan: Plan) -> StepExpiry? {
         guard let step = steps[key], !step.state.isEnded, let stage = plan.stage(key.stage) else { return nil }
         let own = step.expires.map { StepExpiry(holder: key, since: step.started ?? record.started, time: $0) }
         let readsOn = step.state == .pending || stage.stage.work == .transfer
@@ -14,16 +14,16 @@ extension JobSnapshot {
     }
 
     /// Before this the step must begin, or go on: ``pressing(_:in:)``.
-    public func mustBeginBy(_ key: StepKey, in plan: Plan) -> Timestamp? { pressing(key, in: plan)?.mustActBefore }
+    package func mustBeginBy(_ key: StepKey, in plan: Plan) -> Timestamp? { pressing(key, in: plan)?.mustActBefore }
 
     /// The earliest of these times over all steps that have not ended.
-    public func mustActBefore(in plan: Plan) -> Timestamp? {
+    package func mustActBefore(in plan: Plan) -> Timestamp? {
         guard steps.contains(where: { $0.value.expires != nil }) else { return nil }
         return steps.keys.compactMap { mustBeginBy($0, in: plan) }.min()
     }
 
     /// When the step's deadline passes; nil for none, or while an expression for it has no value.
-    public func deadline(of key: StepKey, in plan: Plan, scope: @autoclosure () -> Scope) -> Timestamp? {
+    package func deadline(of key: StepKey, in plan: Plan, scope: @autoclosure () -> Scope) -> Timestamp? {
         guard let setting = plan.stage(key.stage)?.deadline, let started = steps[key]?.started,
             let duration = setting.constant ?? (try? setting.value(in: scope()))
         else { return nil }
@@ -33,7 +33,7 @@ extension JobSnapshot {
     /// Before this what follows a resume of the step must begin: what a step reads would have expired, or the deadline
     /// of one that waits would pass, since all of the job is held back with it. A while before its deadline, so that
     /// there is time; a stage that keeps its own ends nothing before it has asked once more.
-    public func mustResumeBy(_ step: StepKey, in plan: Plan, scope: (StepKey) -> Scope) -> Timestamp? {
+    package func mustResumeBy(_ step: StepKey, in plan: Plan, scope: (StepKey) -> Scope) -> Timestamp? {
         let deadlines = steps.compactMap { key, record -> Timestamp? in
             guard record.state.name == .waiting || key == step && !record.state.isEnded,
                 let stage = plan.stage(key.stage), let started = record.started,
@@ -46,7 +46,7 @@ extension JobSnapshot {
     }
 
     /// Until when the captures of a step that has succeeded are good.
-    public func expiry(_ key: StepKey) -> StepExpiry? {
+    package func expiry(_ key: StepKey) -> StepExpiry? {
         guard let step = steps[key], step.state.name == .succeeded, let time = step.expires, let end = step.ended else {
             return nil
         }
@@ -54,7 +54,7 @@ extension JobSnapshot {
     }
 
     /// The steps whose captures a step reads: of a stage whose items its own follow, the one of the same number.
-    public func sources(of key: StepKey, _ stage: PlannedStage) -> [StepKey] {
+    package func sources(of key: StepKey, _ stage: PlannedStage) -> [StepKey] {
         stage.reads.union(stage.renews.map { [$0] } ?? []).sorted().compactMap { source in
             guard stage.forEach?.followed == source else { return StepKey(stage: source) }
             return key.item.map { StepKey(stage: source, item: $0) }
@@ -65,7 +65,7 @@ extension JobSnapshot {
 extension PlannedStage {
     /// Until when captures that were made at `end` are good: what the author said with `expires`, else the earliest link
     /// among them that says so itself. The scope's `self` is the stage's.
-    public func expiry(
+    package func expiry(
         of captures: JSONObject, endedAt end: Timestamp, in scope: Scope
     ) throws(EvaluationFailure) -> Timestamp? {
         if let expires { return try expires.time(endedAt: end, in: scope) }

@@ -1,17 +1,17 @@
 extension JobSnapshot {
     /// What its steps have cost, in the author's currency; nil when the document does not say.
-    public var cost: Double? {
+    package var cost: Double? {
         let costs = steps.values.compactMap(\.cost)
         return costs.isEmpty ? nil : costs.reduce(0, +)
     }
 
     /// Body bytes of all its steps.
-    public var moved: BytesMoved {
+    package var moved: BytesMoved {
         steps.values.reduce(BytesMoved()) { $0 + BytesMoved(sent: $1.bytesSent, received: $1.bytesReceived) }
     }
 
     /// Where the job stands; `isOwned` says whether a living process has it.
-    public func phase(isOwned: Bool) -> JobPhase {
+    package func phase(isOwned: Bool) -> JobPhase {
         if ended != nil { return outcome }
         if let batch { return isOwned ? .running : batch.outcome == .unknown ? .unknown : .suspended }
         if isOwned { return isAtWork ? .running : .waiting }
@@ -38,7 +38,7 @@ extension JobSnapshot {
     }
 
     /// How the job has ended, or would if nothing more began.
-    public var outcome: JobPhase {
+    package var outcome: JobPhase {
         if let batch { return batch.outcome ?? .cancelled }
         if steps.values.contains(where: { $0.state.name == .cancelled }) { return .cancelled }
         return failure == nil ? .succeeded : .failed
@@ -46,7 +46,7 @@ extension JobSnapshot {
 
     /// The failure that makes the job fail: the first by time of its end. An item's is its stage's matter, which fails
     /// once too many have.
-    public var failure: (step: StepKey, failure: StepFailure)? {
+    package var failure: (step: StepKey, failure: StepFailure)? {
         let failed = steps.compactMap { key, step -> (Timestamp, StepKey, StepFailure)? in
             guard key.item == nil, case .failed(let failure) = step.state, !step.toleratesFailure else { return nil }
             return (step.ended ?? .epoch, key, failure)
@@ -55,10 +55,10 @@ extension JobSnapshot {
     }
 
     /// The steps that failed in a job that may succeed nevertheless, or beside what failed it.
-    public var failedSteps: [StepKey] { steps.lazy.filter { $0.value.state.name == .failed }.map(\.key).sorted() }
+    package var failedSteps: [StepKey] { steps.lazy.filter { $0.value.state.name == .failed }.map(\.key).sorted() }
 
     /// Why the job is suspended; nil when it is owned, ended, or waits for a person to settle a submit.
-    public func suspension(isOwned: Bool) -> SuspensionCause? {
+    package func suspension(isOwned: Bool) -> SuspensionCause? {
         phase(isOwned: isOwned) == .suspended ? cause ?? .crashed : nil
     }
 }

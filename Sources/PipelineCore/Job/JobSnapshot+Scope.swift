@@ -1,9 +1,9 @@
-public import JSONPath
+package import JSONPath
 
 extension JobSnapshot {
     /// What expressions of the step may read, as far as it is known of the job; `environment` is the job's own, `nil`
     /// for a variable that was not set, `firstKey` the step's own key before it has a submit, where it is known.
-    public func scope(
+    package func scope(
         for key: StepKey, in plan: Plan, environment: [String: String?], secrets: [String: String],
         secretInputs: JSONObject, firstKey: String? = nil
     ) -> Scope {
@@ -36,7 +36,7 @@ extension JobSnapshot {
     }
 
     /// What templates outside of all stages may read, such as those of a notification.
-    public func documentScope(
+    package func documentScope(
         environment: [String: String?], secrets: [String: String] = [:], secretInputs: JSONObject = [:]
     ) -> Scope {
         var scope = Scope(
@@ -49,7 +49,7 @@ extension JobSnapshot {
     }
 
     /// The state in which expressions have read a file; nil for one that none has read.
-    public func fingerprint(ofFileAt path: String) -> String? {
+    package func fingerprint(ofFileAt path: String) -> String? {
         for (fact, value) in facts where fact.path == path {
             if let fingerprint = FileFact(value).fingerprint { return fingerprint }
         }
@@ -57,10 +57,10 @@ extension JobSnapshot {
     }
 
     /// The same from what is journaled alone.
-    public func documentScope() -> Scope { documentScope(environment: environment) }
+    package func documentScope() -> Scope { documentScope(environment: environment) }
 
     /// The environment variables that were journaled with the job.
-    public var environment: [String: String?] {
+    package var environment: [String: String?] {
         record.environment.reduce(into: [:]) { $0[$1.name] = .some($1.value.string) }
     }
 }

@@ -1,16 +1,16 @@
 /// Why one step isn't going on right now, and when it will.
-public struct BlockedStep: Sendable, Hashable {
-    public let step: StepKey
+package struct BlockedStep: Sendable, Hashable {
+    package let step: StepKey
     /// One sentence.
-    public let reason: String
+    package let reason: String
     /// When it goes on by itself; nil when something else must happen first.
-    public let until: Timestamp?
+    package let until: Timestamp?
     /// What was tried last and how it went, one sentence; nil when nothing failed.
-    public let tried: String?
+    package let tried: String?
     /// What a person can do about it; nil when nothing is needed.
-    public let advice: String?
+    package let advice: String?
     /// Whether the rules for background work hold it back.
-    public private(set) var isHeldBack = false
+    package private(set) var isHeldBack = false
 
     init(step: StepKey, reason: String, until: Timestamp?, tried: String?, advice: String?) {
         self.step = step
@@ -21,7 +21,7 @@ public struct BlockedStep: Sendable, Hashable {
     }
 
     /// The same step, held back by the rules for background work: by the resume budget, or for a good moment.
-    public func heldBack(until time: Timestamp, reason: String, advice: String) -> BlockedStep {
+    package func heldBack(until time: Timestamp, reason: String, advice: String) -> BlockedStep {
         var held = BlockedStep(
             step: step, reason: "it is held back: \(reason)", until: time, tried: tried, advice: self.advice ?? advice)
         held.isHeldBack = true
@@ -31,7 +31,7 @@ public struct BlockedStep: Sendable, Hashable {
 
 extension JobSnapshot {
     /// What holds each step that has not ended, in the order of the plan's stages; a running step is not held.
-    public func standstills(in plan: Plan, isOwned: Bool) -> [BlockedStep] {
+    package func standstills(in plan: Plan, isOwned: Bool) -> [BlockedStep] {
         plan.stages.flatMap { stage in
             steps.filter { $0.key.stage == stage.id }.sorted { $0.key < $1.key }.compactMap { key, step in
                 standstill(of: key, step, stage, isOwned: isOwned)
@@ -82,7 +82,7 @@ extension JobSnapshot {
 
 extension WaitReason.Kind {
     /// The reason as a clause.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .poll: "the remote job has not ended; it is asked again"
         case .retry: "a try failed; it is tried again"

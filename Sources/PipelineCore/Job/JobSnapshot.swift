@@ -1,32 +1,32 @@
-public import JSONPath
+package import JSONPath
 
 /// All that is known of a job: a fold of what was committed, in memory or read from the journal.
-public struct JobSnapshot: Sendable {
-    public let record: JobRecord
-    public var steps: [StepKey: StepRecord]
-    public var submits: [StepKey: SubmitRecord]
+package struct JobSnapshot: Sendable {
+    package let record: JobRecord
+    package var steps: [StepKey: StepRecord]
+    package var submits: [StepKey: SubmitRecord]
     /// What expressions found out once: `now()`, `uuid()`, sizes and digests of files.
-    public var facts: [Fact: JSON]
+    package var facts: [Fact: JSON]
     /// In the order in which they were written; ``orderedFiles`` is for people.
-    public var files: [WrittenFile]
+    package var files: [WrittenFile]
     private var filePlaces: [String: Int] = [:]
     /// The sequence number of the last journaled event.
-    public var sequence: Int
-    public var mode: JobMode
+    package var sequence: Int
+    package var mode: JobMode
     /// The pushes that came for steps, from outside of the owner: it learns of them by its inbox.
-    public var pushes: [StepKey: CallbackCount] = [:]
+    package var pushes: [StepKey: CallbackCount] = [:]
     /// What somebody is to be told of the job, or was, by id.
-    public var notifications: [String: NotificationRecord] = [:]
+    package var notifications: [String: NotificationRecord] = [:]
     /// What a person asked for and is not yet done.
-    public var request: JobRequest?
+    package var request: JobRequest?
     /// Why the last owner let it go; nil while it is owned, or when its owner vanished.
-    public var cause: SuspensionCause?
-    public var ended: Timestamp?
+    package var cause: SuspensionCause?
+    package var ended: Timestamp?
     /// What the job is a batch of; nil for a job with steps.
-    public var batch: BatchRecord?
+    package var batch: BatchRecord?
 
     /// A job that has just been made, each step pending.
-    public init(record: JobRecord, steps: [StepKey: StepRecord], mode: JobMode) {
+    package init(record: JobRecord, steps: [StepKey: StepRecord], mode: JobMode) {
         self.record = record
         self.steps = steps
         self.mode = mode
@@ -38,7 +38,7 @@ public struct JobSnapshot: Sendable {
 }
 
 /// One change of a job, as data: journals keep it, snapshots fold it, simulations drop it.
-public enum JournalChange: Sendable {
+package enum JournalChange: Sendable {
     /// The whole new row of a step; its `version` is one more than that of the row it was made from.
     case step(StepKey, StepRecord)
     /// The whole new entry of a submit.
@@ -75,7 +75,7 @@ public enum JournalChange: Sendable {
 
 extension JournalChange {
     /// Whether the job has no owner once it is committed.
-    public var endsOwnership: Bool {
+    package var endsOwnership: Bool {
         switch self {
         case .released, .ended: true
         case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .pushesVoided,
@@ -88,7 +88,7 @@ extension JournalChange {
 extension JobSnapshot {
     /// The files as they are listed: stage by stage, in the order in which these wrote their first, and those of a
     /// stage's items in the order of the items, whichever ended first.
-    public var orderedFiles: [WrittenFile] {
+    package var orderedFiles: [WrittenFile] {
         var places: [String?: Int] = [:]
         for file in files where places[file.step?.stage] == nil { places[file.step?.stage] = places.count }
         return files.enumerated()
@@ -110,13 +110,13 @@ extension JobSnapshot {
     }
 
     /// Whether a callback for the step has woken nothing yet.
-    public func hasCallback(_ key: StepKey) -> Bool { (pushes[key]?.waiting ?? 0) > 0 }
+    package func hasCallback(_ key: StepKey) -> Bool { (pushes[key]?.waiting ?? 0) > 0 }
 
     /// Whether a push came that woke nothing yet.
-    public var hasPushes: Bool { pushes.values.contains { $0.waiting > 0 } }
+    package var hasPushes: Bool { pushes.values.contains { $0.waiting > 0 } }
 
     /// The snapshot after a committed change. The same fold serves every journal and the engine's memory.
-    public mutating func apply(_ change: JournalChange) {
+    package mutating func apply(_ change: JournalChange) {
         switch change {
         case .step(let key, let step): steps[key] = step
         case .submit(let key, let submit): submits[key] = submit

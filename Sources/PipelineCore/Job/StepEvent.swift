@@ -1,7 +1,7 @@
-public import JSONPath
+package import JSONPath
 
 /// What happened to a step: the input of ``StepState/apply(_:at:)``. Random numbers are arguments.
-public enum StepEvent: Sendable, Hashable {
+package enum StepEvent: Sendable, Hashable {
     /// The job machine chose the step to begin.
     case started
     /// Bytes moved or a poll was good: failures since then are forgotten.

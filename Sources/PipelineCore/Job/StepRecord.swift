@@ -1,37 +1,37 @@
-public import JSONPath
+package import JSONPath
 
 /// One row of the journal: everything that is kept of a step.
-public struct StepRecord: Sendable, Hashable {
-    public var state: StepState
+package struct StepRecord: Sendable, Hashable {
+    package var state: StepState
     /// The stage's own checkpoint, in the stage's own form (JSON); nil before the first.
-    public var checkpoint: [UInt8]?
+    package var checkpoint: [UInt8]?
     /// The captures made so far (`self.X`); of a step that has succeeded its state holds the final ones.
-    public var captures: JSONObject
+    package var captures: JSONObject
     /// When it first started; deadlines count from here.
-    public var started: Timestamp?
+    package var started: Timestamp?
     /// When it ended.
-    public var ended: Timestamp?
+    package var ended: Timestamp?
     /// The number of the last try.
-    public var attempts: Int
+    package var attempts: Int
     /// How often it got control back after waiting.
-    public var resumes: Int
+    package var resumes: Int
     /// Body bytes handed to the network and taken from it, over all attempts.
-    public var bytesSent: Int64
-    public var bytesReceived: Int64
+    package var bytesSent: Int64
+    package var bytesReceived: Int64
     /// What it has cost, over all that it did, in the author's currency; nil when the document does not say.
-    public var cost: Double?
+    package var cost: Double?
     /// Whether the job goes on, and may succeed, when the step fails (`continueOnFailure`).
-    public var toleratesFailure: Bool
+    package var toleratesFailure: Bool
     /// The value of `item` for a step of a `forEach`.
-    public var value: JSON?
+    package var value: JSON?
     /// Until when what the step has is good: the captures of one that has succeeded, what the service keeps of one that is
     /// under way, the link that an item which has not begun was given. Nil where nothing is known to expire. What needs
     /// it must act before; see ``JobSnapshot/mustBeginBy(_:in:)``.
-    public var expires: Timestamp?
+    package var expires: Timestamp?
     /// Grows by one with each commit, so that an update names the row that it was made from.
-    public var version: Int
+    package var version: Int
 
-    public init(state: StepState = .pending, toleratesFailure: Bool = false, value: JSON? = nil) {
+    package init(state: StepState = .pending, toleratesFailure: Bool = false, value: JSON? = nil) {
         self.state = state
         checkpoint = nil
         captures = [:]

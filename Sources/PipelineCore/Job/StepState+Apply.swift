@@ -1,11 +1,11 @@
-public import JSONPath
+package import JSONPath
 
 /// An event that can't happen to a step in that state: a mistake of the engine's, never of the world's.
-public struct IllegalTransition: Error, Sendable, Hashable, CustomStringConvertible {
-    public let state: StepState.Name
-    public let event: String
+package struct IllegalTransition: Error, Sendable, Hashable, CustomStringConvertible {
+    package let state: StepState.Name
+    package let event: String
     /// The step, where it is known.
-    public var step: StepKey?
+    package var step: StepKey?
 
     package init(state: StepState.Name, event: String, step: StepKey? = nil) {
         self.state = state
@@ -13,20 +13,20 @@ public struct IllegalTransition: Error, Sendable, Hashable, CustomStringConverti
         self.step = step
     }
 
-    public var description: String {
+    package var description: String {
         "\(step.map { "stage '\($0)': " } ?? "")\(event) cannot happen to a step that is \(state.rawValue)"
     }
 }
 
 /// The state after an event, and the events of the job that tell of it.
-public struct StepTransition: Sendable, Hashable {
-    public let state: StepState
-    public let events: [Event]
+package struct StepTransition: Sendable, Hashable {
+    package let state: StepState
+    package let events: [Event]
 
     /// The kind of an event and its data.
-    public struct Event: Sendable, Hashable {
-        public let kind: JobEvent.Kind
-        public let data: JSONObject
+    package struct Event: Sendable, Hashable {
+        package let kind: JobEvent.Kind
+        package let data: JSONObject
     }
 
     init(_ state: StepState, _ events: (JobEvent.Kind, JSONObject)...) {
@@ -41,7 +41,7 @@ extension StepState {
     /// No I/O, no clock and no randomness inside: a recorded history gives the same states again. Events that come
     /// too late for a step that has ended throw; ``JobState`` drops a stage's outcome before it gets here when the step
     /// was cancelled meanwhile.
-    public func apply(_ event: StepEvent, at time: Timestamp) throws(IllegalTransition) -> StepTransition {
+    package func apply(_ event: StepEvent, at time: Timestamp) throws(IllegalTransition) -> StepTransition {
         switch (self, event) {
         case (.pending, .started): return StepTransition(.running(AttemptState()), (.stageStarted, [:]))
         case (.waiting(let attempt, _, let reason), .woken):
@@ -173,7 +173,7 @@ extension WakeCondition {
 
 extension WaitReason.Kind {
     /// Whether what follows the wait is another try rather than the same one going on.
-    public var startsNewTry: Bool {
+    package var startsNewTry: Bool {
         switch self {
         case .retry, .refused, .interrupted, .noAnswer, .secret, .renewal: true
         case .poll, .time, .callback, .settle, .closed, .full: false
@@ -194,7 +194,7 @@ extension WaitReason.Kind {
 
 extension StepEvent {
     /// The event's name for messages.
-    public var name: String {
+    package var name: String {
         switch self {
         case .started: "started"
         case .progressed: "progressed"

@@ -1,9 +1,9 @@
-public import JSONPath
+package import JSONPath
 
 /// The journal's form of a step's state: a name for the column that the schema checks, and the data of its case.
 extension StepState {
     /// The data of the case; null where it has none.
-    public var detail: JSON {
+    package var detail: JSON {
         switch self {
         case .pending, .cancelled, .skipped: .null
         case .running(let attempt): ["tries": attempt.json]
@@ -16,7 +16,7 @@ extension StepState {
     }
 
     /// Reads what ``name`` and ``detail`` say; nil when they do not fit together, as in a damaged row.
-    public init?(name: Name, detail: JSON) {
+    package init?(name: Name, detail: JSON) {
         switch name {
         case .pending: self = .pending
         case .cancelled: self = .cancelled

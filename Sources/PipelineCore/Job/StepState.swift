@@ -1,9 +1,9 @@
-public import JSONPath
+package import JSONPath
 
 /// The situation of one step: the only thing that is stored about where it stands.
 ///
 /// Each case says who moves it on, and what a crash leaves behind. ``StepState/apply(_:at:)`` is the whole law of change.
-public enum StepState: Sendable, Hashable {
+package enum StepState: Sendable, Hashable {
     /// Not begun: the job machine starts it when what it needs has ended. A crash changes nothing.
     case pending
     /// A try is under way in the owner's process. After a crash the next owner finds this case and interrupts it.
@@ -22,12 +22,12 @@ public enum StepState: Sendable, Hashable {
     case skipped
 
     /// The cases' names, as journal, events and `show --json` spell them.
-    public enum Name: String, Sendable, Hashable, CaseIterable {
+    package enum Name: String, Sendable, Hashable, CaseIterable {
         case pending, running, waiting, unknown, succeeded, failed, cancelled, skipped
     }
 
     /// The case without its data.
-    public var name: Name {
+    package var name: Name {
         switch self {
         case .pending: .pending
         case .running: .running
@@ -41,7 +41,7 @@ public enum StepState: Sendable, Hashable {
     }
 
     /// Whether nothing but a person's `retry` moves the step on.
-    public var isEnded: Bool {
+    package var isEnded: Bool {
         switch self {
         case .succeeded, .failed, .cancelled, .skipped: true
         case .pending, .running, .waiting, .unknown: false
@@ -49,7 +49,7 @@ public enum StepState: Sendable, Hashable {
     }
 
     /// The attempt of a step that has begun and not ended.
-    public var attempt: AttemptState? {
+    package var attempt: AttemptState? {
         switch self {
         case .running(let attempt), .waiting(let attempt, _, _), .unknown(let attempt, _): attempt
         case .pending, .succeeded, .failed, .cancelled, .skipped: nil

@@ -1,8 +1,8 @@
-public import JSONPath
+package import JSONPath
 
 /// What a journal keeps of batches. A batch is a job: it is made, acquired, asked to stop and let go as one; here is what it
 /// has besides. Every write names the lease of the batch's job, and `.stale` says that another process has it by now.
-public protocol BatchJournal: Sendable {
+package protocol BatchJournal: Sendable {
     /// Keeps a new batch with its job.
     func create(
         _ batch: BatchRecord, job: JobSnapshot, events: [JobEvent], owner: OwnerID
@@ -42,16 +42,16 @@ public protocol BatchJournal: Sendable {
 }
 
 /// A row that was read and checked.
-public struct NewItem: Sendable {
-    public let key: String
-    public let line: Int?
-    public let inputs: JSONObject
+package struct NewItem: Sendable {
+    package let key: String
+    package let line: Int?
+    package let inputs: JSONObject
     /// Why it can't be begun; nil for a good row.
-    public let failure: StepFailure?
+    package let failure: StepFailure?
     /// The absolute paths of the files that it writes, as far as its inputs tell. Only one item of a batch writes a file.
-    public var targets: [String] = []
+    package var targets: [String] = []
 
-    public init(key: String, line: Int?, inputs: JSONObject, failure: StepFailure? = nil) {
+    package init(key: String, line: Int?, inputs: JSONObject, failure: StepFailure? = nil) {
         self.key = key
         self.line = line
         self.inputs = inputs
@@ -60,30 +60,30 @@ public struct NewItem: Sendable {
 }
 
 /// What became of rows that were added.
-public struct AddedItems: Sendable, Hashable {
-    public var added = 0
-    public var duplicates = 0
-    public var known = 0
+package struct AddedItems: Sendable, Hashable {
+    package var added = 0
+    package var duplicates = 0
+    package var known = 0
     /// Rows whose key is known with other inputs; nothing was changed for them.
-    public var changed: [String] = []
+    package var changed: [String] = []
 
-    public init() {}
+    package init() {}
 }
 
 /// Items that failed alike.
-public struct FailureGroup: Sendable, Hashable {
-    public let stage: String?
-    public let code: String
-    public let count: Int
+package struct FailureGroup: Sendable, Hashable {
+    package let stage: String?
+    package let code: String
+    package let count: Int
     /// The first item that failed so, and its error's title.
-    public let example: String
-    public let message: String
+    package let example: String
+    package let message: String
     /// Where the row of the first stands, `FILE:LINE`; nil for items whose rows are right.
-    public var place: String?
+    package var place: String?
     /// Whether any of them was begun, so that it can be begun again.
-    public var wasBegun = true
+    package var wasBegun = true
 
-    public init(stage: String?, code: String, count: Int, example: String, message: String) {
+    package init(stage: String?, code: String, count: Int, example: String, message: String) {
         self.stage = stage
         self.code = code
         self.count = count

@@ -1,7 +1,7 @@
 /// The durable memory of all jobs: what was committed is there after a crash, whole, and nothing else is.
 ///
 /// Every call that returns has put its changes on disk. One suite of tests holds all implementations to this page.
-public protocol Journal: Sendable {
+package protocol Journal: Sendable {
     /// Keeps a new job, with a lease for its owner; the job is visible whole or not at all.
     /// Throws `.keyTaken` when another job has the same key.
     func create(_ job: JobSnapshot, events: [JobEvent], owner: OwnerID) async throws(JournalFailure) -> Lease
@@ -34,18 +34,18 @@ public protocol Journal: Sendable {
 }
 
 extension Journal {
-    public func inbox(of job: JobID) async throws(JournalFailure) -> JobInbox? {
+    package func inbox(of job: JobID) async throws(JournalFailure) -> JobInbox? {
         try await snapshot(of: job).map { JobInbox(request: $0.request, pushes: $0.pushes) }
     }
 }
 
 /// The right to write to one job. Each new owner gets a higher epoch, and only the highest one's writes are taken.
-public struct Lease: Sendable, Hashable {
-    public let job: JobID
-    public let owner: OwnerID
-    public let epoch: Int
+package struct Lease: Sendable, Hashable {
+    package let job: JobID
+    package let owner: OwnerID
+    package let epoch: Int
 
-    public init(job: JobID, owner: OwnerID, epoch: Int) {
+    package init(job: JobID, owner: OwnerID, epoch: Int) {
         self.job = job
         self.owner = owner
         self.epoch = epoch
@@ -53,32 +53,32 @@ public struct Lease: Sendable, Hashable {
 }
 
 /// A job and whether a living process owns it.
-public struct OwnedJob: Sendable {
-    public let snapshot: JobSnapshot
+package struct OwnedJob: Sendable {
+    package let snapshot: JobSnapshot
     /// The living owner; nil when nobody has the job.
-    public let owner: OwnerID?
+    package let owner: OwnerID?
 
-    public init(snapshot: JobSnapshot, owner: OwnerID?) {
+    package init(snapshot: JobSnapshot, owner: OwnerID?) {
         self.snapshot = snapshot
         self.owner = owner
     }
 }
 
 /// Which jobs to list.
-public struct JobQuery: Sendable, Hashable {
+package struct JobQuery: Sendable, Hashable {
     /// Ids that start with this text.
-    public var prefix: String?
+    package var prefix: String?
     /// Jobs of this key.
-    public var key: String?
-    public var pipeline: String?
+    package var key: String?
+    package var pipeline: String?
     /// Only jobs that have not ended.
-    public var isUnfinished: Bool
-    public var limit: Int?
+    package var isUnfinished: Bool
+    package var limit: Int?
     /// Only what a list shows: a journal may leave out checkpoints, captures and values of steps, submits, facts, inputs
     /// and environment, so that thousands of jobs cost little.
-    public var isBrief: Bool
+    package var isBrief: Bool
 
-    public init(
+    package init(
         prefix: String? = nil, key: String? = nil, pipeline: String? = nil, isUnfinished: Bool = false,
         limit: Int? = nil, isBrief: Bool = false
     ) {

@@ -1,5 +1,5 @@
 /// What the owner of a job tells those who watch it from other processes. Any of it may be lost.
-public enum JournalSignal: Sendable, Hashable {
+package enum JournalSignal: Sendable, Hashable {
     /// The journal has something new of the job.
     case changed(JobID)
     /// An event that the journal does not keep: progress, an estimate.

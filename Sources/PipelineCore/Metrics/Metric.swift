@@ -1,6 +1,6 @@
 /// The metrics that are kept in the journal, or read from it when somebody asks. The raw value is the name of the
 /// family as Prometheus has it; names and labels are a contract.
-public enum Metric: String, Sendable, Hashable, CaseIterable {
+package enum Metric: String, Sendable, Hashable, CaseIterable {
     case jobs = "pipeline_jobs"
     case jobsEnded = "pipeline_jobs_ended_total"
     case jobDuration = "pipeline_job_duration_seconds"
@@ -21,7 +21,7 @@ public enum Metric: String, Sendable, Hashable, CaseIterable {
     case nextExpiry = "pipeline_next_expiry_seconds"
 
     /// How the values of a family behave.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// A sum that never falls.
         case counter
         /// What is true at the moment of the question.
@@ -30,7 +30,7 @@ public enum Metric: String, Sendable, Hashable, CaseIterable {
         case histogram(bounds: [Double])
     }
 
-    public var kind: Kind {
+    package var kind: Kind {
         switch self {
         case .jobs, .serviceClosed, .computations, .batchItems, .nextExpiry: .gauge
         case .jobsEnded, .stageAttempts, .submits, .polls, .transferredBytes, .resumes, .cost, .journalCommits: .counter
@@ -44,7 +44,7 @@ public enum Metric: String, Sendable, Hashable, CaseIterable {
     }
 
     /// The names of its labels, in the order in which a series has their values.
-    public var labels: [String] {
+    package var labels: [String] {
         switch self {
         case .jobs: ["pipeline", "state"]
         case .jobsEnded: ["pipeline", "result"]
@@ -63,7 +63,7 @@ public enum Metric: String, Sendable, Hashable, CaseIterable {
     }
 
     /// One sentence for people.
-    public var help: String {
+    package var help: String {
         switch self {
         case .jobs: "Jobs that have not ended, by state."
         case .jobsEnded: "Jobs that ended, by result."

@@ -2,7 +2,7 @@
 ///
 /// It adds up what commits bring as `.measured`. Names beyond the first ``MetricNames/limit`` of pipelines, and of services, are
 /// kept as `other`, so that a document with a name of its own for each run can't fill a monitoring system.
-public protocol MetricsJournal: Sendable {
+package protocol MetricsJournal: Sendable {
     /// All that was ever measured.
     func measured() async throws(JournalFailure) -> Measurements
     /// What is true now of the metrics that are gauges.
@@ -11,19 +11,19 @@ public protocol MetricsJournal: Sendable {
 
 extension MetricsJournal {
     /// Nothing, of a journal that keeps none.
-    public func measured() async throws(JournalFailure) -> Measurements { Measurements() }
+    package func measured() async throws(JournalFailure) -> Measurements { Measurements() }
     /// Nothing, of a journal that can't tell.
-    public func gauges(at now: Timestamp) async throws(JournalFailure) -> [MetricGauge] { [] }
+    package func gauges(at now: Timestamp) async throws(JournalFailure) -> [MetricGauge] { [] }
 }
 
 /// One value of a gauge.
-public struct MetricGauge: Sendable, Hashable {
-    public let metric: Metric
+package struct MetricGauge: Sendable, Hashable {
+    package let metric: Metric
     /// The labels' values, in the order of ``Metric/labels``.
-    public let labels: [String]
-    public let value: Double
+    package let labels: [String]
+    package let value: Double
 
-    public init(_ metric: Metric, _ labels: [String], _ value: Double) {
+    package init(_ metric: Metric, _ labels: [String], _ value: Double) {
         self.metric = metric
         self.labels = labels
         self.value = value
@@ -31,11 +31,11 @@ public struct MetricGauge: Sendable, Hashable {
 }
 
 /// Which names of documents become labels.
-public enum MetricNames {
+package enum MetricNames {
     /// So many pipelines, services and batches have a name of their own.
-    public static let limit = 200
+    package static let limit = 200
     /// The name that all further ones share.
-    public static let other = "other"
+    package static let other = "other"
     /// The service of a stage that names none.
-    public static let none = "none"
+    package static let none = "none"
 }

@@ -1,12 +1,12 @@
-public import JSONPath
+package import JSONPath
 
 /// One row of the journal: what somebody is to be told of a job, when, and whether that was done.
 ///
 /// It is written with the event that it tells of, in one transaction, so that a crash loses none; and marked as sent
 /// with the event `notification.sent`, so that none is sent again once that is kept. A crash between the two sends it
 /// again under the same ``id``.
-public struct NotificationRecord: Sendable, Hashable {
-    public enum State: String, Sendable, Hashable, CaseIterable {
+package struct NotificationRecord: Sendable, Hashable {
+    package enum State: String, Sendable, Hashable, CaseIterable {
         /// For a time to come, which may still move.
         case planned
         /// It happened, and is to be sent.
@@ -19,26 +19,26 @@ public struct NotificationRecord: Sendable, Hashable {
     }
 
     /// The job's id, the place of the entry, and what it tells of; the same over restarts and repetitions.
-    public let id: String
+    package let id: String
     /// The place of its entry in `notify`, from 0.
-    public let entry: Int
-    public let event: NotifyDefinition.Event
-    public var state: State
+    package let entry: Int
+    package let event: NotifyDefinition.Event
+    package var state: State
     /// When it is to be sent, or tried again.
-    public var due: Timestamp
+    package var due: Timestamp
     /// When it happened, or is expected to.
-    public var time: Timestamp
+    package var time: Timestamp
     /// One line for people.
-    public var title: String
-    public var data: JSONObject
+    package var title: String
+    package var data: JSONObject
     /// How often its sink failed.
-    public var failures: Int
+    package var failures: Int
     /// When its sink failed first; nil while it has not.
-    public var failingSince: Timestamp?
+    package var failingSince: Timestamp?
     /// What its sink said last; nil while it has not failed.
-    public var problem: String?
+    package var problem: String?
 
-    public init(
+    package init(
         id: String, entry: Int, event: NotifyDefinition.Event, state: State, due: Timestamp, time: Timestamp,
         title: String, data: JSONObject = [:], failures: Int = 0, failingSince: Timestamp? = nil,
         problem: String? = nil
@@ -57,19 +57,19 @@ public struct NotificationRecord: Sendable, Hashable {
     }
 
     /// Whether it is still to be sent.
-    public var isOpen: Bool { state == .planned || state == .due }
+    package var isOpen: Bool { state == .planned || state == .due }
 
     /// The longest time between two attempts.
     package static let longestDelay = Duration.seconds(900)
 
     /// Whether its time has come. No try waits longer than ``longestDelay``: when one seems to, the clock
     /// was set back.
-    public func isReady(at now: Timestamp) -> Bool {
+    package func isReady(at now: Timestamp) -> Bool {
         isOpen && (due <= now || state == .due && due - now > Self.longestDelay)
     }
 
     /// What a sink gets of it.
-    public func notification(of job: JobID, pipeline: String) -> JobNotification {
+    package func notification(of job: JobID, pipeline: String) -> JobNotification {
         JobNotification(id: id, event: event, job: job, pipeline: pipeline, time: time, title: title, data: data)
     }
 }

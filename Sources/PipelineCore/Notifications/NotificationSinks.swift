@@ -1,7 +1,7 @@
-public import JSONPath
+package import JSONPath
 
 /// Makes sinks of what documents say: real ones in programs, scripted ones in tests.
-public protocol NotificationSinks: Sendable {
+package protocol NotificationSinks: Sendable {
     /// The sink of an entry, its values put in; `source` is the document that it stands in. Called just before each
     /// sending, never on the engine.
     func sink(
@@ -11,7 +11,7 @@ public protocol NotificationSinks: Sendable {
 
 extension NotificationSinkDefinition {
     /// The key by which an entry names its sink, as events show it.
-    public var name: String {
+    package var name: String {
         switch self {
         case .desktop: "desktop"
         case .terminal: "terminal"

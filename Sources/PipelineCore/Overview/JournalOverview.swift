@@ -2,7 +2,7 @@
 ///
 /// Nothing here is needed to run a job. A journal that implements none of it is still shown, by the defaults below, which
 /// read all jobs.
-public protocol JournalOverview: Sendable {
+package protocol JournalOverview: Sendable {
     /// The jobs that the query selects, newest first, as a list shows them.
     func page(_ query: JobPageQuery) async throws(JournalFailure) -> [OwnedJob]
     /// How many jobs the query selects in each phase; its own phase, place and limit do not count.
@@ -24,21 +24,21 @@ public protocol JournalOverview: Sendable {
 }
 
 /// Which jobs a page shows.
-public struct JobPageQuery: Sendable, Hashable {
-    public var phase: JobPhase?
-    public var pipeline: String?
+package struct JobPageQuery: Sendable, Hashable {
+    package var phase: JobPhase?
+    package var pipeline: String?
     /// The jobs of the items of this batch.
-    public var batch: JobID?
+    package var batch: JobID?
     /// A text that the key, the item, the pipeline's name, or the error of a failed job holds, or that the id begins with;
     /// upper and lower case of ASCII letters are alike.
-    public var text: String?
+    package var text: String?
     /// Only jobs that started then or later.
-    public var since: Timestamp?
+    package var since: Timestamp?
     /// Only jobs that are older than this one: where the page before ended.
-    public var before: JobID?
-    public var limit: Int
+    package var before: JobID?
+    package var limit: Int
 
-    public init(
+    package init(
         phase: JobPhase? = nil, pipeline: String? = nil, batch: JobID? = nil, text: String? = nil,
         since: Timestamp? = nil, before: JobID? = nil, limit: Int = 50
     ) {
@@ -52,7 +52,7 @@ public struct JobPageQuery: Sendable, Hashable {
     }
 
     /// True if nothing is asked for but a place: then a batch is one row, and its items' jobs are left out.
-    public var isUnfiltered: Bool {
+    package var isUnfiltered: Bool {
         phase == nil && pipeline == nil && batch == nil && text == nil && since == nil
     }
 
@@ -71,23 +71,23 @@ public struct JobPageQuery: Sendable, Hashable {
 }
 
 /// That a job changed.
-public struct JobChange: Sendable, Hashable {
-    public let number: Int64
-    public let job: JobID
+package struct JobChange: Sendable, Hashable {
+    package let number: Int64
+    package let job: JobID
 
-    public init(number: Int64, job: JobID) {
+    package init(number: Int64, job: JobID) {
         self.number = number
         self.job = job
     }
 }
 
 /// A process that owns jobs, as people see it.
-public struct OwnerSummary: Sendable, Hashable {
-    public let owner: OwnerID
-    public let isAlive: Bool
-    public let jobs: Int
+package struct OwnerSummary: Sendable, Hashable {
+    package let owner: OwnerID
+    package let isAlive: Bool
+    package let jobs: Int
 
-    public init(owner: OwnerID, isAlive: Bool, jobs: Int) {
+    package init(owner: OwnerID, isAlive: Bool, jobs: Int) {
         self.owner = owner
         self.isAlive = isAlive
         self.jobs = jobs
@@ -95,29 +95,29 @@ public struct OwnerSummary: Sendable, Hashable {
 }
 
 /// A job that has ended, in short.
-public struct JobRun: Sendable, Hashable {
-    public let job: JobID
-    public let started: Timestamp
-    public let ended: Timestamp
-    public let outcome: JobPhase
+package struct JobRun: Sendable, Hashable {
+    package let job: JobID
+    package let started: Timestamp
+    package let ended: Timestamp
+    package let outcome: JobPhase
 
-    public init(job: JobID, started: Timestamp, ended: Timestamp, outcome: JobPhase) {
+    package init(job: JobID, started: Timestamp, ended: Timestamp, outcome: JobPhase) {
         self.job = job
         self.started = started
         self.ended = ended
         self.outcome = outcome
     }
 
-    public var seconds: Double { max(0, (ended - started).seconds) }
+    package var seconds: Double { max(0, (ended - started).seconds) }
 }
 
 /// A number that belongs to a stage of a pipeline.
-public struct StageCount: Sendable, Hashable {
-    public let pipeline: String
-    public let stage: String
-    public let count: Int
+package struct StageCount: Sendable, Hashable {
+    package let pipeline: String
+    package let stage: String
+    package let count: Int
 
-    public init(pipeline: String, stage: String, count: Int) {
+    package init(pipeline: String, stage: String, count: Int) {
         self.pipeline = pipeline
         self.stage = stage
         self.count = count
@@ -125,12 +125,12 @@ public struct StageCount: Sendable, Hashable {
 }
 
 /// How many items ended in one slot of time, from 0.
-public struct ItemEnds: Sendable, Hashable {
-    public let slot: Int
-    public let state: ItemRecord.State
-    public let count: Int
+package struct ItemEnds: Sendable, Hashable {
+    package let slot: Int
+    package let state: ItemRecord.State
+    package let count: Int
 
-    public init(slot: Int, state: ItemRecord.State, count: Int) {
+    package init(slot: Int, state: ItemRecord.State, count: Int) {
         self.slot = slot
         self.state = state
         self.count = count
@@ -138,13 +138,13 @@ public struct ItemEnds: Sendable, Hashable {
 }
 
 extension JournalOverview where Self: Journal & BatchJournal {
-    public func page(_ query: JobPageQuery) async throws(JournalFailure) -> [OwnedJob] {
+    package func page(_ query: JobPageQuery) async throws(JournalFailure) -> [OwnedJob] {
         let all = try await jobs(JobQuery(pipeline: query.pipeline, isBrief: true))
         let rest = all.drop { job in query.before.map { job.snapshot.record.id >= $0 } ?? false }
         return Array(rest.lazy.filter(query.selects).prefix(query.limit))
     }
 
-    public func counts(_ query: JobPageQuery) async throws(JournalFailure) -> [JobPhase: Int] {
+    package func counts(_ query: JobPageQuery) async throws(JournalFailure) -> [JobPhase: Int] {
         var open = query
         open.phase = nil
         return try await jobs(JobQuery(pipeline: query.pipeline, isBrief: true)).filter(open.selects).reduce(into: [:])
@@ -154,11 +154,11 @@ extension JournalOverview where Self: Journal & BatchJournal {
     }
 
     /// As good as it gets without a number that is kept: the sum of all jobs' events.
-    public func lastChange() async throws(JournalFailure) -> Int64 {
+    package func lastChange() async throws(JournalFailure) -> Int64 {
         try await jobs(JobQuery(limit: 200)).reduce(0) { $0 + Int64($1.snapshot.sequence) }
     }
 
-    public func changes(after change: Int64, limit: Int) async throws(JournalFailure) -> [JobChange] {
+    package func changes(after change: Int64, limit: Int) async throws(JournalFailure) -> [JobChange] {
         let last = try await lastChange()
         guard last > change else { return [] }
         return try await jobs(JobQuery(limit: limit, isBrief: true)).map {
@@ -166,14 +166,14 @@ extension JournalOverview where Self: Journal & BatchJournal {
         }
     }
 
-    public func owners() async throws(JournalFailure) -> [OwnerSummary] {
+    package func owners() async throws(JournalFailure) -> [OwnerSummary] {
         let living = try await jobs(JobQuery(isUnfinished: true, isBrief: true)).compactMap(\.owner)
         return Dictionary(grouping: living) { $0 }.map {
             OwnerSummary(owner: $0.key, isAlive: true, jobs: $0.value.count)
         }
     }
 
-    public func runs(of pipeline: String, limit: Int) async throws(JournalFailure) -> [JobRun] {
+    package func runs(of pipeline: String, limit: Int) async throws(JournalFailure) -> [JobRun] {
         try await jobs(JobQuery(pipeline: pipeline, isBrief: true)).lazy.compactMap { job in
             job.snapshot.ended.map { ended in
                 JobRun(
@@ -183,7 +183,7 @@ extension JournalOverview where Self: Journal & BatchJournal {
         }.prefix(limit).reversed()
     }
 
-    public func computations() async throws(JournalFailure) -> [StageCount] {
+    package func computations() async throws(JournalFailure) -> [StageCount] {
         var counts: [[String]: Int] = [:]
         for job in try await jobs(JobQuery(isUnfinished: true)) {
             for (key, submit) in job.snapshot.submits where submit.phase != .intent && submit.phase != .refused {
@@ -194,7 +194,7 @@ extension JournalOverview where Self: Journal & BatchJournal {
         return counts.map { StageCount(pipeline: $0.key[0], stage: $0.key[1], count: $0.value) }
     }
 
-    public func itemEnds(
+    package func itemEnds(
         of batch: JobID, since: Timestamp, slot: Duration
     ) async throws(JournalFailure) -> [ItemEnds] {
         var counts: [Int: [ItemRecord.State: Int]] = [:]
@@ -207,7 +207,7 @@ extension JournalOverview where Self: Journal & BatchJournal {
         }.sorted { ($0.slot, $0.state.rawValue) < ($1.slot, $1.state.rawValue) }
     }
 
-    public func slowestItems(of batch: JobID, limit: Int) async throws(JournalFailure) -> [ItemRecord] {
+    package func slowestItems(of batch: JobID, limit: Int) async throws(JournalFailure) -> [ItemRecord] {
         let ended = try await items(of: batch, in: [.succeeded, .failed], after: 0, limit: .max)
         return Array(ended.sorted { $0.seconds ?? 0 > $1.seconds ?? 0 }.prefix(limit))
     }

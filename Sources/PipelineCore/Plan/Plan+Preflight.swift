@@ -15,14 +15,14 @@ extension JobStart {
 
 extension Plan {
     /// The files that a job writes for sure, as far as they are known when it starts, but for those of items.
-    public func targets(at start: JobStart) -> [String] {
+    package func targets(at start: JobStart) -> [String] {
         certainStages.filter { $0.forEach == nil }.compactMap { $0.stage.target(start) }
     }
 
     /// What makes a job fail for sure, as far as it is known when it starts; nil for nothing.
     ///
     /// Only stages that will run are asked, and whose failure ends the job.
-    public func preflight(at start: JobStart) async -> StepFailure? {
+    package func preflight(at start: JobStart) async -> StepFailure? {
         if let mistake = mistake(at: start) { return mistake }
         var start = start
         for stage in certainStages where stage.continuesOnFailure.constant == false {
@@ -73,7 +73,7 @@ extension Plan {
     }
 
     /// The first duration, size, number or boolean that an expression gives and that is wrong, as far as it is known.
-    public func mistake(at start: JobStart) -> StepFailure? {
+    package func mistake(at start: JobStart) -> StepFailure? {
         if let failure = start.preflight(to: checks, in: definition.source) { return failure }
         for stage in certainStages + finally.filter({ $0.condition == nil }) {
             if let failure = start.preflight(to: stage.checks, in: definition.source) { return failure }

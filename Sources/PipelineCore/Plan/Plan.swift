@@ -1,20 +1,20 @@
 import JSONPath
 
 /// A checked pipeline: every reference is known to lead somewhere, and each stage is made.
-public struct Plan: Sendable {
-    @Indirect public private(set) var definition: PipelineDefinition
+package struct Plan: Sendable {
+    @Indirect package private(set) var definition: PipelineDefinition
     /// The stages in an order in which each comes after all that it needs.
-    public let stages: [PlannedStage]
+    package let stages: [PlannedStage]
     /// The stages that run, one after the other, when the job has ended.
-    public let finally: [PlannedStage]
+    package let finally: [PlannedStage]
     /// Every secret that the document names, in order of the alphabet.
-    public let secrets: [String]
+    package let secrets: [String]
     /// Those of them that may be missing: each reference does without, such as `secrets.TOKEN ?? 'demo'`.
-    public let optionalSecrets: Set<String>
+    package let optionalSecrets: Set<String>
     /// Every environment variable that it names.
-    public let environment: [String]
+    package let environment: [String]
     /// What is most likely a mistake of the document, though it can be run.
-    public let warnings: DiagnosticReport
+    package let warnings: DiagnosticReport
     /// Values of the document itself that expressions give, to be checked once they are known.
     let checks: [SettingCheck]
     private let positions: [String: Int]
@@ -37,7 +37,7 @@ public struct Plan: Sendable {
     }
 
     /// The stage and all stages that need it, directly or through others.
-    public func dependents(of id: String) -> Set<String> {
+    package func dependents(of id: String) -> Set<String> {
         // In the plan's order a stage comes after all that it needs.
         stages.reduce(into: [id]) { found, stage in
             if stage.needs.contains(where: found.contains) { found.insert(stage.id) }
@@ -45,7 +45,7 @@ public struct Plan: Sendable {
     }
 
     /// Whether the items of a stage with `forEach` are made from inputs and the document alone: from no answer.
-    public func hasOwnItems(_ id: String) -> Bool {
+    package func hasOwnItems(_ id: String) -> Bool {
         switch stage(id)?.forEach {
         case .elements(let expression):
             expression.references.allSatisfy { reference in
@@ -60,7 +60,7 @@ public struct Plan: Sendable {
     }
 
     /// The stage of that id.
-    public func stage(_ id: String) -> PlannedStage? {
+    package func stage(_ id: String) -> PlannedStage? {
         positions[id].map { $0 < stages.count ? stages[$0] : finally[$0 - stages.count] }
     }
 }

@@ -1,6 +1,6 @@
 extension PlannedStage {
     /// Whether something that is judged at its end reads the response that ends it.
-    public var readsResponse: Bool {
+    package var readsResponse: Bool {
         cost?.references.contains { if case .response = $0.root { true } else { false } } ?? false
     }
 }

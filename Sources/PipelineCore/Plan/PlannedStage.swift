@@ -3,55 +3,55 @@ import JSONPath
 /// A stage with everything that the job machine decides from.
 ///
 /// A class: each step asks for its stage many times, and a copy would retain all that it holds.
-public final class PlannedStage: Sendable {
-    public let id: String
-    public let kind: String
+package final class PlannedStage: Sendable {
+    package let id: String
+    package let kind: String
     /// The name of the service that its requests go to; nil when it names none.
-    public let service: String?
-    public let stage: AnyStage
+    package let service: String?
+    package let stage: AnyStage
     /// The stages that must have ended before it: those it names, those it reads from, else the one before it.
-    public let needs: [String]
+    package let needs: [String]
     /// Of them those whose being skipped skips this one: it reads their captures and can't do without.
-    public let reads: Set<String>
+    package let reads: Set<String>
     /// The captures that it can't do without, by stage; nil for a name that is computed.
     let readCaptures: [String: Set<String?>]
-    public let condition: Expression?
+    package let condition: Expression?
     /// What it is repeated over; nil for a stage that runs once.
-    public let forEach: ForEachDefinition?
+    package let forEach: ForEachDefinition?
     /// How many of its items run at a time; 4 when nothing is said.
-    public let concurrency: Setting<Int>?
+    package let concurrency: Setting<Int>?
     /// How many of its items may fail; none when nothing is said.
-    public let tolerance: Setting<FailureTolerance>?
+    package let tolerance: Setting<FailureTolerance>?
     /// Whether no more of its items start once one has failed.
-    public let stopsOnFailure: Setting<Bool>
-    public let warnings: [WarnDefinition]
+    package let stopsOnFailure: Setting<Bool>
+    package let warnings: [WarnDefinition]
     /// What its success has cost, in the author's currency; nil when nobody says.
-    public let cost: Expression?
+    package let cost: Expression?
     /// Whether it runs when the job has ended: it may read every capture, and its failure changes nothing.
-    public let isFinal: Bool
-    public let continuesOnFailure: Setting<Bool>
+    package let isFinal: Bool
+    package let continuesOnFailure: Setting<Bool>
     /// Its own `retry` over the document's.
-    public let retries: RetryDefinition
-    public let deadline: Setting<Duration>?
-    public let keepsOwnDeadline: Bool
-    public let estimate: Setting<Duration>?
+    package let retries: RetryDefinition
+    package let deadline: Setting<Duration>?
+    package let keepsOwnDeadline: Bool
+    package let estimate: Setting<Duration>?
     /// Until when its captures are good.
-    public let expires: ExpiryDefinition?
+    package let expires: ExpiryDefinition?
     /// The stage that is run again for fresh captures; one of `needs`.
-    public let renews: String?
+    package let renews: String?
     /// Whether running it again for fresh captures asks after what it began, instead of beginning it again.
-    public let keepsSubmit: Bool
+    package let keepsSubmit: Bool
     /// Whether it also waits for a good moment when no person waits.
-    public let discretionary: Setting<Bool>
+    package let discretionary: Setting<Bool>
     /// The tokens that its requests fetch, each by the text of its configuration: a service answers with one before
     /// it answers with anything else.
-    public let tokens: [String]
+    package let tokens: [String]
     /// The captures of it that some expression of the document reads; nil for a name that is computed.
-    public let namesRead: Set<String?>
+    package let namesRead: Set<String?>
     /// The URL of the service that it names; nil when it names none.
     let serviceURL: Template?
     /// The captures that it makes.
-    public let captures: [CaptureDeclaration]
+    package let captures: [CaptureDeclaration]
     /// Values of it that expressions give, to be checked once they are known.
     let checks: [SettingCheck]
     let source: SourceText
@@ -96,7 +96,7 @@ public final class PlannedStage: Sendable {
     }
 
     /// Whether it reads that capture of a stage, as far as its text tells.
-    public func reads(_ capture: String, of source: String) -> Bool {
+    package func reads(_ capture: String, of source: String) -> Bool {
         readCaptures[source].map { $0.contains(capture) || $0.contains(nil) } ?? false
     }
 
@@ -116,20 +116,20 @@ public final class PlannedStage: Sendable {
     }
 
     /// When a failed try is repeated, as far as that is known without values of expressions.
-    public var retry: RetryPolicy { retries.constants }
+    package var retry: RetryPolicy { retries.constants }
 
     /// Whether it also waits for a good moment when no person waits; an expression that has no value yet says no.
-    public func isDiscretionary(in scope: @autoclosure () -> Scope) -> Bool {
+    package func isDiscretionary(in scope: @autoclosure () -> Scope) -> Bool {
         discretionary.constant ?? (try? discretionary.value(in: scope())) ?? false
     }
 
     /// Whether `when` speaks of one item of a `forEach`; else it is judged once, for the whole stage.
-    public var conditionReadsItem: Bool {
+    package var conditionReadsItem: Bool {
         forEach != nil && condition?.references.contains { $0.root == .item || $0.root == .index } == true
     }
 
     /// Where it stands in the document: `FILE:LINE:COLUMN`. Found when it is asked for, which is rare.
-    public var place: String {
+    package var place: String {
         let position = source.position(at: offset)
         return "\(source.name):\(position.line):\(position.column)"
     }

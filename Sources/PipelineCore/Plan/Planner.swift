@@ -1,13 +1,13 @@
-public import JSONPath
+package import JSONPath
 
 /// Makes a plan of a document: reads it, lets each kind read its configuration, and checks every reference.
-public struct Planner {
+package struct Planner {
     private let catalogue: Catalogue
 
-    public init(catalogue: Catalogue) { self.catalogue = catalogue }
+    package init(catalogue: Catalogue) { self.catalogue = catalogue }
 
     /// The plan; throws all mistakes of the document at once, those of its syntax among them.
-    public func plan(_ source: SourceText) throws(DefinitionError) -> Plan {
+    package func plan(_ source: SourceText) throws(DefinitionError) -> Plan {
         let findings = DiagnosticCollector(source: source, sinks: catalogue.sinks)
         let definition = PipelineDefinition.read(source, findings: findings)
         guard let definition else { throw DefinitionError(source: source, diagnostics: findings.diagnostics) }

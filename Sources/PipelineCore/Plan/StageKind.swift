@@ -7,21 +7,33 @@ public struct StageKind: Sendable {
     /// One sentence for the reference and the schema.
     public let summary: String
     /// The keys of its own, beside those that all stages have.
-    public let fields: [any AnyField]
+    package let fields: [any AnyField]
     /// What the stage's object must match beyond its fields, such as a `oneOf` of keys; for the JSON Schema only.
-    public let constraints: @Sendable () -> JSON?
+    package let constraints: @Sendable () -> JSON?
     /// The deadline of a stage that has none of its own.
-    public let defaultDeadline: Duration?
+    package let defaultDeadline: Duration?
     /// Whether the stage itself ends by its deadline, for example because it asks once more before.
-    public let keepsOwnDeadline: Bool
+    package let keepsOwnDeadline: Bool
     /// Whether a stage that is run again for fresh captures goes on from its checkpoint and its submit, such as one that
     /// asks again for the result of its remote job.
-    public let keepsSubmit: Bool
+    package let keepsSubmit: Bool
     /// Whether the stage may have keys beyond its fields, which it checks itself.
-    public let allowsOtherKeys: Bool
+    package let allowsOtherKeys: Bool
     /// Reads the configuration and makes the stage; nil after having reported mistakes.
-    public let make: @Sendable (StageReading) -> AnyStage?
+    package let make: @Sendable (StageReading) -> AnyStage?
 
+    /// A kind of stage under the name that documents write.
+    ///
+    /// - Parameters:
+    ///   - fields: all keys that it reads, besides those of every stage.
+    ///   - defaultDeadline: how long a step may take where the document has no `deadline`; nil for one without limit.
+    ///   - keepsOwnDeadline: true for a stage that ends by its deadline itself.
+    ///   - keepsSubmit: true for a stage that goes on from its checkpoint and its submit when it runs again for fresh
+    ///     captures.
+    ///   - allowsOtherKeys: true for a stage that may have keys beyond its fields, which it checks itself.
+    ///   - constraints: more of the JSON Schema than a table of fields can say.
+    ///   - make: makes the stage of a document, once, when it is planned. It reports each mistake where it stands, and
+    ///     returns nil if there was one. It does no input or output.
     public init(
         name: String, summary: String, fields: [any AnyField], defaultDeadline: Duration? = nil,
         keepsOwnDeadline: Bool = false, keepsSubmit: Bool = false, allowsOtherKeys: Bool = false,
@@ -44,12 +56,13 @@ public struct StageKind: Sendable {
 public struct StageReading {
     /// The stage's object; its common keys are known to it too.
     public let reader: ObjectReader
+    /// The stage's `id` in the document.
     public let id: String
     /// The service that the stage names; nil when it names none.
-    public let service: ServiceDefinition?
+    package let service: ServiceDefinition?
     /// Decorators from outside the request, from the inside out: the stage's, its service's, the pipeline's.
-    public let decorators: [[DecoratorDefinition]]
-    public let retry: RetryPolicy
+    package let decorators: [[DecoratorDefinition]]
+    package let retry: RetryPolicy
 
     /// The mistakes and declarations of the whole document.
     public var findings: DiagnosticCollector { reader.findings }
@@ -70,16 +83,16 @@ public struct StageReading {
 }
 
 /// All kinds of stage that a program knows. Built-in kinds are registered like any other.
-public struct Catalogue: Sendable {
-    public private(set) var kinds: [String: StageKind]
+package struct Catalogue: Sendable {
+    package private(set) var kinds: [String: StageKind]
     /// Sinks of notifications beyond those of the format, in order of the alphabet.
-    public private(set) var sinks: [NotificationSinkKind] = []
+    package private(set) var sinks: [NotificationSinkKind] = []
     let decoratorSchema: @Sendable () -> JSON
     /// Reports the mistakes of `with` lists that no stage reads.
-    public let checkDecorators: @Sendable ([DecoratorDefinition], DiagnosticCollector) -> Void
+    package let checkDecorators: @Sendable ([DecoratorDefinition], DiagnosticCollector) -> Void
 
     /// - Parameter decoratorSchema: the JSON Schema (2020-12) of one entry of a `with` list; evaluated when asked for.
-    public init(
+    package init(
         kinds: [StageKind], decoratorSchema: @autoclosure @escaping @Sendable () -> JSON = DecoratorDefinition.schema,
         checkDecorators: @escaping @Sendable ([DecoratorDefinition], DiagnosticCollector) -> Void
     ) {
@@ -90,10 +103,10 @@ public struct Catalogue: Sendable {
     }
 
     /// Adds a kind; one of the same name is replaced.
-    public mutating func register(_ kind: StageKind) { kinds[kind.name] = kind }
+    package mutating func register(_ kind: StageKind) { kinds[kind.name] = kind }
 
     /// Adds a sink; one of the same name is replaced.
-    public mutating func register(_ sink: NotificationSinkKind) {
+    package mutating func register(_ sink: NotificationSinkKind) {
         sinks = (sinks.filter { $0.name != sink.name } + [sink]).sorted { $0.name < $1.name }
     }
 }

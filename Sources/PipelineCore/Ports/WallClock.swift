@@ -1,7 +1,7 @@
-public import JSONPath
+package import JSONPath
 
 /// The time of day, the time that passes, and waiting. Virtual in tests.
-public protocol WallClock: Sendable {
+package protocol WallClock: Sendable {
     /// The time of day now: it jumps when somebody sets the clock.
     var now: Timestamp { get }
     /// The time that has passed since some moment before this process began, also while the machine slept. No setting of
@@ -14,7 +14,7 @@ public protocol WallClock: Sendable {
 
 extension WallClock {
     /// Both times at one moment. A thread that was held up between the two reads them again.
-    public var reading: ClockReading {
+    package var reading: ClockReading {
         for _ in 0..<3 {
             let before = elapsed
             let reading = ClockReading(time: now, elapsed: before)
@@ -25,48 +25,48 @@ extension WallClock {
 }
 
 /// What a clock shows at one moment: the time of day, and the time that has passed.
-public struct ClockReading: Sendable, Hashable {
-    public let time: Timestamp
-    public let elapsed: Duration
+package struct ClockReading: Sendable, Hashable {
+    package let time: Timestamp
+    package let elapsed: Duration
 
-    public init(time: Timestamp, elapsed: Duration) {
+    package init(time: Timestamp, elapsed: Duration) {
         self.time = time
         self.elapsed = elapsed
     }
 
     /// By how much the clock was set since an earlier reading, negative when it was set back; nil for less than a second,
     /// which time servers correct all the time.
-    public func shift(since earlier: ClockReading) -> Duration? {
+    package func shift(since earlier: ClockReading) -> Duration? {
         let shift = (time - earlier.time) - (elapsed - earlier.elapsed)
         return shift >= .seconds(1) || shift <= .seconds(-1) ? shift : nil
     }
 
     /// How long a wait that began at this reading still lasts: until the time has come, or as long has passed as was left
     /// then.
-    public func left(until end: Timestamp, at reading: ClockReading) -> Duration {
+    package func left(until end: Timestamp, at reading: ClockReading) -> Duration {
         min(end - reading.time, (end - time) - (reading.elapsed - elapsed))
     }
 }
 
 /// A source of random numbers: seeded in tests.
-public protocol Randomness: Sendable {
+package protocol Randomness: Sendable {
     /// 64 uniform bits.
     func bits() -> UInt64
 }
 
 extension Randomness {
     /// Uniform in 0..<1.
-    public func unit() -> Double { Double(bits() >> 11) * 0x1p-53 }
+    package func unit() -> Double { Double(bits() >> 11) * 0x1p-53 }
 }
 
 /// Where secrets come from.
-public protocol SecretSource: Sendable {
+package protocol SecretSource: Sendable {
     /// The value of a secret; nil when no source has it.
     func secret(_ name: String) async -> String?
 }
 
 /// What expressions ask of files, and digests that need a key.
-public protocol FileFacts: Sendable {
+package protocol FileFacts: Sendable {
     /// The value of a fact about a file, as ``Fact`` says; throws one sentence and a hint.
     func value(of fact: Fact) async throws(StepFailure) -> JSON
     /// What tells one state of the file from another without reading it; nil when that can't be told.
@@ -74,10 +74,10 @@ public protocol FileFacts: Sendable {
 }
 
 extension FileFacts {
-    public func fingerprint(ofFileAt path: String) -> String? { nil }
+    package func fingerprint(ofFileAt path: String) -> String? { nil }
 }
 
 /// Where named points of the program report that they were passed; a crash test's dies there.
-public protocol CrashProbe: Sendable {
+package protocol CrashProbe: Sendable {
     func pass(_ point: CrashPoint)
 }

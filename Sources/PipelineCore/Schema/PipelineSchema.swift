@@ -1,17 +1,17 @@
-public import JSONPath
+package import JSONPath
 
 /// The JSON Schema (2020-12) of pipeline documents, for editors and other programs.
 ///
 /// It is made from the tables of fields that the reader itself uses, with the kinds and decorators of a catalogue. It
 /// says what a document may look like; that references lead somewhere, expressions parse and values agree with each
 /// other only the planner can tell. A document that it accepts can have mistakes; one that it refuses has.
-public struct PipelineSchema: Sendable {
+package struct PipelineSchema: Sendable {
     private let catalogue: Catalogue
 
-    public init(catalogue: Catalogue) { self.catalogue = catalogue }
+    package init(catalogue: Catalogue) { self.catalogue = catalogue }
 
     /// The whole schema; the same catalogue always gives the same.
-    public var json: JSON {
+    package var json: JSON {
         var sharing = SchemaSharing(
             replacing: [
                 "stage": stage, "decorator": catalogue.decoratorSchema(),

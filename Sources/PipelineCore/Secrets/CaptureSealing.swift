@@ -1,25 +1,25 @@
-public import JSONPath
+package import JSONPath
 
 /// Keeps secrets out of the journal when an answer repeats them: where a captured value holds a secret, in any of the
 /// spellings that ``Redactor`` finds, that piece is kept as `‹secret:NAME#SEALED›`, sealed under the secret itself.
 ///
 /// Who reads the journal learns the name; who resumes the job has the secret, and gets the value as it was. When the
 /// secret has changed since, the piece stays closed. A service can't make such a piece: it would have to seal it.
-public struct CaptureSealing: Sendable {
+package struct CaptureSealing: Sendable {
     private let secrets: [(name: String, value: String)]
     private let patterns: SecretPatterns
     private let seal: any SecretSeal
 
     /// - Parameter secrets: names and values; a name may stand with an earlier value too. Values of fewer than four
     ///   bytes stand in every other word, and are left where they are.
-    public init(_ secrets: [(name: String, value: String)], seal: any SecretSeal) {
+    package init(_ secrets: [(name: String, value: String)], seal: any SecretSeal) {
         self.secrets = secrets.filter { $0.value.utf8.count >= SecretPatterns.shortest }
         patterns = SecretPatterns(self.secrets)
         self.seal = seal
     }
 
     /// The value as it may be kept.
-    public func sealed(_ value: JSON) -> JSON {
+    package func sealed(_ value: JSON) -> JSON {
         guard !patterns.isEmpty else { return value }
         return value.mapped(
             string: { .string(sealed($0, of: .text) ?? $0) },
@@ -27,7 +27,7 @@ public struct CaptureSealing: Sendable {
     }
 
     /// The value as the service gave it.
-    public func opened(_ value: JSON) -> JSON {
+    package func opened(_ value: JSON) -> JSON {
         guard !patterns.isEmpty, value.holdsSealed else { return value }
         return value.mapped(string: { opened($0) }, number: { .number($0) })
     }

@@ -1,8 +1,8 @@
-public import JSONPath
+package import JSONPath
 
 extension JSON {
     /// The value as a person may see it: a sealed piece is shown as `‹secret:NAME›`.
-    public var withoutSealed: JSON {
+    package var withoutSealed: JSON {
         guard holdsSealed else { return self }
         return mapped(
             string: { text in
@@ -17,7 +17,7 @@ extension JSON {
     }
 
     /// Whether something in the value may be sealed.
-    public var holdsSealed: Bool {
+    package var holdsSealed: Bool {
         switch self {
         case .null, .bool, .number: false
         case .string(let text): SealedPiece.mayStand(in: text)

@@ -1,9 +1,9 @@
-public import JSONPath
+package import JSONPath
 
 extension JSON {
     /// The texts that give the value away wherever one of them is shown: itself, the elements of an array, and of an
     /// object those of its values that are too long to be words of everyday.
-    public var secretTexts: [String] {
+    package var secretTexts: [String] {
         switch self {
         case .null, .bool: []
         case .string(let text): [text]

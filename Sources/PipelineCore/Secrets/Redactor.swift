@@ -1,4 +1,4 @@
-public import JSONPath
+package import JSONPath
 
 /// Takes secrets out of everything that is shown or kept: events, logs, errors, traces.
 ///
@@ -9,37 +9,37 @@ public import JSONPath
 ///
 /// A secret of fewer than four bytes would be found in every other word: it is only taken out where it stands as a
 /// whole token, plain, percent-encoded or as base64 of its own, and not inside of base64. An empty one is ignored.
-public struct Redactor: Sendable {
+package struct Redactor: Sendable {
     private let patterns: SecretPatterns
     private let secrets: [(name: String, value: String)]
 
     /// - Parameter secrets: names and values; of equal values the first name is shown.
-    public init(_ secrets: some Sequence<(name: String, value: String)>) {
+    package init(_ secrets: some Sequence<(name: String, value: String)>) {
         self.secrets = Array(secrets)
         patterns = SecretPatterns(self.secrets)
     }
 
-    public init(_ secrets: [String: String] = [:]) {
+    package init(_ secrets: [String: String] = [:]) {
         self.init(secrets.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
     }
 
     /// Whether there is nothing to look for.
-    public var isEmpty: Bool { patterns.isEmpty }
+    package var isEmpty: Bool { patterns.isEmpty }
 
     /// The same with one more value, such as a secret capture.
-    public func adding(_ value: String, named name: String) -> Redactor {
+    package func adding(_ value: String, named name: String) -> Redactor {
         Redactor(secrets + [(name: name, value: value)])
     }
 
     /// The text without the secrets; the same text when there are none in it.
-    public func redact(_ text: String) -> String {
+    package func redact(_ text: String) -> String {
         guard !patterns.isEmpty, !text.isEmpty else { return text }
         let finds = RedactionSearch.finds(of: patterns, in: RedactionView(text))
         return finds.isEmpty ? text : Self.replaced(finds, in: text)
     }
 
     /// The value without the secrets, in strings, names of members and numbers; a number that is one becomes a string.
-    public func redact(_ value: JSON) -> JSON {
+    package func redact(_ value: JSON) -> JSON {
         guard !patterns.isEmpty else { return value }
         switch value {
         case .null, .bool: return value

@@ -1,7 +1,7 @@
 /// Closes bytes so that only who knows a secret can open them.
 ///
 /// The same bytes under the same secret give the same result, so that values that are equal stay equal.
-public protocol SecretSeal: Sendable {
+package protocol SecretSeal: Sendable {
     func seal(_ bytes: [UInt8], under secret: String) -> [UInt8]
 
     /// What was sealed; nil when it was sealed under another secret, or by nobody.

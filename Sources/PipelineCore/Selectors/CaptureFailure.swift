@@ -1,19 +1,19 @@
 /// An answer that does not hold what a capture looks for; data that the stage decides by.
 ///
 /// The message may quote the answer: it goes through a ``Redactor`` before anybody sees it.
-public struct CaptureFailure: Error, Sendable, Hashable {
+package struct CaptureFailure: Error, Sendable, Hashable {
     /// The capture's name; nil for a selector that stands alone.
-    public let capture: String?
+    package let capture: String?
     /// The selector as written.
-    public let selector: String
+    package let selector: String
     /// What was found instead, as a clause: `$.id matches nothing`.
-    public let finding: String
+    package let finding: String
     /// The answer: its status, URL (without user, query and fragment) and the start of its body.
-    public let answer: String
+    package let answer: String
     /// How to mend the selector, when that can be told.
-    public let hint: String?
+    package let hint: String?
 
-    public init(capture: String? = nil, selector: String, finding: String, answer: String, hint: String? = nil) {
+    package init(capture: String? = nil, selector: String, finding: String, answer: String, hint: String? = nil) {
         self.capture = capture
         self.selector = selector
         self.finding = finding
@@ -22,19 +22,19 @@ public struct CaptureFailure: Error, Sendable, Hashable {
     }
 
     /// Whether several values matched where one is wanted.
-    public var isOfSeveral: Bool { finding.hasSuffix(Self.several) }
+    package var isOfSeveral: Bool { finding.hasSuffix(Self.several) }
 
     /// How a finding ends that is of several values.
     static let several = "matches more than one value"
 
     /// The whole as one sentence.
-    public var message: String {
+    package var message: String {
         let start = capture.map { "the capture \"\($0)\": " } ?? ""
         return "\(start)\(finding) in \(answer)"
     }
 
     /// The same without the start of the body, for messages that show the body beside it.
-    public var sentence: String {
+    package var sentence: String {
         let start = capture.map { "the capture \"\($0)\": " } ?? ""
         let place = answer.firstRange(of: ", whose body ").map { answer[..<$0.lowerBound] } ?? answer[...]
         return "\(start)\(finding) in \(place)"

@@ -1,24 +1,24 @@
-public import JSONPath
+package import JSONPath
 
 /// The captures of one request: names, in the document's order, and where their values stand in the answer.
-public struct CaptureSet: Sendable {
+package struct CaptureSet: Sendable {
     /// One name and its selector.
-    public struct Entry: Sendable {
-        public let name: String
-        public let selector: Selector
+    package struct Entry: Sendable {
+        package let name: String
+        package let selector: Selector
 
-        public init(name: String, selector: Selector) {
+        package init(name: String, selector: Selector) {
             self.name = name
             self.selector = selector
         }
     }
 
-    public let entries: [Entry]
+    package let entries: [Entry]
 
-    public init(_ entries: [Entry] = []) { self.entries = entries }
+    package init(_ entries: [Entry] = []) { self.entries = entries }
 
     /// Reads `capture`, an object of selectors; mistakes are appended to `errors`, and entries with one left out.
-    public static func parse(_ node: JSONNode, in source: SourceText?, errors: inout [SelectorError]) -> CaptureSet {
+    package static func parse(_ node: JSONNode, in source: SourceText?, errors: inout [SelectorError]) -> CaptureSet {
         guard case .object(let members) = node.content else {
             errors.append(
                 SelectorError(
@@ -35,14 +35,14 @@ public struct CaptureSet: Sendable {
         return CaptureSet(entries)
     }
 
-    public var isEmpty: Bool { entries.isEmpty }
+    package var isEmpty: Bool { entries.isEmpty }
     /// The names in the document's order.
-    public var names: [String] { entries.map(\.name) }
+    package var names: [String] { entries.map(\.name) }
     /// Those whose values are redacted wherever they are shown.
-    public var secrets: [Entry] { entries.filter(\.selector.isSecret) }
+    package var secrets: [Entry] { entries.filter(\.selector.isSecret) }
 
     /// All values of an answer, or the failure of the first that it lacks; the body is parsed once for all.
-    public func values(in answer: ServiceResponse) throws(CaptureFailure) -> JSONObject {
+    package func values(in answer: ServiceResponse) throws(CaptureFailure) -> JSONObject {
         var values = JSONObject()
         for entry in entries {
             do throws(CaptureFailure) {

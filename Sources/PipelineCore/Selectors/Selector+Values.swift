@@ -1,8 +1,8 @@
-public import JSONPath
+package import JSONPath
 
 extension Selector {
     /// The value in an answer. Exactly one node must match, unless the selector says otherwise.
-    public func value(in answer: ServiceResponse) throws(CaptureFailure) -> JSON {
+    package func value(in answer: ServiceResponse) throws(CaptureFailure) -> JSON {
         var findings: [String] = []
         var hint: String?
         var rescue: JSON?
@@ -27,7 +27,7 @@ extension Selector {
 
     /// The value for `status`, `message`, `progress` and `remaining`: null when nothing matches or can be looked up,
     /// an array when several do.
-    public func lenientValue(in answer: ServiceResponse) -> JSON {
+    package func lenientValue(in answer: ServiceResponse) -> JSON {
         for alternative in alternatives {
             guard case .success(let found) = alternative.source.matches(in: answer, limit: .max) else { continue }
             let values = found.compactMap { try? alternative.resolved($0, answer).get() }

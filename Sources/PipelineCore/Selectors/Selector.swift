@@ -1,4 +1,4 @@
-public import JSONPath
+package import JSONPath
 
 /// What is taken out of an answer: one of the forms of a selector, or a list of which the first that matches counts.
 ///
@@ -9,7 +9,7 @@ public import JSONPath
 ///
 /// Of a list, one that gives null counts only when no later one gives more: services name both of two results and set
 /// the one that is not there to null.
-public struct Selector: Sendable {
+package struct Selector: Sendable {
     /// One entry; most selectors have just one.
     struct Alternative: Sendable {
         /// As written, without its suffixes.
@@ -22,20 +22,20 @@ public struct Selector: Sendable {
     }
 
     /// As written, for messages; the entries of a list with `or` between them.
-    public let text: String
+    package let text: String
     /// Whether the value is redacted wherever it is shown.
-    public let isSecret: Bool
+    package let isSecret: Bool
     /// What is allowed but never useful, such as a regular expression that can match nothing.
-    public let warnings: [SelectorError]
+    package let warnings: [SelectorError]
     let alternatives: [Alternative]
 
     /// Whether it reads `$items`, which only a paginated request has.
-    public var readsItems: Bool {
+    package var readsItems: Bool {
         alternatives.contains { if case .items = $0.source { true } else { false } }
     }
 
     /// Whether it reads the body of a response, which of a paginated request is the last page's alone.
-    public var readsBody: Bool {
+    package var readsBody: Bool {
         alternatives.contains { alternative in
             switch alternative.source {
             case .query, .pointer, .text, .pattern, .xml: true
@@ -54,7 +54,7 @@ public struct Selector: Sendable {
     /// Reads a selector of a document; mistakes are appended to `errors`, and then the result is nil.
     ///
     /// - Parameter source: the document, so that mistakes point exactly.
-    public static func parse(_ node: JSONNode, in source: SourceText?, errors: inout [SelectorError]) -> Selector? {
+    package static func parse(_ node: JSONNode, in source: SourceText?, errors: inout [SelectorError]) -> Selector? {
         var reader = SelectorReader(source: source)
         let selector = reader.selector(node)
         errors += reader.errors
@@ -62,7 +62,7 @@ public struct Selector: Sendable {
     }
 
     /// Reads a selector from its text alone, in the form of a string.
-    public static func parse(_ text: String) throws(SelectorError) -> Selector {
+    package static func parse(_ text: String) throws(SelectorError) -> Selector {
         let range = SourceRange(start: 0, end: text.utf8.count)
         var reader = SelectorReader(source: nil)
         let node = JSONNode(range: SourceRange(start: -1, end: range.end + 1), content: .string(text))

@@ -1,20 +1,20 @@
-public import JSONPath
+package import JSONPath
 import Synchronization
 
 /// A server's answer as selectors and expressions see it. The body is parsed at most once, when first asked for;
 /// copies share it.
-public struct ServiceResponse: Sendable {
-    public let status: Int
+package struct ServiceResponse: Sendable {
+    package let status: Int
     /// In the order of arrival; names in any case, a name as often as it came.
-    public let headers: [(name: String, value: String)]
+    package let headers: [(name: String, value: String)]
     /// Where the answer came from, after redirects; absolute.
-    public let url: String
-    public let body: [UInt8]
+    package let url: String
+    package let body: [UInt8]
     /// The items of all pages, for `$items`; nil for an answer that is not paginated.
-    public let items: JSON?
+    package let items: JSON?
     private let parsed: ParsedBody
 
-    public init(
+    package init(
         status: Int, headers: [(name: String, value: String)] = [], url: String, body: [UInt8] = [], items: JSON? = nil
     ) {
         self.status = status
@@ -26,20 +26,20 @@ public struct ServiceResponse: Sendable {
     }
 
     /// The values of a header, each line one; names are compared without case (RFC 9110, section 5.1).
-    public func header(_ name: String) -> [String] {
+    package func header(_ name: String) -> [String] {
         let wanted = name.lowercased()
         return headers.filter { $0.name.lowercased() == wanted }.map(\.value)
     }
 
     /// The body as JSON, strictly (RFC 8259).
-    public func json() throws(JSONSyntaxError) -> JSON { try parsed.value(of: body).get() }
+    package func json() throws(JSONSyntaxError) -> JSON { try parsed.value(of: body).get() }
 
     /// The body as text; bytes that are not UTF-8 become U+FFFD.
-    public var text: String { String(decoding: body, as: UTF8.self) }
+    package var text: String { String(decoding: body, as: UTF8.self) }
 
     /// What expressions read as `response`: `status`, `headers` (of a name that came more than once the values,
     /// joined by `, ` as RFC 9110 section 5.3 has it) and `body` (JSON when it is, otherwise text, null when empty).
-    public var responseValue: JSON {
+    package var responseValue: JSON {
         var fields = JSONObject()
         var places: [String: String] = [:]
         for (name, value) in headers {

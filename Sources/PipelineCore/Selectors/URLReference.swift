@@ -2,16 +2,16 @@
 ///
 /// Nothing is validated or normalized beyond what resolution does: what a server sent is what goes out again. It is cut by
 /// scalars: a mark behind a delimiter makes one Character of both, which is no delimiter.
-public struct URLReference: Sendable, Hashable {
-    public var scheme: String?
+package struct URLReference: Sendable, Hashable {
+    package var scheme: String?
     /// What stands between `//` and the path; empty after a bare `//`.
-    public var authority: String?
-    public var path: String
-    public var query: String?
-    public var fragment: String?
+    package var authority: String?
+    package var path: String
+    package var query: String?
+    package var fragment: String?
 
     /// Splits a text as the expression of RFC 3986, appendix B, does; every text has such a split.
-    public init(_ text: String) {
+    package init(_ text: String) {
         var rest = Substring(text).unicodeScalars
         if let hash = rest.firstIndex(of: "#") {
             fragment = String(rest[rest.index(after: hash)...])
@@ -35,7 +35,7 @@ public struct URLReference: Sendable, Hashable {
     }
 
     /// Whether a text is an absolute http or https URL that names a host, with nothing in it that no URL has.
-    public static func isWebURL(_ text: String) -> Bool {
+    package static func isWebURL(_ text: String) -> Bool {
         let parts = URLReference(text)
         guard ["http", "https"].contains(parts.scheme?.lowercased()), let authority = parts.authority else {
             return false
@@ -45,7 +45,7 @@ public struct URLReference: Sendable, Hashable {
     }
 
     /// What is wrong with host and port (RFC 3986, section 3.2); nil for nothing.
-    public var authorityMistake: String? {
+    package var authorityMistake: String? {
         guard let authority else { return nil }
         var host = Substring(authority)
         if let at = host.utf8.lastIndex(of: UInt8(ascii: "@")) { host = host[host.utf8.index(after: at)...] }
@@ -75,7 +75,7 @@ public struct URLReference: Sendable, Hashable {
     }
 
     /// The parts put together again (section 5.3).
-    public var text: String {
+    package var text: String {
         var text = scheme.map { "\($0):" } ?? ""
         if let authority { text += "//\(authority)" }
         text += path
@@ -87,7 +87,7 @@ public struct URLReference: Sendable, Hashable {
     /// The absolute URL that a reference means in a document at `base` (section 5.2.2, the strict form).
     ///
     /// White space around the reference is dropped. Nil when `base` has no scheme.
-    public static func resolve(_ reference: String, against base: String) -> String? {
+    package static func resolve(_ reference: String, against base: String) -> String? {
         let base = URLReference(base)
         guard base.scheme != nil else { return nil }
         let isSpace: (Unicode.Scalar) -> Bool = { $0.properties.isWhitespace }

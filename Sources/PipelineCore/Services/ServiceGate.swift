@@ -1,13 +1,13 @@
 /// Tells services apart: by the address and the credentials that they are asked with, not by the name in a document. Nothing
 /// can be read out of it.
-public struct ServiceID: Sendable, Hashable {
-    public let text: String
+package struct ServiceID: Sendable, Hashable {
+    package let text: String
 
-    public init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 }
 
 /// Whether services take requests now, for all jobs of all processes on one journal.
-public protocol ServiceGate: Sendable {
+package protocol ServiceGate: Sendable {
     /// Asks whether a request may go out now. Whoever gets `.open` or `.trial` says by ``record(_:of:named:isTrial:)`` what
     /// came of it.
     func admit(_ service: ServiceID) async -> ServiceAdmission
@@ -21,7 +21,7 @@ public protocol ServiceGate: Sendable {
 }
 
 /// Whether a request may go to a service now.
-public enum ServiceAdmission: Sendable, Hashable {
+package enum ServiceAdmission: Sendable, Hashable {
     case open
     /// The service was closed; this one request finds out whether it still is.
     case trial
@@ -30,7 +30,7 @@ public enum ServiceAdmission: Sendable, Hashable {
 }
 
 /// What an answer says of the service as a whole.
-public enum ServiceAnswer: Sendable, Hashable {
+package enum ServiceAnswer: Sendable, Hashable {
     /// It took the request, whatever it makes of it.
     case taken
     /// It takes nothing before the wait has passed (429 or 503 with Retry-After).
@@ -41,7 +41,7 @@ public enum ServiceAnswer: Sendable, Hashable {
     case nothing
 
     /// - Parameter retryAfter: how long the answer asks to wait; less than a second says nothing.
-    public init(status: Int, retryAfter: Duration?) {
+    package init(status: Int, retryAfter: Duration?) {
         let wait = retryAfter.flatMap { $0 >= .seconds(1) ? $0 : nil }
         switch status {
         case 429: self = wait.map { .closed($0) } ?? .tooMany
@@ -52,16 +52,16 @@ public enum ServiceAnswer: Sendable, Hashable {
 }
 
 /// Services that are never closed and have any number of places.
-public struct OpenServices: ServiceGate {
-    public init() {}
+package struct OpenServices: ServiceGate {
+    package init() {}
 
-    public func admit(_ service: ServiceID) async -> ServiceAdmission { .open }
+    package func admit(_ service: ServiceID) async -> ServiceAdmission { .open }
 
-    public func record(
+    package func record(
         _ answer: ServiceAnswer, of service: ServiceID, named name: String, isTrial: Bool
     ) async -> Duration? { nil }
 
-    public func claimComputation(
+    package func claimComputation(
         at service: ServiceID, for step: StepKey, of job: JobID, limit: Int
     ) async -> Timestamp? { nil }
 }

@@ -1,5 +1,5 @@
 /// What a journal keeps of services, beyond jobs.
-public protocol ServiceJournal: Sendable {
+package protocol ServiceJournal: Sendable {
     /// The services that are closed, the first to open first.
     func closedServices() async throws(JournalFailure) -> [ClosedService]
     /// Keeps that a service is closed; nobody has a trial then.
@@ -18,18 +18,18 @@ public protocol ServiceJournal: Sendable {
 }
 
 /// A service that has said that it takes nothing before a time.
-public struct ClosedService: Sendable, Hashable {
-    public let id: ServiceID
+package struct ClosedService: Sendable, Hashable {
+    package let id: ServiceID
     /// What a document calls it, or its host.
-    public var name: String
-    public var since: Timestamp
-    public var until: Timestamp
+    package var name: String
+    package var since: Timestamp
+    package var until: Timestamp
     /// How often it was closed with no success between.
-    public var closings: Int
+    package var closings: Int
     /// Until when a trial has time to find out more; nil while there is none.
-    public var trialUntil: Timestamp?
+    package var trialUntil: Timestamp?
 
-    public init(
+    package init(
         id: ServiceID, name: String, since: Timestamp, until: Timestamp, closings: Int, trialUntil: Timestamp? = nil
     ) {
         self.id = id
@@ -41,5 +41,5 @@ public struct ClosedService: Sendable, Hashable {
     }
 
     /// When it takes a trial. A clock that was set back does not make it longer than it was meant to be.
-    public func opens(at now: Timestamp) -> Timestamp { now >= since ? until : min(until, now + (until - since)) }
+    package func opens(at now: Timestamp) -> Timestamp { now >= since ? until : min(until, now + (until - since)) }
 }

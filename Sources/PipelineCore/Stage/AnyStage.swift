@@ -3,31 +3,42 @@ import JSONPath
 /// A stage without the type of its checkpoint: what a plan holds and the engine calls.
 public struct AnyStage: Sendable {
     /// Calls ``Stage/resume(from:in:)`` with the checkpoint's bytes.
-    public let resume: @Sendable ([UInt8]?, any StageHost) async -> Result<StageOutcome<[UInt8]>, StageFailure>
+    package let resume: @Sendable ([UInt8]?, any StageHost) async -> Result<StageOutcome<[UInt8]>, StageFailure>
     /// Calls ``Stage/cancel(from:in:)`` likewise.
-    public let cancel: @Sendable ([UInt8]?, any StageHost) async -> StageFailure?
+    package let cancel: @Sendable ([UInt8]?, any StageHost) async -> StageFailure?
     /// Calls ``Stage/preview(in:)``.
-    public let preview: @Sendable (PreviewScope) async -> StagePreview
+    package let preview: @Sendable (PreviewScope) async -> StagePreview
     /// Calls ``Stage/preflight(at:)``.
-    public let preflight: @Sendable (JobStart) async -> StepFailure?
+    package let preflight: @Sendable (JobStart) async -> StepFailure?
     /// Calls ``Stage/target(at:)``.
-    public let target: @Sendable (JobStart) -> String?
+    package let target: @Sendable (JobStart) -> String?
 
     /// Finds the checkpoint that is kept in the transaction which starts the step, before the first call of ``resume``;
     /// nil for a stage that has none.
-    public let first: (@Sendable (Scope, JobFolders) -> [UInt8]?)?
+    package let first: (@Sendable (Scope, JobFolders) -> [UInt8]?)?
 
     /// What it leaves to the outside.
-    public let work: BackgroundWork
+    package let work: BackgroundWork
     /// How pushes for it are verified; nil for one that none wakes.
-    public let callback: CallbackDefinition?
+    package let callback: CallbackDefinition?
 
-    /// Wraps a stage; `coding` turns its checkpoint into bytes and back.
+    /// Wraps a stage.
+    ///
+    /// - Parameters:
+    ///   - coding: turns the stage's checkpoint into bytes and back; `.json` does for most.
+    ///   - work: says what goes on elsewhere while the stage waits, by which a job in the background is woken less often.
+    public init<Wrapped: Stage>(
+        _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local
+    ) {
+        self.init(stage, coding: coding, work: work, callback: nil)
+    }
+
+    /// Wraps a stage that callbacks may wake, or that has a first checkpoint.
     ///
     /// - Parameter first: what the stage would commit before anything else, as far as it can be found from what expressions
     ///   may read and from local files: kept with the step's start, it costs no commit of its own. Nothing is sent for
     ///   it. Where it gives nil, ``Stage/resume(from:in:)`` begins without a checkpoint, and meets what is in the way.
-    public init<Wrapped: Stage>(
+    package init<Wrapped: Stage>(
         _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local,
         callback: CallbackDefinition? = nil, first: (@Sendable (Scope, JobFolders) -> Wrapped.Checkpoint?)? = nil
     ) {
@@ -45,7 +56,7 @@ public struct AnyStage: Sendable {
     }
 
     /// The same stage, with something done before each call that goes on with it: for checks of who is called when.
-    public func noting(_ note: @escaping @Sendable (StageFacts) -> Void) -> AnyStage {
+    package func noting(_ note: @escaping @Sendable (StageFacts) -> Void) -> AnyStage {
         AnyStage(self) { bytes, host in
             note(host.facts)
             return await self.resume(bytes, host)
@@ -69,9 +80,12 @@ public struct AnyStage: Sendable {
 
 /// How checkpoints become bytes and come back.
 public struct CheckpointCoding<Checkpoint: Sendable>: Sendable {
+    /// Makes bytes of a checkpoint.
     public let encode: @Sendable (Checkpoint) throws -> [UInt8]
+    /// Makes a checkpoint of bytes, also of those that an earlier version of the stage wrote.
     public let decode: @Sendable ([UInt8]) throws -> Checkpoint
 
+    /// A coding of one's own: for checkpoints that JSON would make too large or too slow.
     public init(
         encode: @escaping @Sendable (Checkpoint) throws -> [UInt8],
         decode: @escaping @Sendable ([UInt8]) throws -> Checkpoint

@@ -4,6 +4,7 @@ import JSONPath
 public struct JobStart: Sendable {
     /// Inputs, environment and the job itself: no captures, no secrets.
     public internal(set) var known: Scope
+    /// The folders that paths are relative to.
     public let folders: JobFolders
     /// Whether the stage that is asked comes first: then nothing can have made a file that is missing by the time it
     /// runs.
@@ -13,7 +14,7 @@ public struct JobStart: Sendable {
     /// What earlier jobs of the pipeline wrote at a path, as far as it is remembered.
     public let written: @Sendable (String) async -> [WrittenFile]
 
-    public init(
+    package init(
         known: Scope, folders: JobFolders, overwrites: Bool,
         written: @escaping @Sendable (String) async -> [WrittenFile] = { _ in [] }
     ) {
@@ -24,7 +25,7 @@ public struct JobStart: Sendable {
     }
 
     /// Whether the values of all these references are known.
-    public func knows(_ references: [Reference]) -> Bool {
+    package func knows(_ references: [Reference]) -> Bool {
         references.allSatisfy { reference in
             switch reference.root {
             case .input(let name): known.inputs[name] != nil

@@ -6,7 +6,7 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     private let encode: @Sendable (Checkpoint) throws -> [UInt8]
 
     /// A context over a host; `encode` turns checkpoints into bytes.
-    public init(host: any StageHost, encode: @escaping @Sendable (Checkpoint) throws -> [UInt8]) {
+    package init(host: any StageHost, encode: @escaping @Sendable (Checkpoint) throws -> [UInt8]) {
         self.host = host
         self.encode = encode
     }
@@ -69,7 +69,7 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     public func count(_ moved: BytesMoved) { host.count(moved) }
 
     /// Adds to the counters that metrics show.
-    public func measure(_ measured: Measurements) { host.measure(measured) }
+    package func measure(_ measured: Measurements) { host.measure(measured) }
 
     /// Says until when the service keeps what the step has there; nil for nothing known. Kept with the step's next change:
     /// the job goes on before that time, whatever else would hold it back.
@@ -87,7 +87,7 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
 
     /// Says when the service ended what the step waited for, in its own words: the true duration, for estimates and for how
     /// late the end was noticed.
-    public func ended(at time: Timestamp) { host.ended(at: time) }
+    package func ended(at time: Timestamp) { host.ended(at: time) }
 
     /// Keeps that files have their final names.
     public func commit(files: [WrittenFile]) async throws(StageFailure) { try await host.commit(files: files) }
@@ -99,21 +99,21 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     public var isOwner: Bool { host.isOwner }
 
     /// Keeps an exchange, redacted, for `logs --curl` and `--har`; lossy.
-    public func record(_ exchange: ExchangeRecord) { host.record(exchange) }
+    package func record(_ exchange: ExchangeRecord) { host.record(exchange) }
 
     /// Keeps the response that ends the stage, or would if nothing came after it, for what the document judges then.
-    public func conclude(with response: ServiceResponse) {
+    package func conclude(with response: ServiceResponse) {
         if facts.keepsResponse { host.conclude(with: response.responseValue) }
     }
 
     /// Whether services take requests now.
-    public var services: any ServiceGate { host.services }
+    package var services: any ServiceGate { host.services }
 
     /// A keyed hash in hex, from which nothing can be read: tells services and requests apart.
     public func digest(_ bytes: [UInt8]) -> String { host.digest(bytes) }
 
     /// Marks a point for crash tests.
-    public func pass(_ point: CrashPoint) { host.pass(point) }
+    package func pass(_ point: CrashPoint) { host.pass(point) }
 
     /// Replaces the secrets in a text by their names: for everything of an exchange that is shown or kept.
     public func redact(_ text: String) -> String { host.redact(text) }
@@ -126,10 +126,10 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     public func warn(_ message: String) async throws(StageFailure) { try await host.warn(message) }
 
     /// An exchange of the stage needs a round trip of its own for credentials: one more resume in the background.
-    public func authenticates() { host.authenticates() }
+    package func authenticates() { host.authenticates() }
 
     /// Looks the secrets up again, for credentials that a service refused; true when one is another by now.
-    public func renewSecrets(since used: [String: String]) async -> Bool { await host.renewSecrets(since: used) }
+    package func renewSecrets(since used: [String: String]) async -> Bool { await host.renewSecrets(since: used) }
 
     /// A failure that points at the stage in the document.
     public func failure(of error: EvaluationFailure) -> StageFailure {

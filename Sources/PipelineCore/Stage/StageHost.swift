@@ -1,7 +1,7 @@
-public import JSONPath
+package import JSONPath
 
 /// What the engine offers to a running stage, without the type of its checkpoint: ``StageContext`` is its face.
-public protocol StageHost: Sendable {
+package protocol StageHost: Sendable {
     /// What is fixed of the step for this call.
     var facts: StageFacts { get }
     /// The time of day at which the call began and what has passed since: a clock that is set meanwhile moves nothing that
@@ -66,26 +66,28 @@ public protocol StageHost: Sendable {
 }
 
 extension StageHost {
-    public func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
+    package func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure) {
         try await commit(checkpoint: checkpoint, captures: captures, moved: moved)
     }
 
-    public func stage(submit: SubmitRecord) async throws(StageFailure) {
+    package func stage(submit: SubmitRecord) async throws(StageFailure) {
         try await commit(submit: submit, captures: nil)
     }
 
-    public func commit(files: [WrittenFile]) async throws(StageFailure) {
+    package func commit(files: [WrittenFile]) async throws(StageFailure) {
         for file in files { try await commit(file: file) }
     }
 }
 
 /// What is fixed of a step while a stage is called.
 public struct StageFacts: Sendable {
+    /// The job that the step belongs to.
     public let job: JobID
     /// The job's key, the same over retries and restarts.
     public let jobKey: String
     /// The pipeline's name.
     public let pipeline: String
+    /// The stage, and the item of it if there are many.
     public let step: StepKey
     /// The number of the try.
     public let attempt: Int
@@ -93,22 +95,23 @@ public struct StageFacts: Sendable {
     public let started: Timestamp
     /// When its deadline passes; nil for none.
     public let deadline: Timestamp?
+    /// The folders that paths are relative to.
     public let folders: JobFolders
     /// Whether existing files may be replaced.
     public let overwrites: Bool
-    public let retry: RetryPolicy
+    package let retry: RetryPolicy
     /// What is known of the stage's duration.
-    public let outlook: StageOutlook
+    package let outlook: StageOutlook
     /// Whether a person waits for the job.
     public let isAttended: Bool
     /// Where a mistake in the document can be pointed to: `FILE:LINE:COLUMN` of the stage.
     public let place: String
     /// The captures of the stage that some expression of the document reads; nil for a name that is computed.
-    public let namesRead: Set<String?>
+    package let namesRead: Set<String?>
     /// Whether the response that ends the stage is read once it has ended.
-    public let keepsResponse: Bool
+    package let keepsResponse: Bool
 
-    public init(
+    package init(
         job: JobID, jobKey: String, pipeline: String, step: StepKey, attempt: Int, started: Timestamp,
         deadline: Timestamp?,
         folders: JobFolders, overwrites: Bool, retry: RetryPolicy, outlook: StageOutlook = .unknown,
@@ -137,9 +140,12 @@ public struct StageFacts: Sendable {
 
 /// Body bytes that went over the network since they were last committed.
 public struct BytesMoved: Sendable, Hashable {
+    /// Bytes that were sent.
     public var sent: Int64
+    /// Bytes that were received.
     public var received: Int64
 
+    /// Bytes of bodies, without headers and what TLS adds.
     public init(sent: Int64 = 0, received: Int64 = 0) {
         self.sent = sent
         self.received = received
@@ -159,7 +165,7 @@ public enum StageProgress: Sendable, Hashable {
 }
 
 /// The named points at which a crash test kills the process; the names are a contract.
-public enum CrashPoint: String, Sendable, Hashable, CaseIterable {
+package enum CrashPoint: String, Sendable, Hashable, CaseIterable {
     case uploadCreated = "upload.created", uploadPart = "upload.part", uploadSent = "upload.sent"
     case submitIntent = "submit.intent", submitSending = "submit.sending", submitSent = "submit.sent"
     case submitAnswered = "submit.answered", submitCommitted = "submit.committed"

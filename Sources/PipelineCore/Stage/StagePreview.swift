@@ -11,6 +11,7 @@ public struct StagePreview: Sendable {
     /// What it waits for, in words; nil for a stage that does not wait.
     public var waits: String?
 
+    /// What a stage would do: its requests, what it does once only, the file it writes, what it waits for.
     public init(requests: [RequestPreview] = [], once: String? = nil, writes: String? = nil, waits: String? = nil) {
         self.requests = requests
         self.once = once
@@ -24,14 +25,18 @@ public struct StagePreview: Sendable {
 public struct RequestPreview: Sendable {
     /// What it is for: `submit`, `poll`, `cancel`, `upload`, `download` …
     public var purpose: String
+    /// The method, as it is sent.
     public var method: String
+    /// The whole URL; what is not known yet stands in it as the document writes it.
     public var url: String
+    /// The headers that the document gives, in its order. Secrets stand in them by their names.
     public var headers: [(name: String, value: String)]
     /// JSON for a `json` body, an object for a form; what it would be, in words, for bytes; null for none.
     public var body: JSON
     /// What else happens to it before it is sent, each a clause, such as that a plugin changes it.
     public var notes: [String] = []
 
+    /// A request as it would be sent; `purpose` is what it does, in a few words.
     public init(
         purpose: String, method: String, url: String, headers: [(name: String, value: String)] = [],
         body: JSON = .null
@@ -44,7 +49,7 @@ public struct RequestPreview: Sendable {
     }
 
     /// The form of `plan --json`.
-    public var json: JSON {
+    package var json: JSON {
         var fields = JSONObject()
         for (name, value) in headers {
             // Fields of one name are one list (RFC 9110, section 5.3).
@@ -70,7 +75,7 @@ public struct PreviewScope: Sendable {
     ///   - known: inputs and environment.
     ///   - secrets: the names of the document's secrets.
     ///   - captures: the names of captures, by stage.
-    public init(known: Scope, secrets: [String], captures: [String: [String]]) {
+    package init(known: Scope, secrets: [String], captures: [String: [String]]) {
         self.known = known
         filled = known
         filled.secrets = Dictionary(uniqueKeysWithValues: secrets.map { ($0, "‹secret:\($0)›") })
@@ -84,7 +89,7 @@ public struct PreviewScope: Sendable {
     }
 
     /// Turns to a stage of the document, whose own captures have these names.
-    public mutating func show(_ own: [String]) {
+    package mutating func show(_ own: [String]) {
         filled.own = JSONObject(own.map { ($0, .string("‹self.\($0)›")) })
     }
 }

@@ -14,7 +14,9 @@ public struct AttemptFailure: Sendable, Hashable, Error {
         case held(WaitReason.Kind)
     }
 
+    /// What a person reads about it.
     public var failure: StepFailure
+    /// What may follow from it.
     public var kind: Kind
     /// A server's Retry-After: the next try is not before it.
     public var retryAfter: Duration?
@@ -26,6 +28,12 @@ public struct AttemptFailure: Sendable, Hashable, Error {
     /// Whether the remote job that the step began is over without a result: what follows a `retry` is a new one.
     public var endsRemoteJob = false
 
+    /// Says how an attempt failed.
+    ///
+    /// - Parameters:
+    ///   - retryAfter: how long the service wants to be left alone, as its response says.
+    ///   - pause: the shortest wait before the next attempt, however small the delays of `retry` are.
+    ///   - progressed: true if bytes moved: earlier failures are forgotten then.
     public init(
         _ failure: StepFailure, kind: Kind, retryAfter: Duration? = nil, pause: Duration = .zero,
         progressed: Bool = false

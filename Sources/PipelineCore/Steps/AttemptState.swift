@@ -1,17 +1,17 @@
 /// How often a step has been tried, and since when it has been failing: what a retry decision reads.
-public struct AttemptState: Sendable, Hashable {
+package struct AttemptState: Sendable, Hashable {
     /// The number of the current try, from 1; it only grows.
-    public var number: Int
+    package var number: Int
     /// Answers that failed since the last progress; the policy's `attempts` bounds them.
-    public var failures: Int
+    package var failures: Int
     /// Tries without an answer since the last progress; only their time is bounded.
-    public var noResponseCount: Int
+    package var noResponseCount: Int
     /// When the first try failed since the last progress; the policy's `for` counts from here.
-    public var failingSince: Timestamp?
+    package var failingSince: Timestamp?
     /// How often fresh captures were asked for since the last progress: what is refused with them too is a failure.
-    public var renewals: Int
+    package var renewals: Int
 
-    public init(
+    package init(
         number: Int = 1, failures: Int = 0, noResponseCount: Int = 0, failingSince: Timestamp? = nil, renewals: Int = 0
     ) {
         self.renewals = renewals
@@ -22,9 +22,9 @@ public struct AttemptState: Sendable, Hashable {
     }
 
     /// The same try after bytes moved or a poll was good: failures are forgotten, the number is not.
-    public var progressed: AttemptState { AttemptState(number: number) }
+    package var progressed: AttemptState { AttemptState(number: number) }
     /// The next try.
-    public var next: AttemptState {
+    package var next: AttemptState {
         AttemptState(
             number: number + 1, failures: failures, noResponseCount: noResponseCount, failingSince: failingSince,
             renewals: renewals)

@@ -1,8 +1,8 @@
-public import JSONPath
+package import JSONPath
 
 extension JobEvent {
     /// One line of JSON Lines.
-    public var json: JSON {
+    package var json: JSON {
         var object = JSONObject()
         if let sequence { object["seq"] = .number(JSONNumber(sequence)) }
         object["time"] = .string(time.description)
@@ -19,7 +19,7 @@ extension JobEvent {
     }
 
     /// Reads what ``json`` wrote; nil for anything else.
-    public init?(json: JSON) {
+    package init?(json: JSON) {
         guard let kind = json["type"]?.string.flatMap(Kind.init(rawValue:)), let job = json["job"]?.string,
             let time = json["time"]?.string.flatMap({ try? Timestamp.parse($0) }),
             let pipeline = json["pipeline"]?.string, let data = json["data"]?.object

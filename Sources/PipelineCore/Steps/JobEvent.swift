@@ -1,9 +1,9 @@
-public import JSONPath
+package import JSONPath
 
 /// Something that happened to a job, as observers and `--json` see it.
-public struct JobEvent: Sendable, Hashable {
+package struct JobEvent: Sendable, Hashable {
     /// The types of event; the raw value is the `type` of the line.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
         case jobStarted = "job.started", jobResumed = "job.resumed", jobSuspended = "job.suspended"
         case jobSucceeded = "job.succeeded", jobFailed = "job.failed", jobCancelled = "job.cancelled"
         case stageStarted = "stage.started", stageWaiting = "stage.waiting", stageResumed = "stage.resumed"
@@ -14,23 +14,23 @@ public struct JobEvent: Sendable, Hashable {
         case notificationSent = "notification.sent"
 
         /// Whether the journal keeps it and it has a sequence number.
-        public var isJournaled: Bool { self != .transferProgress && self != .estimateChanged }
+        package var isJournaled: Bool { self != .transferProgress && self != .estimateChanged }
     }
 
     /// The place in the job's journaled events, from 1 without gaps; nil for progress and estimates.
-    public var sequence: Int?
-    public var time: Timestamp
-    public var kind: Kind
-    public var job: JobID
-    public var pipeline: String
+    package var sequence: Int?
+    package var time: Timestamp
+    package var kind: Kind
+    package var job: JobID
+    package var pipeline: String
     /// The step; nil for events of the whole job.
-    public var step: StepKey?
+    package var step: StepKey?
     /// The number of the step's try.
-    public var attempt: Int?
+    package var attempt: Int?
     /// What the kind tells, see the command-line reference.
-    public var data: JSONObject
+    package var data: JSONObject
 
-    public init(
+    package init(
         sequence: Int?, time: Timestamp, kind: Kind, job: JobID, pipeline: String, step: StepKey? = nil,
         attempt: Int? = nil, data: JSONObject = [:]
     ) {

@@ -5,6 +5,7 @@ public struct JobFolders: Sendable, Hashable {
     /// Where results go: what it writes is relative to it.
     public let output: String
 
+    /// Two absolute paths.
     public init(document: String, output: String) {
         self.document = document
         self.output = output

@@ -6,10 +6,10 @@ public struct JobID: Sendable, Hashable, Comparable, Codable, CustomStringConver
     public let text: String
 
     /// An id that was written before; nothing is checked, so that a prefix or a damaged row is still shown as it is.
-    public init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
     /// A new id for a job that starts at `time`; the bits come from the caller's source of randomness.
-    public init(at time: Timestamp, random: (high: UInt16, low: UInt64)) {
+    package init(at time: Timestamp, random: (high: UInt16, low: UInt64)) {
         let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
         let bits =
             (UInt128(UInt64(max(0, time.milliseconds)) & 0xFFFF_FFFF_FFFF) << 80)

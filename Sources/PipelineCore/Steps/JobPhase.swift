@@ -1,9 +1,9 @@
 /// Where a job stands as a whole: computed from its steps and its owner, never stored beside them.
-public enum JobPhase: String, Sendable, Hashable, CaseIterable {
+package enum JobPhase: String, Sendable, Hashable, CaseIterable {
     case running, suspended, waiting, unknown, succeeded, failed, cancelled
 
     /// Whether nothing goes on without a person's `retry`.
-    public var isEnded: Bool {
+    package var isEnded: Bool {
         switch self {
         case .succeeded, .failed, .cancelled: true
         case .running, .suspended, .waiting, .unknown: false

@@ -1,5 +1,6 @@
 /// A process that owns jobs, by a name of its own.
 public struct OwnerID: Sendable, Hashable {
+    /// The text of it, which no other run of a program has.
     public let text: String
-    public init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 }

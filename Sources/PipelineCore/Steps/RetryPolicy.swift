@@ -1,7 +1,7 @@
 /// When a failed try is repeated: the document's `retry`, its defaults included.
-public struct RetryPolicy: Sendable, Hashable {
+package struct RetryPolicy: Sendable, Hashable {
     /// How the delay is spread so that many clients do not return at one moment.
-    public enum Jitter: String, Sendable, Hashable, CaseIterable {
+    package enum Jitter: String, Sendable, Hashable, CaseIterable {
         /// Uniform between zero and the delay ("full jitter", Brooker, AWS Architecture Blog, 2015).
         case full
         /// The delay itself.
@@ -9,20 +9,20 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     /// How many answers may fail since the last progress before the step fails.
-    public var attempts: Int
+    package var attempts: Int
     /// How long attempts may go on failing since the last progress.
-    public var duration: Duration
+    package var duration: Duration
     /// The delay before the first repetition.
-    public var delay: Duration
+    package var delay: Duration
     /// By what the delay grows with each further one.
-    public var factor: Double
+    package var factor: Double
     /// The longest delay.
-    public var maximum: Duration
-    public var jitter: Jitter
+    package var maximum: Duration
+    package var jitter: Jitter
     /// Statuses of answers that are worth another try.
-    public var statuses: [Int]
+    package var statuses: [Int]
 
-    public init(
+    package init(
         attempts: Int = 5, duration: Duration = .seconds(86_400), delay: Duration = .seconds(1), factor: Double = 2,
         maximum: Duration = .seconds(300), jitter: Jitter = .full,
         statuses: [Int] = [408, 425, 429, 500, 502, 503, 504]
@@ -40,7 +40,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// `floor` is a server's Retry-After (RFC 9110, section 10.2.3): never less than it, spread only upward.
     /// `random` is uniform in 0..<1.
-    public func delay(afterFailures count: Int, floor: Duration?, random: Double) -> Duration {
+    package func delay(afterFailures count: Int, floor: Duration?, random: Double) -> Duration {
         let grown = delay.seconds * power(factor, max(0, count - 1))
         let capped = min(grown, maximum.seconds)
         let spread = jitter == .full ? capped * random : capped
@@ -57,7 +57,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
 extension Duration {
     /// The length in seconds, with fractions.
-    public var seconds: Double {
+    package var seconds: Double {
         let (whole, attoseconds) = components
         return Double(whole) + Double(attoseconds) / 1e18
     }

@@ -1,13 +1,13 @@
 /// Something that a step has or needs, and until when it is good.
-public struct StepExpiry: Sendable, Hashable {
+package struct StepExpiry: Sendable, Hashable {
     /// The step that has it: the step itself, or one whose captures it reads.
-    public let holder: StepKey
+    package let holder: StepKey
     /// Since when it was there.
-    public let since: Timestamp
+    package let since: Timestamp
     /// From then on it is void.
-    public let time: Timestamp
+    package let time: Timestamp
 
-    public init(holder: StepKey, since: Timestamp, time: Timestamp) {
+    package init(holder: StepKey, since: Timestamp, time: Timestamp) {
         self.holder = holder
         self.since = since
         self.time = time
@@ -15,7 +15,7 @@ public struct StepExpiry: Sendable, Hashable {
 
     /// When to act at the latest: a while before, so that there is time for it; at most half of the time that it was good
     /// for.
-    public var mustActBefore: Timestamp {
+    package var mustActBefore: Timestamp {
         time - min(.seconds(60), .milliseconds(Int64(max(0, (time - since).seconds) * 500)))
     }
 }

@@ -19,6 +19,16 @@ public struct StepFailure: Sendable, Hashable, Error {
     /// The place in the document, `FILE:LINE:COLUMN`, when the mistake is there.
     public var place: String?
 
+    /// Says what went wrong.
+    ///
+    /// - Parameters:
+    ///   - title: one sentence about what happened.
+    ///   - hint: how to mend it.
+    ///   - service: the name of the service that was asked.
+    ///   - request: the method and the URL, redacted.
+    ///   - status: the status of the response.
+    ///   - body: the beginning of the response's body, redacted.
+    ///   - place: where the stage stands: the file, the line and the column.
     public init(
         _ title: String, hint: String? = nil, service: String? = nil, request: String? = nil, status: Int? = nil,
         body: String? = nil, place: String? = nil
@@ -35,7 +45,7 @@ public struct StepFailure: Sendable, Hashable, Error {
 
 extension StepFailure {
     /// The form of `show --json` and of `*.failed` events; absent facts are null.
-    public var json: JSON {
+    package var json: JSON {
         [
             "title": .string(title), "hint": JSON(hint), "service": JSON(service), "request": JSON(request),
             "status": status.map { .number(JSONNumber($0)) } ?? .null, "body": JSON(body), "place": JSON(place),
@@ -43,7 +53,7 @@ extension StepFailure {
     }
 
     /// Reads what ``json`` wrote.
-    public init(json: JSON) {
+    package init(json: JSON) {
         self.init(
             json["title"]?.string ?? "unknown failure", hint: json["hint"]?.string, service: json["service"]?.string,
             request: json["request"]?.string, status: json["status"]?.number?.int, body: json["body"]?.string,
@@ -53,5 +63,5 @@ extension StepFailure {
 
 extension JSON {
     /// A string, or null for nil.
-    public init(_ text: String?) { self = text.map(JSON.string) ?? .null }
+    package init(_ text: String?) { self = text.map(JSON.string) ?? .null }
 }

@@ -5,7 +5,7 @@ public struct StepKey: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The item's index from 0; nil for a stage without `forEach`.
     public let item: Int?
 
-    public init(stage: String, item: Int? = nil) {
+    package init(stage: String, item: Int? = nil) {
         self.stage = stage
         self.item = item
     }

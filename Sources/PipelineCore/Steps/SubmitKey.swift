@@ -1,8 +1,8 @@
 /// The key under which a service recognises a submit that is sent again.
-public enum SubmitKey {
+package enum SubmitKey {
     /// A UUID of version 8 (RFC 9562, section 5.8) made from job key, stage, item and generation: the same over
     /// retries, restarts and machines, and accepted by services that want a UUID.
-    public static func text(jobKey: String, step: StepKey, generation: Int) -> String {
+    package static func text(jobKey: String, step: StepKey, generation: Int) -> String {
         let name = "pipeline-submit\n\(jobKey)\n\(step.stage)\n\(step.item.map(String.init) ?? "-")\n\(generation)"
         var digits = Array(SHA256Text.hex(of: name).utf8.prefix(32))
         digits[12] = UInt8(ascii: "8")

@@ -26,6 +26,7 @@ public struct SubmitRecord: Sendable, Hashable {
     public var generation: Int
     /// A keyed hash of the request's body, to notice that it changed; hex.
     public var digest: String
+    /// How far the submit came.
     public var phase: Phase
     /// How often it was sent.
     public var sends: Int
@@ -34,8 +35,9 @@ public struct SubmitRecord: Sendable, Hashable {
     /// When the last one did.
     public var lastSent: Timestamp?
     /// How often a look-up found nothing in a row.
-    public var misses: Int
+    package var misses: Int
 
+    /// A submit that was not sent yet; `digest` is that of its body, by which a changed one is noticed.
     public init(key: String, generation: Int, digest: String, phase: Phase = .intent) {
         self.key = key
         self.generation = generation
@@ -46,7 +48,7 @@ public struct SubmitRecord: Sendable, Hashable {
     }
 
     /// The entry of a new submit in place of this one: another key, nothing sent.
-    public func nextGeneration(jobKey: String, step: StepKey) -> SubmitRecord {
+    package func nextGeneration(jobKey: String, step: StepKey) -> SubmitRecord {
         let key = SubmitKey.text(jobKey: jobKey, step: step, generation: generation + 1)
         return SubmitRecord(key: key, generation: generation + 1, digest: digest)
     }

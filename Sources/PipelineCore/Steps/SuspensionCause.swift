@@ -1,5 +1,5 @@
 /// Why an unfinished job has no owner.
-public enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
+package enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
     /// SIGINT or SIGTERM reached its owner.
     case interrupted
     /// A person paused it.

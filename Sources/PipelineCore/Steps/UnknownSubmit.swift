@@ -7,6 +7,7 @@ public struct UnknownSubmit: Sendable, Hashable {
     /// Why it could not be settled, one sentence.
     public let reason: String
 
+    /// A submit of which nobody knows whether it arrived.
     public init(key: String, since: Timestamp, reason: String) {
         self.key = key
         self.since = since

@@ -8,7 +8,7 @@ public enum WakeCondition: Sendable, Hashable {
     case resume
 
     /// The moment at which waiting ends by itself; nil when it does not.
-    public var time: Timestamp? {
+    package var time: Timestamp? {
         switch self {
         case .at(let time): time
         case .callback(let time): time
@@ -17,7 +17,7 @@ public enum WakeCondition: Sendable, Hashable {
     }
 
     /// Whether a push ends the waiting.
-    public var endsWithCallback: Bool { if case .callback = self { true } else { false } }
+    package var endsWithCallback: Bool { if case .callback = self { true } else { false } }
 }
 
 /// Why a step waits. People and programs are shown it, and the law decides from its kind: what follows the wait (another
@@ -51,10 +51,12 @@ public struct WaitReason: Sendable, Hashable {
         case secret
     }
 
+    /// What it waits for.
     public let kind: Kind
     /// One sentence of plain text, without secrets; nil when the kind says all.
     public let detail: String?
 
+    /// A reason to wait; `detail` is a few words that are shown after it.
     public init(_ kind: Kind, detail: String? = nil) {
         self.kind = kind
         self.detail = detail

@@ -1,10 +1,10 @@
 /// Bytes in base64 (RFC 4648, sections 4 and 5), without Foundation.
-public enum Base64Bytes {
+package enum Base64Bytes {
     static let standard = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     static let urlSafe = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// With the usual alphabet and padding.
-    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         String(decoding: digits(of: bytes), as: UTF8.self)
     }
 
@@ -33,7 +33,7 @@ public enum Base64Bytes {
     }
 
     /// Nil for anything but the digits of either alphabet with at most two `=` at the end.
-    public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()
         guard digits.count % 4 != 1, text.utf8.count - digits.count <= 2 else { return nil }
         var bytes: [UInt8] = []

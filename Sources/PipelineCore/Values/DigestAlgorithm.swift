@@ -3,7 +3,7 @@ public enum DigestAlgorithm: String, Codable, Sendable, Hashable, CaseIterable {
     case md5, sha1, sha256, sha512, crc32, crc32c
 
     /// The length of a digest in bytes.
-    public var length: Int {
+    package var length: Int {
         switch self {
         case .crc32, .crc32c: 4
         case .md5: 16
@@ -14,7 +14,7 @@ public enum DigestAlgorithm: String, Codable, Sendable, Hashable, CaseIterable {
     }
 
     /// The name for people.
-    public var title: String {
+    package var title: String {
         switch self {
         case .crc32: "CRC-32"
         case .crc32c: "CRC-32C"

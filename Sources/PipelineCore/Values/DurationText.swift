@@ -2,7 +2,7 @@
 ///
 /// Units are `d h m s ms`, each at most once, the larger before the smaller; numbers are whole. A bare number is an
 /// error: nobody can see whether it means seconds or milliseconds.
-public enum DurationText {
+package enum DurationText {
     static let units: [(name: String, milliseconds: Int64)] = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
@@ -10,7 +10,7 @@ public enum DurationText {
     static let longest: Int64 = 36_525 * 86_400_000
 
     /// Reads a duration; every error says what to write instead.
-    public static func parse(_ text: String) throws(ValueSyntaxError) -> Duration {
+    package static func parse(_ text: String) throws(ValueSyntaxError) -> Duration {
         if UnitText.isBareNumber(text) { throw bareNumber(text) }
         guard let parts = UnitText.parts(text) else { throw unreadable(text) }
         var total: Int64 = 0
@@ -31,7 +31,7 @@ public enum DurationText {
     }
 
     /// The error for a number where a duration belongs; also for a JSON number, which the caller found.
-    public static func bareNumber(_ digits: String) -> ValueSyntaxError {
+    package static func bareNumber(_ digits: String) -> ValueSyntaxError {
         ValueSyntaxError(
             "a duration needs a unit, and \(digits) has none",
             hint: digits.allSatisfy(\.isNumber)
@@ -40,7 +40,7 @@ public enum DurationText {
 
     /// The shortest text that ``parse(_:)`` reads back to the same milliseconds, e.g. `1h30m`; `0s` for none.
     /// What is negative gets a leading `-`, which is for messages only.
-    public static func describe(_ duration: Duration) -> String {
+    package static func describe(_ duration: Duration) -> String {
         let total = duration.wholeMilliseconds
         guard total != 0 else { return "0s" }
         var rest = total.magnitude
@@ -54,7 +54,7 @@ public enum DurationText {
     }
 
     /// A rounded wording for messages: `about 40 s`, `about 3 min`, `about 2.5 h`, `about 4 d`.
-    public static func about(_ duration: Duration) -> String {
+    package static func about(_ duration: Duration) -> String {
         let seconds = Double(max(0, duration.wholeMilliseconds)) / 1000
         switch seconds {
         case ..<1: return "less than 1 s"
@@ -119,7 +119,7 @@ extension DurationText {
 
 extension Duration {
     /// The duration in whole milliseconds, rounded towards zero; what exceeds Int64 stops at its ends.
-    public var wholeMilliseconds: Int64 {
+    package var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         guard !overflow else { return seconds < 0 ? .min : .max }

@@ -1,6 +1,6 @@
 extension Sequence<UInt8> {
     /// Two lower-case digits for each byte.
-    public var hex: String {
+    package var hex: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(underestimatedCount * 2)
         for byte in self {

@@ -4,7 +4,7 @@
 /// room for it, and for each copy, in its frame, and counts the references of all its members. Behind a reference it
 /// is one word.
 @propertyWrapper
-public struct Indirect<Value: Sendable>: Sendable {
+package struct Indirect<Value: Sendable>: Sendable {
     @usableFromInline final class Storage: Sendable {
         @usableFromInline let value: Value
 
@@ -13,9 +13,9 @@ public struct Indirect<Value: Sendable>: Sendable {
 
     @usableFromInline var storage: Storage
 
-    @inlinable public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
+    @inlinable package init(wrappedValue: Value) { storage = Storage(wrappedValue) }
 
-    @inlinable public var wrappedValue: Value {
+    @inlinable package var wrappedValue: Value {
         get { storage.value }
         set { storage = Storage(newValue) }
     }

@@ -1,11 +1,11 @@
-public import JSONPath
+package import JSONPath
 
 /// Until when a link that was signed beforehand is good, as far as it says so itself.
-public enum LinkExpiry {
+package enum LinkExpiry {
     /// The time by the query of a URL: `X-Amz-Date` with `X-Amz-Expires` (AWS Signature 4, "Authenticating Requests:
     /// Using Query Parameters"), `X-Goog-…` likewise, `Expires` in seconds since 1970 (CloudFront, Signature 2), `se`
     /// in RFC 3339 (Azure, "Create a service SAS"). Nil for any other text.
-    public static func time(of url: String) -> Timestamp? {
+    package static func time(of url: String) -> Timestamp? {
         guard url.hasPrefix("https://") || url.hasPrefix("http://"), let start = url.firstIndex(of: "?") else {
             return nil
         }
@@ -31,7 +31,7 @@ public enum LinkExpiry {
     }
 
     /// The earliest time by the links among a value's texts, however deep, that is later than `moment`.
-    public static func earliest(in value: JSON, after moment: Timestamp) -> Timestamp? {
+    package static func earliest(in value: JSON, after moment: Timestamp) -> Timestamp? {
         switch value {
         case .string(let text): time(of: text).flatMap { $0 > moment ? $0 : nil }
         case .array(let elements): elements.lazy.compactMap { earliest(in: $0, after: moment) }.min()

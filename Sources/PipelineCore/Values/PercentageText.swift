@@ -1,7 +1,7 @@
 /// Percentages as the documents write them: `10%`, `2.5%`, as a fraction of one.
-public enum PercentageText {
+package enum PercentageText {
     /// Reads a percentage; `10%` is 0.1. Above 100 % is allowed, below zero is not.
-    public static func parse(_ text: String) throws(ValueSyntaxError) -> Double {
+    package static func parse(_ text: String) throws(ValueSyntaxError) -> Double {
         let digits = text.dropLast()
         guard text.hasSuffix("%"), digits.utf8.count <= 18, isDecimal(digits), let value = Double(digits) else {
             let isNumber = UnitText.isBareNumber(text)
@@ -17,5 +17,5 @@ public enum PercentageText {
     }
 
     /// A rounded wording for messages: `12.5 %`.
-    public static func describe(_ fraction: Double) -> String { "\(UnitText.oneDecimal(fraction * 100)) %" }
+    package static func describe(_ fraction: Double) -> String { "\(UnitText.oneDecimal(fraction * 100)) %" }
 }

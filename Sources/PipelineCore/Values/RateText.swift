@@ -1,7 +1,7 @@
 /// Rates as the documents write them: a size and `/s`, like `500KB/s` or `2MiB/s`, in bytes per second.
-public enum RateText {
+package enum RateText {
     /// Reads a rate in bytes per second; zero is an error, as nothing would ever move.
-    public static func parse(_ text: String) throws(ValueSyntaxError) -> Int64 {
+    package static func parse(_ text: String) throws(ValueSyntaxError) -> Int64 {
         let example = "\"500KB/s\", \"2MiB/s\""
         guard text.hasSuffix("/s") else {
             if UnitText.isBareNumber(text) { throw bareNumber(text) }
@@ -17,12 +17,12 @@ public enum RateText {
     }
 
     /// The error for a number where a rate belongs; also for a JSON number, which the caller found.
-    public static func bareNumber(_ digits: String) -> ValueSyntaxError {
+    package static func bareNumber(_ digits: String) -> ValueSyntaxError {
         SizeText.bareNumber(digits, kind: "rate", suffix: "/s")
     }
 
     /// A rounded wording for messages, in powers of 1000: `1.2 MB/s`.
-    public static func describe(_ bytesPerSecond: Double) -> String {
+    package static func describe(_ bytesPerSecond: Double) -> String {
         let scales: [(String, Double)] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)]
         guard bytesPerSecond.isFinite, let scale = scales.first(where: { bytesPerSecond >= $0.1 * 0.99995 }) else {
             return "\(bytesPerSecond.isFinite ? Int(bytesPerSecond.rounded()) : 0) B/s"

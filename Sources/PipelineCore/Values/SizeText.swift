@@ -1,24 +1,24 @@
 /// Sizes as the documents write them: `64KiB`, `8MiB`, `1GB`, in bytes.
 ///
 /// `B KB MB GB TB` are powers of 1000, `KiB MiB GiB TiB` of 1024, in just this spelling: `Mb` could mean bits.
-public enum SizeText {
+package enum SizeText {
     static let units: [(name: String, bytes: Int64)] = [
         ("B", 1), ("KB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
         ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40),
     ]
 
     /// Reads a size in bytes; every error says what to write instead.
-    public static func parse(_ text: String) throws(ValueSyntaxError) -> Int64 {
+    package static func parse(_ text: String) throws(ValueSyntaxError) -> Int64 {
         try parse(text, whole: text, kind: "size", example: "\"64KiB\", \"8MiB\", \"1GB\"", suffix: "")
     }
 
     /// The error for a number where a size belongs; also for a JSON number, which the caller found.
-    public static func bareNumber(_ digits: String) -> ValueSyntaxError {
+    package static func bareNumber(_ digits: String) -> ValueSyntaxError {
         bareNumber(digits, kind: "size", suffix: "")
     }
 
     /// A rounded wording for messages, in powers of 1024: `512 B`, `8.0 MiB`, `1.5 GiB`.
-    public static func describe(_ bytes: Int64) -> String {
+    package static func describe(_ bytes: Int64) -> String {
         guard bytes.magnitude >= 1024 else { return "\(bytes) B" }
         let scales: [(String, Double)] = [("TiB", 0x1p40), ("GiB", 0x1p30), ("MiB", 0x1p20), ("KiB", 0x1p10)]
         // 1023.96 KiB would print as 1024.0 KiB: the next unit is taken from where rounding reaches it.
@@ -27,7 +27,7 @@ public enum SizeText {
     }
 
     /// The shortest text that ``parse(_:)`` reads back to exactly that many bytes, e.g. `8MiB`, `1GB`, `1001B`.
-    public static func exact(_ bytes: Int64) -> String {
+    package static func exact(_ bytes: Int64) -> String {
         let fitting = units.filter { bytes != 0 && bytes % $0.bytes == 0 }.max { $0.bytes < $1.bytes } ?? units[0]
         return "\(bytes / fitting.bytes)\(fitting.name)"
     }

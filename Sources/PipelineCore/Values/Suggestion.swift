@@ -1,11 +1,11 @@
 /// "Did you mean": the known word that a mistyped one is nearest to.
-public enum Suggestion {
+package enum Suggestion {
     /// The nearest of `words`, or nil when none is near enough to be what was meant.
     ///
     /// Distance is Damerau-Levenshtein's (optimal string alignment) without regard to case. Near enough is one
     /// mistake in words of up to four letters, two up to eight, then a quarter of the length; a word of one letter
     /// matches in case only. Of equally near ones the first wins.
-    public static func nearest(to word: String, among words: some Sequence<String>) -> String? {
+    package static func nearest(to word: String, among words: some Sequence<String>) -> String? {
         let letters = Array(word.lowercased().unicodeScalars.prefix(64))
         var best: (word: String, distance: Int)?
         for candidate in words {
@@ -19,7 +19,7 @@ public enum Suggestion {
     }
 
     /// The same as the start of a hint: `did you mean "inputs"?`
-    public static func hint(for word: String, among words: some Sequence<String>) -> String? {
+    package static func hint(for word: String, among words: some Sequence<String>) -> String? {
         nearest(to: word, among: words).map { "did you mean \"\($0)\"?" }
     }
 

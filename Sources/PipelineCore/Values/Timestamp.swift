@@ -2,8 +2,10 @@
 ///
 /// Core never reads a clock: moments come in as arguments. Coded as the integer, so that a journal can sort by it.
 public struct Timestamp: Sendable, Hashable {
+    /// Milliseconds since the beginning of 1970 in UTC, without leap seconds.
     public let milliseconds: Int64
 
+    /// A time by its milliseconds since the beginning of 1970 in UTC.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     /// 1970-01-01T00:00:00Z.

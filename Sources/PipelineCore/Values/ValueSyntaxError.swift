@@ -7,6 +7,7 @@ public struct ValueSyntaxError: Error, Sendable, Hashable {
     /// How to mend it, when that can be told.
     public let hint: String?
 
+    /// Says what is wrong with a value, and how to mend it.
     public init(_ message: String, hint: String? = nil) {
         self.message = message
         self.hint = hint

@@ -1,10 +1,10 @@
-public import PipelineCore
+package import PipelineCore
 
 /// The gate of one process: the ledger folded from the journal's rows, the machine's sensors, and the clock.
 ///
 /// Rows of other processes are taken in before each question, so that several processes of one state folder keep one
 /// budget. A history that can't be read holds nothing up: then only what this process entered counts.
-public actor ResumeRateLimiter: BackgroundGate {
+package actor ResumeRateLimiter: BackgroundGate {
     private let history: any DurationHistory
     private let clock: any WallClock
     private let sensors: any DeviceConditionsSource
@@ -18,7 +18,7 @@ public actor ResumeRateLimiter: BackgroundGate {
     private var reading: ClockReading
     private let machine: ResumeBudget
 
-    public init(
+    package init(
         history: any DurationHistory, clock: any WallClock, sensors: any DeviceConditionsSource,
         moments: ConditionEvaluator = ConditionEvaluator(), machine: ResumeBudget = .machine
     ) {
@@ -32,18 +32,18 @@ public actor ResumeRateLimiter: BackgroundGate {
     }
 
     /// So far back rows can matter: a day of the longest delay, and as long again until it falls back.
-    public static let reach = Duration.seconds(3 * 86_400)
+    package static let reach = Duration.seconds(3 * 86_400)
     /// An entry that has not become a row by then never will: its job was lost.
     private static let patience = Duration.seconds(600)
 
-    public func enter(_ request: ResumeRequest) async -> ResumeDecision {
+    package func enter(_ request: ResumeRequest) async -> ResumeDecision {
         await readRows()
         let decision = ledger.enter(request, at: clock.now)
         own.insert(decision.record)
         return decision
     }
 
-    public func judge(_ question: ConditionQuestion) async -> ConditionEvaluation {
+    package func judge(_ question: ConditionQuestion) async -> ConditionEvaluation {
         await readRows()
         let surroundings = await sensors.surroundings()
         let now = clock.now
@@ -51,11 +51,11 @@ public actor ResumeRateLimiter: BackgroundGate {
         return moments.judge(ConditionFacts(question: question, surroundings: surroundings, used: used, now: now))
     }
 
-    public func expect(_ resume: ExpectedResume) { ledger.expect(resume) }
+    package func expect(_ resume: ExpectedResume) { ledger.expect(resume) }
 
-    public func forget(_ job: JobID) { ledger.forget(job: job) }
+    package func forget(_ job: JobID) { ledger.forget(job: job) }
 
-    public func attend(_ record: ResumeRecord) async -> Bool {
+    package func attend(_ record: ResumeRecord) async -> Bool {
         await readRows()
         let wasDelayed = ledger.isDelayed(pipeline: record.pipeline, at: clock.now)
         ledger.fold(record)
@@ -64,7 +64,7 @@ public actor ResumeRateLimiter: BackgroundGate {
     }
 
     /// The ledger with all that other processes have journaled.
-    public func current() async -> ResumeLedger {
+    package func current() async -> ResumeLedger {
         await readRows()
         return ledger
     }

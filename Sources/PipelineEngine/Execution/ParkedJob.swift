@@ -1,10 +1,10 @@
-public import PipelineCore
+package import PipelineCore
 
 /// What stays in memory of a job that is parked; the rest is rows.
 ///
 /// There may be tens of thousands: of most jobs this is a hundred bytes or two.
-public final class ParkedJob: Sendable {
-    public let lease: Lease
+package final class ParkedJob: Sendable {
+    package let lease: Lease
     /// Before this it must go on, because something expires; nil for no such time.
     let mustActBefore: Timestamp?
     let interactivity: Interactivity

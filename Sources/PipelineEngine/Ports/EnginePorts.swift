@@ -1,41 +1,41 @@
-public import PipelineCore
+package import PipelineCore
 
 /// Everything outside the engine that it uses: real in programs, virtual in simulations.
-public struct EnginePorts: Sendable {
-    public var journal: any Journal
-    public var clock: any WallClock
-    public var randomness: any Randomness
-    public var secrets: any SecretSource
-    public var files: any FileFacts
-    public var crashProbe: any CrashProbe
+package struct EnginePorts: Sendable {
+    package var journal: any Journal
+    package var clock: any WallClock
+    package var randomness: any Randomness
+    package var secrets: any SecretSource
+    package var files: any FileFacts
+    package var crashProbe: any CrashProbe
     /// Keeps what was sent and answered, for people.
-    public var exchanges: any ExchangeLog
+    package var exchanges: any ExchangeLog
     /// The name under which this process owns jobs.
-    public var owner: OwnerID
+    package var owner: OwnerID
     /// A keyed hash in hex, the key secret to this state folder: tells bodies apart without giving them away.
-    public var keyedHash: @Sendable ([UInt8]) -> String
+    package var keyedHash: @Sendable ([UInt8]) -> String
     /// The address at which a push for a step is taken, of its job, the step and the step's own key; nil without a
     /// public address.
-    public var callbackURL: @Sendable (JobID, StepKey, String) -> String? = { _, _, _ in nil }
+    package var callbackURL: @Sendable (JobID, StepKey, String) -> String? = { _, _, _ in nil }
     /// What seals secrets in captured values; nil keeps these as they came.
-    public var seal: (any SecretSeal)?
+    package var seal: (any SecretSeal)?
     /// Where jobs in the background ask whether they may go on; nil when nothing holds them.
-    public var gate: (any BackgroundGate)?
+    package var gate: (any BackgroundGate)?
     /// Whether a person watches the job on a terminal at this moment: then nothing holds it back.
-    public var isWatched: @Sendable (JobID) -> Bool = { _ in false }
+    package var isWatched: @Sendable (JobID) -> Bool = { _ in false }
     /// Whether services take requests now.
-    public var services: any ServiceGate = OpenServices()
+    package var services: any ServiceGate = OpenServices()
     /// How long stages took before; nil when nobody remembers.
-    public var history: (any DurationHistory)?
+    package var history: (any DurationHistory)?
     /// Who notifications go through; nil when nobody is told of anything.
-    public var sinks: (any NotificationSinks)?
+    package var sinks: (any NotificationSinks)?
     /// Whether the end of a step's call is to be taken for something that should never happen: for tests of that.
-    public var breaksLaw: @Sendable (StepKey) -> Bool = { _ in false }
+    package var breaksLaw: @Sendable (StepKey) -> Bool = { _ in false }
     /// Told of every event after it is committed and what it tells of has begun, in the order of their numbers, and of
     /// progress as it comes; must return at once. From any thread.
-    public var observe: @Sendable (JobEvent) -> Void
+    package var observe: @Sendable (JobEvent) -> Void
 
-    public init(
+    package init(
         journal: any Journal, clock: any WallClock, randomness: any Randomness, secrets: any SecretSource,
         files: any FileFacts, crashProbe: any CrashProbe, exchanges: any ExchangeLog = NoExchangeLog(), owner: OwnerID,
         keyedHash: @escaping @Sendable ([UInt8]) -> String, gate: (any BackgroundGate)? = nil,

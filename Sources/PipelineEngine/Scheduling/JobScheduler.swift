@@ -1,5 +1,5 @@
 import JSONPath
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// Runs jobs side by side: as many at a time as it may, those that only wait parked.
@@ -7,26 +7,26 @@ import Synchronization
 /// One serves every program that runs jobs: one job of a command, all that are suspended, and those of the background
 /// owner. A parked job is a lease and a time here, some hundred bytes, and rows in the journal; one timer wakes all of
 /// them. It works through one inbox, in the task that runs ``run()``.
-public actor JobScheduler {
+package actor JobScheduler {
     /// What bounds the work.
-    public struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// How many jobs are run at a time; others that are due wait in their order.
-        public var concurrency = 256
+        package var concurrency = 256
         /// How many are being read from the journal and planned at a time: that keeps a processor busy, and more at a time
         /// only take memory, which lies about between what stays.
-        public var openings = 8
+        package var openings = 8
         /// A job whose only work is a wait of at least that length is parked; nil parks none.
-        public var parking: Duration? = .seconds(2)
+        package var parking: Duration? = .seconds(2)
         /// How long after a suspension without a person's doing (no network) a job is taken up again; nil leaves it, and
         /// the notifications that could not be sent, to the next owner.
-        public var retakeInterval: Duration? = .seconds(300)
+        package var retakeInterval: Duration? = .seconds(300)
         /// How late a job may be woken to be woken together with others.
-        public var slack = Duration.seconds(1)
+        package var slack = Duration.seconds(1)
 
-        public init() {}
+        package init() {}
 
         /// The limits of a command that stays with its jobs until each has come to rest.
-        public static func command(concurrency: Int, parking: Duration? = .seconds(2)) -> Limits {
+        package static func command(concurrency: Int, parking: Duration? = .seconds(2)) -> Limits {
             var limits = Limits()
             limits.concurrency = concurrency
             limits.parking = parking
@@ -90,7 +90,7 @@ public actor JobScheduler {
         case suspend(SuspensionCause)
     }
 
-    public init(_ jobs: any JobSource, clock: any WallClock, limits: Limits = Limits()) {
+    package init(_ jobs: any JobSource, clock: any WallClock, limits: Limits = Limits()) {
         self.jobs = jobs
         self.clock = clock
         reading = clock.reading
@@ -98,32 +98,32 @@ public actor JobScheduler {
     }
 
     /// Runs a job that this process has just begun. From any thread, as all that follows.
-    public nonisolated func adopt(_ drive: Engine.JobHandle) { mailbox.post(.adopt(drive)) }
+    package nonisolated func adopt(_ drive: Engine.JobHandle) { mailbox.post(.adopt(drive)) }
     /// Takes a job up that nobody owns, if its source gives it.
-    public nonisolated func take(_ job: JobID) { mailbox.post(.take(job)) }
+    package nonisolated func take(_ job: JobID) { mailbox.post(.take(job)) }
     /// Something came for the job: a request or a push stands in the journal.
-    public nonisolated func knock(_ job: JobID) { mailbox.post(.knock(job)) }
+    package nonisolated func knock(_ job: JobID) { mailbox.post(.knock(job)) }
     /// A person attends to jobs: what is held back of them goes on at once.
-    public nonisolated func take(_ attention: OwnerSignal) { mailbox.post(.attention(attention)) }
+    package nonisolated func take(_ attention: OwnerSignal) { mailbox.post(.attention(attention)) }
     /// No further jobs come: ``run()`` returns once all have come to rest.
-    public nonisolated func close() { mailbox.post(.close) }
+    package nonisolated func close() { mailbox.post(.close) }
     /// Lets all jobs go, so that the next owner goes on; ``run()`` returns once their stages have stopped.
-    public nonisolated func stop() { mailbox.post(.stop(nil)) }
+    package nonisolated func stop() { mailbox.post(.stop(nil)) }
     /// Suspends all jobs that were taken up, parked ones too, and takes up no others; ``run()`` returns once their
     /// stages have stopped.
-    public nonisolated func suspend(_ cause: SuspensionCause) { mailbox.post(.stop(cause)) }
+    package nonisolated func suspend(_ cause: SuspensionCause) { mailbox.post(.stop(cause)) }
 
     /// How many jobs are here, and how many of them are run, as of the last message.
-    public nonisolated var counts: Counts { counted.withLock { $0 } }
+    package nonisolated var counts: Counts { counted.withLock { $0 } }
 
     /// What a scheduler has to do.
-    public struct Counts: Sendable, Hashable {
-        public var jobs = 0
-        public var driven = 0
+    package struct Counts: Sendable, Hashable {
+        package var jobs = 0
+        package var driven = 0
     }
 
     /// Works until it is stopped, or closed and no job is left.
-    public func run() async {
+    package func run() async {
         await withDiscardingTaskGroup { group in
             while !isDone {
                 receive(await mailbox.next(), &group)

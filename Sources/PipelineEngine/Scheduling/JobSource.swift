@@ -1,7 +1,7 @@
-public import PipelineCore
+package import PipelineCore
 
 /// Where a scheduler gets its jobs from, and whom it tells what became of them.
-public protocol JobSource: Sendable {
+package protocol JobSource: Sendable {
     /// Takes up a job that nobody owns, to run it or to send what is left of its notifications; nil when there is nothing
     /// to do.
     func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle?

@@ -1,11 +1,11 @@
-public import PipelineCore
+package import PipelineCore
 
 /// Jobs that wait for a time, and how late each may be woken: those whose times lie within each other's tolerance are
 /// woken together.
 ///
 /// It works as timer slack does in a kernel: nothing happens before the first job *must* be woken, and then all that
 /// may be are. Costs some tens of bytes a job; adding and taking are logarithmic.
-public struct WakeQueue: Sendable {
+package struct WakeQueue: Sendable {
     private struct Entry: Sendable {
         var earliest: Timestamp
         var latest: Timestamp
@@ -18,12 +18,12 @@ public struct WakeQueue: Sendable {
     private var byLatest = TimeHeap()
     private var numbers = 0
 
-    public init() {}
+    package init() {}
 
-    public var count: Int { entries.count }
+    package var count: Int { entries.count }
 
     /// Has the job woken between the two times, in place of what was asked for before.
-    public mutating func put(_ job: JobID, earliest: Timestamp, latest: Timestamp) {
+    package mutating func put(_ job: JobID, earliest: Timestamp, latest: Timestamp) {
         numbers += 1
         entries[job] = Entry(earliest: earliest, latest: max(earliest, latest), number: numbers)
         byEarliest.insert(TimeHeap.Item(time: earliest, job: job, number: numbers))
@@ -32,10 +32,10 @@ public struct WakeQueue: Sendable {
         if byLatest.count > 2 * entries.count + 64 { rebuild() }
     }
 
-    public mutating func remove(_ job: JobID) { entries[job] = nil }
+    package mutating func remove(_ job: JobID) { entries[job] = nil }
 
     /// When the next job must be woken.
-    public mutating func nextTime() -> Timestamp? {
+    package mutating func nextTime() -> Timestamp? {
         while let first = byLatest.first {
             if entries[first.job]?.number == first.number { return first.time }
             byLatest.removeFirst()
@@ -44,7 +44,7 @@ public struct WakeQueue: Sendable {
     }
 
     /// Takes the jobs that may be woken now, when one of them must be; in the order of their times.
-    public mutating func takeDue(at now: Timestamp) -> [JobID] {
+    package mutating func takeDue(at now: Timestamp) -> [JobID] {
         guard let next = nextTime(), next <= now else { return [] }
         var due: [JobID] = []
         while let first = byEarliest.first, first.time <= now {

@@ -1,10 +1,10 @@
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// Services as a journal knows them: what one process learns holds for all, also over a restart.
 ///
 /// What is closed is read again once a second at most, so that a request costs no look at the journal.
-public final class JournaledServices: ServiceGate {
+package final class JournaledServices: ServiceGate {
     private struct State {
         var services: [ServiceID: ServiceAvailability] = [:]
         /// Those that are being written: what the journal says of them is older.
@@ -19,12 +19,12 @@ public final class JournaledServices: ServiceGate {
 
     private static let readingInterval = Duration.seconds(1)
 
-    public init(journal: any ServiceJournal, clock: any WallClock) {
+    package init(journal: any ServiceJournal, clock: any WallClock) {
         self.journal = journal
         self.clock = clock
     }
 
-    public func admit(_ service: ServiceID) async -> ServiceAdmission {
+    package func admit(_ service: ServiceID) async -> ServiceAdmission {
         await read(at: clock.now)
         let now = clock.now
         if let admission = state.withLock({ $0.services[service, default: .init()].admission(at: now) }) {
@@ -39,7 +39,7 @@ public final class JournaledServices: ServiceGate {
         return .closed(until: turn(service))
     }
 
-    public func record(
+    package func record(
         _ answer: ServiceAnswer, of service: ServiceID, named name: String, isTrial: Bool
     ) async -> Duration? {
         let now = clock.now
@@ -62,7 +62,7 @@ public final class JournaledServices: ServiceGate {
         return wait
     }
 
-    public func claimComputation(
+    package func claimComputation(
         at service: ServiceID, for step: StepKey, of job: JobID, limit: Int
     ) async -> Timestamp? {
         let isClaimed = try? await journal.claimComputation(at: service, for: step, of: job, limit: limit)

@@ -9,6 +9,8 @@ public struct AuthorizingTransport: Transport {
     private let tokens: AccessTokens
     private let ids = TaskIDs()
 
+    /// Sends through another transport; tokens are fetched through it too, unless `tokens` is shared with other
+    /// networks.
     public init(_ inner: any Transport, tokens: AccessTokens? = nil) {
         self.inner = inner
         self.tokens = tokens ?? AccessTokens(transport: inner)

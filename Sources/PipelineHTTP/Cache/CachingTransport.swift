@@ -12,6 +12,7 @@ public struct CachingTransport: Transport {
     private let time: @Sendable () -> Duration
     private let ids = TaskIDs()
 
+    /// Sends through another transport what the cache can't answer; `time` is the time since 1970.
     public init(
         _ inner: any Transport, cache: any ResponseCache,
         time: @escaping @Sendable () -> Duration = DecorationContext.systemTime

@@ -13,9 +13,13 @@ public protocol ResponseCache: Sendable {
 
 /// A response as it is stored. It holds no request and so no credentials.
 public struct CachedResponse: Sendable, Equatable {
+    /// The status of the response.
     public var status: Int
+    /// Its headers, in the order in which they came.
     public var fields: [Field]
+    /// The URL that it came from, after redirects.
     public var url: String
+    /// Its body, decoded.
     public var body: [UInt8]
     /// When it came, in seconds since 1 January 1970 UTC.
     public var time: Double
@@ -24,9 +28,12 @@ public struct CachedResponse: Sendable, Equatable {
 
     /// A field of the head.
     public struct Field: Sendable, Equatable {
+        /// The name, as it came.
         public let name: String
+        /// The value, as it came.
         public let value: String
 
+        /// A header of a response.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -35,15 +42,19 @@ public struct CachedResponse: Sendable, Equatable {
 
     /// The request fields that a response depends on besides its URL (RFC 9111, section 4.1).
     public struct Variant: Sendable, Equatable {
+        /// The headers of requests that the response depends on: those that `Vary` names (RFC 9111, section 4.1).
         public var names: [String]
+        /// A digest of their values in the request that it was the response to.
         public var digest: String
 
+        /// A variant by the names of its headers and the digest of their values.
         public init(names: [String], digest: String) {
             self.names = names
             self.digest = digest
         }
     }
 
+    /// A response to be stored; `time` is when it came, in seconds since 1970.
     public init(status: Int, fields: [Field], url: String, body: [UInt8], time: Double, variant: Variant) {
         self.status = status
         self.fields = fields

@@ -8,6 +8,7 @@ public struct ConversionFailure: Error, Sendable, Equatable {
     /// What is wrong, in plain English.
     public let message: String
 
+    /// Says why a body is not what was expected.
     public init(_ message: String) {
         self.message = message
     }
@@ -15,11 +16,14 @@ public struct ConversionFailure: Error, Sendable, Equatable {
 
 /// The output of a request whose answer's body does not matter.
 public struct Empty: DataConvertible, Equatable {
+    /// No output.
     public init() {}
+    /// Reads nothing of the body.
     public init(body: [UInt8]) {}
 }
 
 extension String: DataConvertible {
+    /// Reads the body as UTF-8; throws if it is none.
     public init(body: [UInt8]) throws(ConversionFailure) {
         guard let text = String(validating: body, as: UTF8.self) else {
             throw ConversionFailure("the answer is not text in UTF-8")
@@ -29,5 +33,6 @@ extension String: DataConvertible {
 }
 
 extension [UInt8]: DataConvertible {
+    /// The body as it is.
     public init(body: [UInt8]) { self = body }
 }

@@ -4,6 +4,7 @@ public import FoundationEssentials
 public protocol Model: Codable, DataConvertible {}
 
 extension Model {
+    /// Reads the body as JSON; throws with the path of the member that does not fit.
     public init(body: [UInt8]) throws(ConversionFailure) {
         self = try ModelMistake.decoded(Self.self, from: body)
     }
@@ -17,12 +18,14 @@ public protocol ModelArray: Sendable {
 }
 
 extension Array: ModelArray where Element: Model {
+    /// Reads the body as a JSON array of models.
     public init(models body: [UInt8]) throws(ConversionFailure) {
         self = try ModelMistake.decoded([Element].self, from: body)
     }
 }
 
 extension Data: DataConvertible {
+    /// The body as it is.
     public init(body: [UInt8]) { self.init(body) }
 }
 

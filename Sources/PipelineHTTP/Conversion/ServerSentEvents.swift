@@ -1,11 +1,11 @@
 /// One event of a stream of server-sent events.
-public struct ServerSentEvent: Sendable, Equatable {
+package struct ServerSentEvent: Sendable, Equatable {
     /// `message` when the stream gives none.
-    public var name: String
+    package var name: String
     /// Its lines, joined by line feeds; UTF-8.
-    public var data: [UInt8]
+    package var data: [UInt8]
 
-    public init(name: String, data: [UInt8]) {
+    package init(name: String, data: [UInt8]) {
         self.name = name
         self.data = data
     }
@@ -15,13 +15,13 @@ public struct ServerSentEvent: Sendable, Equatable {
 ///
 /// It holds one event at a time, and of events that nobody wants nothing, as far as their name comes before their data.
 /// Lines and events have a bound, so that a stream of any length takes no more memory.
-public struct ServerSentEvents: Sendable {
+package struct ServerSentEvents: Sendable {
     /// The id that goes into `Last-Event-ID` when the stream is opened again; empty for none.
-    public private(set) var lastID: String
+    package private(set) var lastID: String
     /// How long to wait before the stream is opened again, as it says itself.
-    public private(set) var retry: Duration?
+    package private(set) var retry: Duration?
     /// True once a line or an event was longer than the bound; nothing is read from then on.
-    public private(set) var isTooLarge = false
+    package private(set) var isTooLarge = false
 
     private let maximumBytes: Int
     private let isWanted: @Sendable (String) -> Bool
@@ -52,7 +52,7 @@ public struct ServerSentEvents: Sendable {
     ///   - lastID: the last id of the stream before it broke.
     ///   - maximumBytes: the most that a line or an event may have.
     ///   - isWanted: tells the events that are given out, by name.
-    public init(
+    package init(
         lastID: String = "", maximumBytes: Int = 64 << 20,
         isWanted: @escaping @Sendable (String) -> Bool = { _ in true }
     ) {
@@ -62,13 +62,13 @@ public struct ServerSentEvents: Sendable {
     }
 
     /// How many bytes are held.
-    public var heldBytes: Int { data.count + value.count + field.count + name.count }
+    package var heldBytes: Int { data.count + value.count + field.count + name.count }
 
     /// Takes the next piece of the stream and gives out each event that it ends.
     ///
     /// - Parameter onEvent: returns false to read no further.
     /// - Returns: false after that, and once a bound was passed.
-    public mutating func read(
+    package mutating func read(
         _ bytes: UnsafeRawBufferPointer, onEvent: (ServerSentEvent) -> Bool
     ) -> Bool {
         var position = 0

@@ -2,14 +2,18 @@ public import HTTPTypes
 
 /// An answer whose status is not one of those expected.
 public struct StatusCodeError: Error, Sendable, Equatable {
+    /// The status of the response.
     public let status: Int
+    /// The method of the request.
     public let method: HTTPRequest.Method
     /// Without query and user: those can hold secrets.
     public let url: String
+    /// The headers of the response.
     public let headers: HTTPFields
     /// The first of the body as text, control characters replaced; at most 1,024 bytes.
     public let bodyStart: String
 
+    /// Says that a response has a status that was not expected; of its body it keeps the beginning.
     public init(_ response: HTTPExchangeResponse, to request: RequestDescription) {
         status = response.status
         method = request.method

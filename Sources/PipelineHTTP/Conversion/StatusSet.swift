@@ -2,10 +2,12 @@
 public struct StatusSet: Sendable, Equatable {
     private let ranges: [ClosedRange<Int>]
 
+    /// The statuses that are listed, or that lie in one of the ranges.
     public init(_ ranges: [ClosedRange<Int>]) {
         self.ranges = ranges
     }
 
+    /// The statuses that are listed, or that lie in one of the ranges.
     public init(_ statuses: Int...) {
         self.ranges = statuses.map { $0...$0 }
     }
@@ -15,6 +17,7 @@ public struct StatusSet: Sendable, Equatable {
     /// Every status.
     public static let any = StatusSet([100...999])
 
+    /// Returns whether the status is one of them.
     public func contains(_ status: Int) -> Bool {
         ranges.contains { $0.contains(status) }
     }

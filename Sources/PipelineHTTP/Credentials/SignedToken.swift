@@ -22,17 +22,21 @@ public struct SignedToken: Sendable, Hashable {
 
     /// A member of the header or of the claims.
     public struct Member: Sendable, Hashable {
+        /// The member's name.
         public let name: String
         /// The value as JSON.
         public let json: String
 
+        /// A member; `json` is its value as JSON text.
         public init(name: String, json: String) {
             self.name = name
             self.json = json
         }
     }
 
+    /// The algorithm that signs (RFC 7518, section 3.1; RFC 8037).
     public var algorithm: Algorithm
+    /// The key that signs.
     public var key: Key
     /// `kid`: which of the signer's keys it is.
     public var keyID: String?
@@ -55,6 +59,14 @@ public struct SignedToken: Sendable, Hashable {
         return ([key, keyID ?? ""] + claims.map { "\($0.name)=\($0.json)" }).joined(separator: "\u{0}")
     }
 
+    /// A token that is signed anew for each request (RFC 7519).
+    ///
+    /// - Parameters:
+    ///   - keyID: `kid` of the header.
+    ///   - header: more members of the header.
+    ///   - claims: the claims besides `iat`, `exp` and `jti`.
+    ///   - lifetime: the time between `iat` and `exp`.
+    ///   - isUnique: true for one with a `jti`.
     public init(
         algorithm: Algorithm, key: Key, keyID: String? = nil, header: [Member] = [], claims: [Member] = [],
         lifetime: Duration = .seconds(900), isUnique: Bool = false

@@ -16,6 +16,10 @@ public struct TokenGrant: Sendable, Hashable {
     /// What says who asks; its `aud` is the endpoint unless the claims say another.
     public var assertion: SignedToken?
 
+    /// Asks a token endpoint for access tokens (RFC 6749).
+    ///
+    /// With a refresh token by section 6; with an assertion by RFC 7523; otherwise with the client's credentials by
+    /// section 4.4.
     public init(
         tokenURL: String, clientID: String? = nil, clientSecret: String? = nil, scope: String? = nil,
         audience: String? = nil, refreshToken: String? = nil, assertion: SignedToken? = nil

@@ -18,6 +18,7 @@ public struct CurlConfiguration: Sendable {
     /// memory what otherwise lies in a cache. libcurl has no use for it.
     public var sendBufferBytes: Int
 
+    /// How the transport uses libcurl; both buffers are of bytes and per transfer, 0 connections are unlimited.
     public init(
         userAgent: String = "pipeline",
         maximumConnections: Int = 512,

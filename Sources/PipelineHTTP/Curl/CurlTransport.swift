@@ -24,6 +24,7 @@ public final class CurlTransport: Transport {
     private let mailbox = Mailbox<CurlCommand>()
     private let state = Mutex(State())
 
+    /// Starts the thread that all transfers run on. `shutdown()` ends it.
     public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         self.configuration = configuration
     }
@@ -32,6 +33,7 @@ public final class CurlTransport: Transport {
         shutdown()
     }
 
+    /// Starts a request. May be called on any thread and returns at once; the task ends exactly once.
     public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
         let (id, isRunning) = nextID()
         let (task, completion) = ExchangeTask.make(id: id)

@@ -6,9 +6,11 @@ public struct APIKey: CredentialDecorator {
         case query(String)
     }
 
+    /// Where the key stands.
     public let place: Place
     private let value: String
 
+    /// A key in a header or in the query.
     public init(_ place: Place, value: String) {
         self.place = place
         self.value = value

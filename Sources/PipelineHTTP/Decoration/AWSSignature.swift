@@ -11,12 +11,15 @@ import HTTPTypes
 ///
 /// A URL that is signed already (`X-Amz-Signature` in its query) stays as it is.
 public struct AWSSignature: CredentialDecorator {
+    /// The region, as `eu-central-1`.
     public let region: String
+    /// The service, as `s3`.
     public let service: String
     private let accessKey: String
     private let secretKey: String
     private let sessionToken: String?
 
+    /// Signs each request (AWS Signature Version 4); `sessionToken` for credentials that are temporary.
     public init(region: String, service: String, accessKey: String, secretKey: String, sessionToken: String? = nil) {
         self.region = region
         self.service = service

@@ -3,6 +3,7 @@ public struct Basic: CredentialDecorator {
     private let user: String
     private let password: String
 
+    /// A user and a password (RFC 7617).
     public init(user: String, password: String) {
         self.user = user
         self.password = password
@@ -18,7 +19,7 @@ public struct Basic: CredentialDecorator {
     }
 
     /// The field's value for people who want to see what goes into it.
-    public var described: String { "Basic ‹base64 of \(user):\(password)›" }
+    package var described: String { "Basic ‹base64 of \(user):\(password)›" }
 
     static func value(user: String, password: String) -> String {
         "Basic \(base64(Array("\(user):\(password)".utf8)))"

@@ -2,6 +2,7 @@
 public struct Bearer: CredentialDecorator {
     private let token: String
 
+    /// A token (RFC 6750, section 2.1).
     public init(token: String) {
         self.token = token
     }

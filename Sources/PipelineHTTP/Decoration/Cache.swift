@@ -4,6 +4,7 @@ import HTTPTypes
 public struct Cache: RequestDecorator {
     private let policy: CachePolicy
 
+    /// Lets a stored response do where the policy allows it. Needs a `CachingTransport`.
     public init(_ policy: CachePolicy = CachePolicy()) {
         self.policy = policy
     }

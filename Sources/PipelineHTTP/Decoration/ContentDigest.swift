@@ -11,8 +11,10 @@ public struct ContentDigest: RequestDecorator {
         case sha512 = "sha-512"
     }
 
+    /// The algorithm of the digest.
     public let algorithm: Algorithm
 
+    /// Adds `Content-Digest` (RFC 9530).
     public init(_ algorithm: Algorithm = .sha256) {
         self.algorithm = algorithm
     }

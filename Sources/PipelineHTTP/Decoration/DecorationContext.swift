@@ -9,6 +9,13 @@ public struct DecorationContext: Sendable {
     /// That many random bytes.
     public var randomBytes: @Sendable (Int) -> [UInt8]
 
+    /// What decorators read besides the request.
+    ///
+    /// - Parameters:
+    ///   - key: a key by which a service knows repetitions; one and the same for all attempts.
+    ///   - attempt: the number of the attempt, from 1.
+    ///   - time: gives the time since 1970.
+    ///   - randomBytes: gives that many random bytes.
     public init(
         key: String = "",
         attempt: Int = 1,

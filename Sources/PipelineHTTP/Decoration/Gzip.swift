@@ -9,6 +9,7 @@ public struct Gzip: RequestDecorator {
     /// Shorter bodies stay as they are; in bytes.
     public let minimumSize: Int64
 
+    /// Compresses bodies of at least that many bytes (RFC 1952).
     public init(minimumSize: Int64 = 1 << 10) {
         self.minimumSize = minimumSize
     }

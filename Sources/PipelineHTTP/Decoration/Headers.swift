@@ -2,12 +2,15 @@ public import HTTPTypes
 
 /// Adds header fields; those that the request has already stay as they are.
 public struct Headers: RequestDecorator {
+    /// The headers, in the order in which they are set.
     public let fields: [(name: String, value: String)]
 
+    /// Sets headers; each replaces one of its name.
     public init(_ fields: [(name: String, value: String)]) {
         self.fields = fields
     }
 
+    /// Sets headers; each replaces one of its name.
     public init(_ fields: HTTPFields) {
         self.fields = fields.map { ($0.name.rawName, $0.value) }
     }

@@ -6,9 +6,13 @@ import HTTPTypes
 public struct IdempotencyKey: RequestDecorator {
     /// Nil for the key of the ``DecorationContext``.
     public let key: String?
+    /// The name of the header.
     public let header: String
+    /// True if the value is a quoted string, as the draft of the IETF has it
+    /// (draft-ietf-httpapi-idempotency-key-header).
     public let isQuoted: Bool
 
+    /// Adds a key by which the service knows repetitions; without one that of the context.
     public init(_ key: String? = nil, header: String = "Idempotency-Key", quoted: Bool = false) {
         self.key = key
         self.header = header

@@ -2,8 +2,10 @@ import HTTPTypes
 
 /// Makes the body `multipart/form-data` (RFC 7578), streamed, with the parts in their order.
 public struct Multipart: RequestDecorator {
+    /// The parts, in their order.
     public let parts: [MultipartBody.Part]
 
+    /// Makes the body a form of parts (RFC 7578), which are read while they are sent.
     public init(_ parts: [MultipartBody.Part]) {
         self.parts = parts
     }

@@ -6,6 +6,7 @@ import HTTPTypes
 public struct OAuth2: CredentialDecorator {
     private let grant: TokenGrant
 
+    /// Adds an access token, which is fetched when it is needed. Needs an `AuthorizingTransport`.
     public init(_ grant: TokenGrant) {
         self.grant = grant
     }

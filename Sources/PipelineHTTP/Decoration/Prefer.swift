@@ -2,8 +2,10 @@ import HTTPTypes
 
 /// Adds preferences (RFC 7240), such as `respond-async` and `wait=10`, beside those of the request.
 public struct Prefer: RequestDecorator {
+    /// The preferences, as `respond-async`.
     public let preferences: [String]
 
+    /// Adds `Prefer` (RFC 7240).
     public init(_ preferences: [String]) {
         self.preferences = preferences
     }

@@ -1,7 +1,9 @@
 /// Adds parameters; those whose name the request has already stay as they are.
 public struct Query: RequestDecorator {
+    /// The parameters, not yet percent-encoded.
     public let parameters: [(name: String, value: String)]
 
+    /// Appends parameters to the query.
     public init(_ parameters: [(name: String, value: String)]) {
         self.parameters = parameters
     }

@@ -1,14 +1,14 @@
 import HTTPTypes
 
 /// Turns a description and its decorators into the request that is sent.
-public struct RequestBuilder: Sendable {
-    public init() {}
+package struct RequestBuilder: Sendable {
+    package init() {}
 
     /// Applies the decorators by phase, inside a phase from the innermost out, then merges the query into the URL.
     ///
     /// - Parameter decorators: innermost first.
     /// - Returns: a description with an empty `query`, a checked URL and checked header fields.
-    public func build(
+    package func build(
         _ description: RequestDescription,
         decorators: [any RequestDecorator] = [],
         context: DecorationContext
@@ -21,7 +21,7 @@ public struct RequestBuilder: Sendable {
     }
 
     /// The last step alone, for a description that needs no decorators.
-    public func finished(_ description: RequestDescription) throws(RequestFailure) -> RequestDescription {
+    package func finished(_ description: RequestDescription) throws(RequestFailure) -> RequestDescription {
         var request = description
         try takeUserFromURL(&request)
         request.url = try request.absoluteURL()

@@ -10,6 +10,7 @@ public struct CachePolicy: Sendable, Hashable {
         case revalidate
     }
 
+    /// What is asked first, the cache or the network.
     public var mode: Mode
     /// How long an answer counts as fresh; nil for what the service says of it.
     public var maxAge: Duration?
@@ -19,6 +20,7 @@ public struct CachePolicy: Sendable, Hashable {
     /// With `networkFirst`: how long the service may take.
     public var timeout: Duration?
 
+    /// When a stored response may do; without limits for those that are nil.
     public init(
         mode: Mode = .cacheFirst, maxAge: Duration? = nil, staleIfOffline: Duration? = nil, timeout: Duration? = nil
     ) {

@@ -10,19 +10,19 @@
 /// lines are passed over. It holds one line and one block of the file.
 ///
 /// Belongs to one reader and is used by one thread at a time.
-public final class LineReader {
+package final class LineReader {
     private static let block = 256 << 10
 
-    public let path: String
+    package let path: String
     private let descriptor: Int32
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
     /// The number of the line that was given last, from 1.
-    public private(set) var number = 0
+    package private(set) var number = 0
 
     /// - Throws: ``RequestFailure`` when the file can't be opened.
-    public init(_ path: String) throws(RequestFailure) {
+    package init(_ path: String) throws(RequestFailure) {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure(path) }
@@ -31,7 +31,7 @@ public final class LineReader {
     deinit { close(descriptor) }
 
     /// The next line that is not empty; nil at the end.
-    public func next() throws(RequestFailure) -> [UInt8]? {
+    package func next() throws(RequestFailure) -> [UInt8]? {
         while let line = try nextLine() {
             number += 1
             let trimmed = Self.trimmed(line)

@@ -5,11 +5,16 @@
 public struct MultipartBody: Sendable {
     /// One part: a field of the form, or a file.
     public struct Part: Sendable, Equatable {
+        /// The name of the form's field.
         public var name: String
+        /// The name of the file, for a part that is one.
         public var filename: String?
+        /// The media type of the content.
         public var contentType: String?
+        /// The bytes of the part.
         public var content: BodySegment
 
+        /// A part of a form.
         public init(name: String, filename: String? = nil, contentType: String? = nil, content: BodySegment) {
             self.name = name
             self.filename = filename
@@ -38,8 +43,10 @@ public struct MultipartBody: Sendable {
 
     /// Separates the parts; 1 to 70 characters that must not occur in any of them (RFC 2046 §5.1.1).
     public let boundary: String
+    /// The parts, in their order.
     public var parts: [Part]
 
+    /// A form; no part may hold the boundary.
     public init(boundary: String, parts: [Part]) {
         self.boundary = boundary
         self.parts = parts

@@ -38,7 +38,7 @@ extension HTTPField {
     /// A field from text that may come from anywhere.
     ///
     /// `HTTPField` itself mends a bad value silently; here it is an error, so that nothing is sent that nobody wrote.
-    public static func checked(name: String, value: String) throws(RequestFailure) -> HTTPField {
+    package static func checked(name: String, value: String) throws(RequestFailure) -> HTTPField {
         guard let fieldName = HTTPField.Name(name) else {
             throw RequestFailure("\"\(name.forDisplay)\" is not a valid header name")
         }

@@ -5,6 +5,7 @@ public import HTTPTypes
 /// Nothing here is bound to a connection. ``RequestBuilder`` turns a description with its decorators into one that a
 /// ``Transport`` accepts.
 public struct RequestDescription: Sendable {
+    /// The method.
     public var method: HTTPRequest.Method
     /// An absolute `http` or `https` URL. It may carry a query; a fragment is dropped.
     public var url: String
@@ -12,6 +13,7 @@ public struct RequestDescription: Sendable {
     public var query: [(name: String, value: String)]
     /// Header fields. `Content-Length` and `Transfer-Encoding` are the transport's and are refused here.
     public var headers: HTTPFields
+    /// The body.
     public var body: RequestBody
     /// Names of the fields that hold credentials: they never follow a redirect to another origin.
     ///
@@ -24,6 +26,7 @@ public struct RequestDescription: Sendable {
     /// True once a decorator has put credentials in: of several only the innermost applies.
     public private(set) var hasCredentials = false
 
+    /// A request without decorations; `url` may have a query, which `query` is added to.
     public init(
         method: HTTPRequest.Method = .get,
         url: String,

@@ -43,31 +43,34 @@ public struct ExchangeOptions: Sendable {
     /// transport's thread. Pieces come again when libcurl goes back to the start.
     public var onBody: (@Sendable (UnsafeRawBufferPointer, Int64) -> Void)?
     /// Called once, when the whole request, body included, has been handed to the kernel; on the transport's thread.
-    public var onSent: (@Sendable () -> Void)?
+    package var onSent: (@Sendable () -> Void)?
     /// Called when a connection that is new stands, with how long one round trip over it took; on the transport's thread.
-    public var onConnected: (@Sendable (Duration) -> Void)?
+    package var onConnected: (@Sendable (Duration) -> Void)?
     /// Asked when the connection stands, just before the first byte goes out, on the transport's thread: it must be
     /// quick. False holds the request back: the exchange ends as cancelled, and nothing of it was sent.
-    public var mayBegin: (@Sendable () -> Bool)?
+    package var mayBegin: (@Sendable () -> Bool)?
     /// Called with an access token that is put into the request, before it is sent: whoever shows exchanges hides it.
-    public var onToken: (@Sendable (String) -> Void)?
+    package var onToken: (@Sendable (String) -> Void)?
     /// Called when the exchange needs a round trip of its own for credentials: a token has to be fetched, at first or
     /// after the service refused the one there was.
-    public var onAuthentication: (@Sendable () -> Void)?
+    package var onAuthentication: (@Sendable () -> Void)?
     /// The origin of the request that a token is asked for.
     var requestOrigin: String?
     /// How much of a body that goes to a file is kept in memory too, for records of exchanges.
-    public var sampleBytes = 0
+    package var sampleBytes = 0
     /// Called with the request as the decorators left it, before anything is sent.
-    public var onRequest: (@Sendable (RequestDescription) -> Void)?
+    package var onRequest: (@Sendable (RequestDescription) -> Void)?
     /// The addresses that it may connect to.
     public var reach = NetworkReach.any
+    /// How the service's certificate is checked, and what the client proves itself with.
     public var tls: TLSOptions
     /// URL of a proxy; nil for what the environment names (`https_proxy`, `no_proxy` …), empty for none.
     public var proxy: String?
     /// Keeps to HTTP/1.1 where HTTP/2 would be negotiated over TLS.
     public var avoidsHTTP2: Bool
 
+    /// Options of one exchange; what is nil has no limit. Closures are called on the transport's thread and must not
+    /// block.
     public init(
         totalTimeout: Duration? = nil,
         connectTimeout: Duration? = .seconds(30),

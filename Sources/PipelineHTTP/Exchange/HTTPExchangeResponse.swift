@@ -2,7 +2,9 @@ public import HTTPTypes
 
 /// The answer to a request, whatever its status.
 public struct HTTPExchangeResponse: Sendable, Equatable {
+    /// The status of the last response, after redirects.
     public var status: Int
+    /// The headers of the last response.
     public var headers: HTTPFields
     /// Fields that came after the body.
     public var trailers: HTTPFields
@@ -11,19 +13,21 @@ public struct HTTPExchangeResponse: Sendable, Equatable {
     /// The body, if it went to memory.
     public var body: [UInt8]
     /// The first of a body that went to a file, if ``ExchangeOptions/sampleBytes`` asks for it.
-    public var sample: [UInt8] = []
+    package var sample: [UInt8] = []
     /// How long its service takes no requests from anybody, where this response says so; set by who keeps that.
-    public var closing: Duration?
+    package var closing: Duration?
     /// The URL that gave this answer, after redirects.
     public var url: String
     /// Bytes of the request's body that were handed to the network.
     public var bytesSent: Int64
     /// Bytes of the answer's body, as they came over the network.
     public var bytesReceived: Int64
+    /// When the parts of the exchange were over.
     public var timings: ExchangeTimings
     /// How many redirects were followed.
     public var redirects: Int
 
+    /// A response; for transports and tests.
     public init(
         status: Int,
         headers: HTTPFields = [:],
@@ -59,14 +63,20 @@ public struct HTTPExchangeResponse: Sendable, Equatable {
 ///
 /// As in https://curl.se/libcurl/c/curl_easy_getinfo.html "TIMES".
 public struct ExchangeTimings: Sendable, Equatable {
+    /// Seconds until the name was resolved.
     public var nameLookup: Double
+    /// Seconds until the connection was there.
     public var connect: Double
+    /// Seconds until TLS was agreed on; 0 without it.
     public var tls: Double
     /// When the whole request, its body included, was handed over.
     public var sent: Double
+    /// Seconds until the first byte of the response.
     public var firstByte: Double
+    /// Seconds until the end.
     public var total: Double
 
+    /// Seconds since the beginning of the exchange, as libcurl measures them (curl_easy_getinfo(3)).
     public init(
         nameLookup: Double = 0, connect: Double = 0, tls: Double = 0, sent: Double = 0, firstByte: Double = 0,
         total: Double = 0
@@ -80,9 +90,9 @@ public struct ExchangeTimings: Sendable, Equatable {
     }
 
     /// A round trip that counts beside what is moved meanwhile; one within a house takes less.
-    public static let farRoundTrip = Duration.milliseconds(2)
+    package static let farRoundTrip = Duration.milliseconds(2)
 
     /// How long a packet takes there and back, as far as a connection that was made has shown it; about zero for one that
     /// was there before.
-    public var roundTrip: Duration { .seconds(max(0, connect - nameLookup)) }
+    package var roundTrip: Duration { .seconds(max(0, connect - nameLookup)) }
 }

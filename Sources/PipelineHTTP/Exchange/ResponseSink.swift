@@ -24,6 +24,7 @@ public struct FileSink: Sendable {
     /// answer. Nil: all is written.
     public var end: (@Sendable () -> Int64)?
 
+    /// Decides by the head of the response where its body goes. All closures run on the transport's thread.
     public init(
         onBytes: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil,
         onCoded: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil,

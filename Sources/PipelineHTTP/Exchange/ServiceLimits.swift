@@ -11,6 +11,7 @@ public struct ServiceLimits: Sendable, Equatable {
     /// Bytes of bodies received per second, all exchanges together; nil for no limit.
     public var receiveRate: Int64?
 
+    /// Limits that all requests with the same service name share; rates in bytes per second.
     public init(
         service: String, connections: Int? = nil, requestsPerSecond: Double? = nil, sendRate: Int64? = nil,
         receiveRate: Int64? = nil
@@ -27,9 +28,12 @@ public struct ServiceLimits: Sendable, Equatable {
 ///
 /// Waiting for a connection, for the head of an answer, or for a rate limit of our own is no stall.
 public struct StallRule: Sendable, Equatable {
+    /// The rate below which a transfer counts as stalled.
     public var bytesPerSecond: Int64
+    /// How long it may be below the rate.
     public var time: Duration
 
+    /// A transfer below this many bytes per second for this long has failed.
     public init(bytesPerSecond: Int64, time: Duration) {
         self.bytesPerSecond = bytesPerSecond
         self.time = time

@@ -9,6 +9,7 @@ public struct StreamSink: Sendable {
     /// Sees each piece of the body in order, on the transport's thread: it must be quick.
     public var onBytes: @Sendable (UnsafeRawBufferPointer) -> StreamDecision
 
+    /// Gives the body away while it comes. Both closures run on the transport's thread and must not block.
     public init(
         decide: @escaping @Sendable (HTTPResponse) -> Bool,
         onBytes: @escaping @Sendable (UnsafeRawBufferPointer) -> StreamDecision

@@ -12,12 +12,15 @@ public struct TLSOptions: Sendable, Equatable {
     public var certificate: String?
     /// A PEM file with the certificate's private key.
     public var key: String?
+    /// The password of the key file.
     public var keyPassword: String?
     /// `sha256//BASE64` of a public key each: unless one matches the connection is refused
     /// (https://curl.se/libcurl/c/CURLOPT_PINNEDPUBLICKEY.html).
     public var pinnedPublicKeys: [String]
+    /// The oldest version that is accepted; nil for libcurl's.
     public var minimumVersion: Version?
 
+    /// Paths of PEM files, and pins as `sha256//…` (CURLOPT_PINNEDPUBLICKEY(3)).
     public init(
         ca: String? = nil,
         certificate: String? = nil,
@@ -35,5 +38,5 @@ public struct TLSOptions: Sendable, Equatable {
     }
 
     /// Takes away what says who we are: for an origin that it is not meant for.
-    public mutating func forgetIdentity() { (certificate, key, keyPassword) = (nil, nil, nil) }
+    package mutating func forgetIdentity() { (certificate, key, keyPassword) = (nil, nil, nil) }
 }

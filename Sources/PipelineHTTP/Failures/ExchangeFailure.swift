@@ -1,5 +1,6 @@
 /// An exchange that gave no whole answer; what a retry is decided from.
 public struct ExchangeFailure: Error, Sendable, Equatable {
+    /// Why there is no whole response.
     public var reason: Reason
     /// Plain English, for a person.
     public var message: String
@@ -64,6 +65,8 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case other
     }
 
+    /// Says why there is no whole response, and how far the exchange came: whether a repetition is safe depends on
+    /// that.
     public init(
         _ reason: Reason,
         message: String,

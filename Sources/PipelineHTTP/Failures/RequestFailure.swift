@@ -5,6 +5,7 @@ public struct RequestFailure: Error, Sendable, Equatable {
     /// Whether the same request may fare better later, for example when what a decorator asks is away.
     public let isRetryable: Bool
 
+    /// Says why a request can't be made.
     public init(_ message: String, isRetryable: Bool = false) {
         self.message = message
         self.isRetryable = isRetryable

@@ -2,6 +2,7 @@ public import NetworkTasks
 
 /// Sends requests: builds them, hands them to a transport, converts the answers. The one place that does.
 public struct Network: Sendable {
+    /// What sends.
     public let transport: any Transport
     /// What the path of a template is appended to.
     public var baseURL: String
@@ -13,6 +14,13 @@ public struct Network: Sendable {
     public var context: DecorationContext
     private let taskIDs = TaskIDs()
 
+    /// A network.
+    ///
+    /// - Parameters:
+    ///   - baseURL: goes before the paths of templates that have no base of their own.
+    ///   - decorators: go around those of each request.
+    ///   - options: those of each request, which a template may adjust.
+    ///   - context: what decorators read besides the request.
     public init(
         transport: any Transport,
         baseURL: String = "",

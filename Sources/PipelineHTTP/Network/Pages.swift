@@ -8,8 +8,11 @@ public struct Pages<Base: RequestTemplate>: AsyncSequence, Sendable {
     /// A server that leads to the same page again is told apart from one with more pages. A next page at another origin
     /// is refused with a ``PagingFailure``: the credentials of the first one would go there.
     public struct RepeatedPageError: Error, Sendable, Equatable {
+        /// The URL that came a second time.
         public let url: String
+        /// What happened, in one sentence.
         public var title: String { "The pages lead back to \(url)" }
+        /// How to mend it.
         public var hint: String { "The service repeats a page; its way of paging may be another one." }
     }
 

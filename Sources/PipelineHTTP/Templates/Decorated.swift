@@ -2,9 +2,12 @@
 public struct Decorated<Base: RequestTemplate>: TemplateDecorator {
     public typealias Output = Base.Output
 
+    /// The template that is decorated.
     public let base: Base
+    /// The decorator that is added.
     public let decorator: any RequestDecorator
 
+    /// Decorates a template; its own decorators stand further in.
     public init(_ base: Base, by decorator: any RequestDecorator) {
         self.base = base
         self.decorator = decorator

@@ -1,10 +1,10 @@
 /// The `Link` header (RFC 8288, section 3).
-public enum LinkHeader {
+package enum LinkHeader {
     /// The target of the first link of a relation, as it was written: perhaps relative.
     ///
     /// - Parameter value: the field's lines joined by commas. Relations are compared without case; commas, semicolons
     ///   and angle brackets in quotes count as text. A link with a context of its own (`anchor`) is about something else.
-    public static func target(of relation: String, in value: String) -> String? {
+    package static func target(of relation: String, in value: String) -> String? {
         var scanner = LinkScanner(value)
         let wanted = relation.lowercased()
         while let link = scanner.next() {

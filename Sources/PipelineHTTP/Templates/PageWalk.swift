@@ -1,5 +1,5 @@
 /// Why pages can't be followed further.
-public enum PagingFailure: Error, Sendable, Hashable {
+package enum PagingFailure: Error, Sendable, Hashable {
     /// The cursor or URL led to a page that was seen before.
     case repeated(String)
     /// Two counted pages in a row are the same: the service does not know the parameter.
@@ -12,9 +12,9 @@ public enum PagingFailure: Error, Sendable, Hashable {
 
 /// A walk over the pages of a list: which page is next, and what was seen so far. Pure, of constant size, and kept as
 /// JSON: whoever keeps it can go on at the page reached.
-public struct PageWalk: Sendable, Hashable, Codable {
+package struct PageWalk: Sendable, Hashable, Codable {
     /// Where a page is.
-    public enum Position: Sendable, Hashable, Codable {
+    package enum Position: Sendable, Hashable, Codable {
         case first
         case cursor(String)
         /// Absolute.
@@ -24,19 +24,19 @@ public struct PageWalk: Sendable, Hashable, Codable {
     }
 
     /// The page that is to be fetched next.
-    public private(set) var position = Position.first
+    package private(set) var position = Position.first
     /// How many pages were seen.
-    public private(set) var pages = 0
+    package private(set) var pages = 0
     /// How many items they had.
-    public private(set) var items = 0
+    package private(set) var items = 0
     /// Whether there is no further page.
-    public private(set) var isFinished = false
+    package private(set) var isFinished = false
     /// Whether it ended for the number of pages, and not because there was none left.
-    public private(set) var isCutOff = false
+    package private(set) var isCutOff = false
     private var trail = PageTrail()
     private var content: PageFingerprint?
 
-    public init() {}
+    package init() {}
 
     /// Goes on behind a page.
     ///
@@ -44,7 +44,7 @@ public struct PageWalk: Sendable, Hashable, Codable {
     ///   - limit: the most pages that are wanted; nil for all.
     ///   - origin: where the first page was asked for (``URLParts/origin``), not where a redirect led: a next URL must
     ///     have the same, as the credentials go there. Nil allows any.
-    public mutating func advance(
+    package mutating func advance(
         after page: PageFacts, by rule: PageRule, limit: Int? = nil, origin: String?
     ) throws(PagingFailure) {
         pages += 1
@@ -101,6 +101,7 @@ public struct PageWalk: Sendable, Hashable, Codable {
 public struct PageFingerprint: Sendable, Hashable, Codable {
     private var bits: UInt64 = 0xcbf2_9ce4_8422_2325
 
+    /// A digest of a page's bytes.
     public init(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { bits = (bits ^ UInt64(byte)) &* 0x100_0000_01b3 }
     }

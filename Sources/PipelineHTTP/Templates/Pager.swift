@@ -5,9 +5,12 @@ public struct PageParameter: Sendable, Hashable {
         case query, body, header
     }
 
+    /// The name of the parameter.
     public let name: String
+    /// Where the parameter stands.
     public let place: Place
 
+    /// A parameter that says which page is asked for.
     public init(_ name: String, in place: Place = .query) {
         self.name = name
         self.place = place
@@ -26,7 +29,7 @@ public enum PageRule: Sendable, Hashable {
     case offset(PageParameter)
 
     /// What leads to a position; nil for the first page, and where the position is a URL.
-    public func parameter(at position: PageWalk.Position) -> (parameter: PageParameter, value: String)? {
+    package func parameter(at position: PageWalk.Position) -> (parameter: PageParameter, value: String)? {
         switch (self, position) {
         case (.cursor(let parameter), .cursor(let value)): (parameter, value)
         case (.page(let parameter, _), .number(let number)), (.offset(let parameter), .number(let number)):
@@ -36,7 +39,7 @@ public enum PageRule: Sendable, Hashable {
     }
 
     /// What names the first page, for those who want it named; nil for pages that are not counted.
-    public var firstParameter: (parameter: PageParameter, value: String)? {
+    package var firstParameter: (parameter: PageParameter, value: String)? {
         switch self {
         case .url, .cursor: nil
         case .page(let parameter, let first): (parameter, String(first))
@@ -58,6 +61,13 @@ public struct PageFacts: Sendable, Hashable {
     /// Tells contents of pages apart, for pages that are counted; nil when they are not compared.
     public var content: PageFingerprint?
 
+    /// What a page says about the next one.
+    ///
+    /// - Parameters:
+    ///   - itemCount: how many items the page has, for paging by offset.
+    ///   - next: the cursor or the URL of the next page; nil on the last one.
+    ///   - hasMore: false if the page says that it is the last.
+    ///   - content: a digest of the page, by which a repeated one is noticed.
     public init(
         url: String, itemCount: Int? = nil, next: String? = nil, hasMore: Bool = true, content: PageFingerprint? = nil
     ) {
@@ -71,6 +81,7 @@ public struct PageFacts: Sendable, Hashable {
 
 /// Says where the next page is; pure: it sees a page and its answer, and sends nothing.
 public struct Pager<Page: Sendable>: Sendable {
+    /// How the next page is asked for.
     public let rule: PageRule
     /// What a page says; its URL is filled in by whoever asked for it.
     let facts: @Sendable (Page, HTTPExchangeResponse) -> PageFacts

@@ -2,10 +2,12 @@
 public struct Paginated<Base: RequestTemplate>: TemplateDecorator {
     public typealias Output = Base.Output
 
+    /// The template of the first page.
     public let base: Base
+    /// How pages follow each other.
     public let pager: Pager<Base.Output>
     /// The page that it asks for.
-    public let walk: PageWalk
+    package let walk: PageWalk
 
     init(_ base: Base, pager: Pager<Base.Output>, walk: PageWalk = PageWalk()) {
         self.base = base

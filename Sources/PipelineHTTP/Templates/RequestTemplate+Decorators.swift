@@ -4,14 +4,17 @@ extension RequestTemplate {
         Decorated(self, by: decorator)
     }
 
+    /// Adds a bearer token (RFC 6750).
     public func bearer(_ token: String) -> Decorated<Self> {
         decorated(by: Bearer(token: token))
     }
 
+    /// Adds a user and a password (RFC 7617).
     public func basic(user: String, password: String) -> Decorated<Self> {
         decorated(by: Basic(user: user, password: password))
     }
 
+    /// Adds a key in a header or in the query.
     public func apiKey(_ place: APIKey.Place, value: String) -> Decorated<Self> {
         decorated(by: APIKey(place, value: value))
     }
@@ -26,14 +29,17 @@ extension RequestTemplate {
         decorated(by: Cache(policy))
     }
 
+    /// Sets headers.
     public func headers(_ fields: [(name: String, value: String)]) -> Decorated<Self> {
         decorated(by: Headers(fields))
     }
 
+    /// Appends parameters to the query.
     public func query(_ parameters: [(name: String, value: String)]) -> Decorated<Self> {
         decorated(by: Query(parameters))
     }
 
+    /// Adds preferences (RFC 7240).
     public func prefer(_ preferences: String...) -> Decorated<Self> {
         decorated(by: Prefer(preferences))
     }
@@ -45,6 +51,7 @@ extension RequestTemplate {
         decorated(by: IdempotencyKey(key, header: header, quoted: quoted))
     }
 
+    /// Makes the body a form of parts (RFC 7578).
     public func multipart(_ parts: [MultipartBody.Part]) -> Decorated<Self> {
         decorated(by: Multipart(parts))
     }

@@ -1,7 +1,7 @@
 /// Percent-encoding of RFC 3986.
-public enum PercentEncoding {
+package enum PercentEncoding {
     /// Encodes all but the unreserved characters (§2.3): right for a name or a value of a query.
-    public static func component(_ text: some StringProtocol) -> String {
+    package static func component(_ text: some StringProtocol) -> String {
         encoded(text.utf8) { isUnreserved($0) }
     }
 
@@ -11,7 +11,7 @@ public enum PercentEncoding {
     }
 
     /// The text with each `%XX` as the byte it stands for (§2.1); any other `%` stays.
-    public static func decoded(_ text: some StringProtocol) -> String {
+    package static func decoded(_ text: some StringProtocol) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
@@ -28,7 +28,7 @@ public enum PercentEncoding {
     }
 
     /// Name and value pairs joined as in a query, or a form of type `application/x-www-form-urlencoded`.
-    public static func query(_ pairs: [(name: String, value: String)]) -> String {
+    package static func query(_ pairs: [(name: String, value: String)]) -> String {
         pairs.map { "\(component($0.name))=\(component($0.value))" }.joined(separator: "&")
     }
 

@@ -1,16 +1,16 @@
 /// An absolute `http` or `https` URL cut at its delimiters (RFC 3986 §3), each part as it was written.
-public struct URLParts: Sendable, Equatable {
+package struct URLParts: Sendable, Equatable {
     /// In lower case.
-    public let scheme: String
+    package let scheme: String
     /// Host and port, with `user:password@` if the URL has that.
-    public let authority: String
+    package let authority: String
     /// Empty or with a leading slash.
-    public let path: String
+    package let path: String
     /// Without its question mark; nil without one.
-    public let query: String?
+    package let query: String?
 
     /// Nil when it is no absolute `http` or `https` URL.
-    public init?(_ url: String) {
+    package init?(_ url: String) {
         // By bytes: it is cut several times for each request, and every delimiter is ASCII.
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), url.utf8[colon...].starts(with: "://".utf8) else {
             return nil
@@ -28,7 +28,7 @@ public struct URLParts: Sendable, Equatable {
     }
 
     /// Scheme, host and port (RFC 6454), with the port always written out and no user.
-    public var origin: String {
+    package var origin: String {
         let host = Self.user(of: authority).map { String(authority[$0.host...]) } ?? authority
         let bare = host.lowercased()
         let hasPort = bare.last?.isNumber == true && bare.contains(":") && portSeparator(in: bare) != nil

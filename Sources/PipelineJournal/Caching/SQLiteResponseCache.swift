@@ -1,6 +1,6 @@
 import Dispatch
 import JSONPath
-public import PipelineHTTP
+package import PipelineHTTP
 import PipelineSQL
 import PipelineSQLite
 
@@ -14,7 +14,7 @@ import PipelineSQLite
 /// migrate.
 ///
 /// `@unchecked`: ``connection`` is only touched on ``queue``.
-public final class SQLiteResponseCache: ResponseCache, @unchecked Sendable {
+package final class SQLiteResponseCache: ResponseCache, @unchecked Sendable {
     private let files: CacheFiles
     private let limit: Int64
     private let now: @Sendable () -> Duration
@@ -26,7 +26,7 @@ public final class SQLiteResponseCache: ResponseCache, @unchecked Sendable {
     /// - Parameters:
     ///   - limit: bytes of the file.
     ///   - now: the time since 1 January 1970 UTC, by which it is known what was used last.
-    public init(
+    package init(
         stateFolder: String, limit: Int64 = 256 << 20,
         now: @escaping @Sendable () -> Duration = DecorationContext.systemTime
     ) {
@@ -35,11 +35,11 @@ public final class SQLiteResponseCache: ResponseCache, @unchecked Sendable {
         self.now = now
     }
 
-    public func response(for key: String) async -> CachedResponse? {
+    package func response(for key: String) async -> CachedResponse? {
         await access { [self] (connection) throws(SQLiteError) in try read(key, connection) } ?? nil
     }
 
-    public func store(_ response: CachedResponse, for key: String) async {
+    package func store(_ response: CachedResponse, for key: String) async {
         // One that would push out an eighth of all others is asked for again instead.
         guard response.body.count <= limit / 8 else { return }
         await access { [self] (connection) throws(SQLiteError) in

@@ -6,12 +6,12 @@
 
 /// The kernel's clock since the start of the machine: CLOCK_BOOTTIME (clock_gettime(2)) with the boot id of
 /// `/proc/sys/kernel/random/boot_id` (random(4)).
-public struct BootLeaseClock: LeaseClock {
-    public let bootID: String
+package struct BootLeaseClock: LeaseClock {
+    package let bootID: String
 
-    public init() { bootID = Self.readBootID() }
+    package init() { bootID = Self.readBootID() }
 
-    public var now: Int64 {
+    package var now: Int64 {
         var time = timespec()
         #if os(Linux)
             clock_gettime(CLOCK_BOOTTIME, &time)

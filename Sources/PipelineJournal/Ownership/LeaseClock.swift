@@ -1,5 +1,5 @@
 /// The clock that leases run by: it can't be set, and it runs on while the machine sleeps.
-public protocol LeaseClock: Sendable {
+package protocol LeaseClock: Sendable {
     /// Milliseconds since the machine started.
     var now: Int64 { get }
     /// Tells one start of the machine from another: a lease from before a restart is void.

@@ -1,28 +1,28 @@
 #if canImport(Glibc)
-    public import Glibc
+    package import Glibc
 #elseif canImport(Darwin)
-    public import Darwin
+    package import Darwin
 #endif
 
 /// Where a Unix socket's name stands (unix(7)): what owners of jobs and the background owner are reached by.
 ///
 /// A socket's path has room for 107 bytes: in a deeper folder the name is reached through `/proc/self/fd/N`, a
 /// descriptor of the folder.
-public struct SocketName: Sendable {
+package struct SocketName: Sendable {
     private let folder: String
     private let name: String
 
     /// - Parameter folder: absolute.
-    public init(_ name: String, in folder: String) {
+    package init(_ name: String, in folder: String) {
         self.folder = folder
         self.name = name
     }
 
-    public var path: String { "\(folder)/\(name)" }
+    package var path: String { "\(folder)/\(name)" }
 
     /// Calls bind(2), connect(2) or sendto(2) with the address; -1 with `errno` set when there is none, else what the
     /// call returned.
-    public func withAddress(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    package func withAddress(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         if let result = Self.withAddress(path, call) { return result }
         #if os(Linux)
             let parent = Glibc.open(folder, Self.openPath | O_DIRECTORY | O_CLOEXEC)

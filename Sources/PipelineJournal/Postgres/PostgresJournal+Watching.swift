@@ -2,27 +2,27 @@ package import PipelineCore
 
 extension PostgresJournal {
     /// Tells the processes that watch the event's job of it; may be lost, and returns at once.
-    public func show(_ event: JobEvent) { hub.show(event) }
+    package func show(_ event: JobEvent) { hub.show(event) }
 
     /// Asks the owner of a job to show what happens to it, or to any of its jobs, here for the next five seconds; false
     /// when it can't be told.
-    public func watch(_ job: JobID?, of owner: OwnerID) -> Bool { hub.send(.watch(self.owner, job), to: owner) }
+    package func watch(_ job: JobID?, of owner: OwnerID) -> Bool { hub.send(.watch(self.owner, job), to: owner) }
 
     /// Tells the owner of a job that a person watches it, or any of its jobs, on a terminal of this process for the next
     /// five seconds; false when it can't be told.
-    public func attend(_ job: JobID?, of owner: OwnerID) -> Bool { hub.send(.attend(self.owner, job), to: owner) }
+    package func attend(_ job: JobID?, of owner: OwnerID) -> Bool { hub.send(.attend(self.owner, job), to: owner) }
 
     /// Returns whether a person watches the job of this process on a terminal of another one.
-    public func isWatched(_ job: JobID) -> Bool { hub.isWatched(job) }
+    package func isWatched(_ job: JobID) -> Bool { hub.isWatched(job) }
 
     /// Who attends to jobs of this process, as it begins.
-    public func attentions() -> AsyncStream<OwnerSignal> { hub.attentions() }
+    package func attentions() -> AsyncStream<OwnerSignal> { hub.attentions() }
 
     /// What the owners that were asked show.
-    public func news() -> AsyncStream<JournalSignal> { hub.news() }
+    package func news() -> AsyncStream<JournalSignal> { hub.news() }
 
     /// What is wrong with the journal, one sentence each; empty when nothing is. Reads every job.
-    public func checkIntegrity() async throws(JournalFailure) -> [String] {
+    package func checkIntegrity() async throws(JournalFailure) -> [String] {
         var mistakes: [String] = []
         for job in try await reader.read({ (reader) throws(JournalFailure) in try reader.allJobs() }) {
             do {
@@ -39,12 +39,12 @@ extension PostgresJournal {
     }
 
     /// Nothing: the name is nobody else's.
-    public func claimName() async throws(JournalFailure) {}
+    package func claimName() async throws(JournalFailure) {}
 
-    public func giveBackMemory() {}
+    package func giveBackMemory() {}
 
     /// Refuses: a database is backed up by its own tools.
-    public func backup(to path: String) async throws(JournalFailure) {
+    package func backup(to path: String) async throws(JournalFailure) {
         throw .other("a journal in PostgreSQL is backed up with the server's tools, as 'pg_dump --schema=pipeline'")
     }
 }

@@ -1,4 +1,4 @@
-public import PipelineCore
+package import PipelineCore
 import PipelinePostgres
 import PipelineSQL
 
@@ -9,22 +9,22 @@ import PipelineSQL
 #endif
 
 /// A process that shares a journal with others, as its row says.
-public struct JournalWorker: Sendable, Hashable {
-    public let name: String
-    public let host: String
-    public let version: String
+package struct JournalWorker: Sendable, Hashable {
+    package let name: String
+    package let host: String
+    package let version: String
     /// When it began, and when it renewed its lease last, by the database's clock.
-    public let since: Timestamp
-    public let renewed: Timestamp
-    public let isAlive: Bool
-    public let jobs: Int
+    package let since: Timestamp
+    package let renewed: Timestamp
+    package let isAlive: Bool
+    package let jobs: Int
     /// How many jobs it runs at a time; nil for a command that stays with its own.
-    public let atOnce: Int?
+    package let atOnce: Int?
 }
 
 extension PostgresJournal {
     /// The processes that have jobs or wait for some, and those that died within the hour, the oldest first.
-    public func workers() async throws(JournalFailure) -> [JournalWorker] {
+    package func workers() async throws(JournalFailure) -> [JournalWorker] {
         try await reader.read { (reader) throws(JournalFailure) in
             try reader.all(
                 """
@@ -46,7 +46,7 @@ extension PostgresJournal {
     }
 
     /// Makes this process a worker: its row is there from now on, and its lease is renewed though it has no job.
-    public func becomeWorker(atOnce: Int) async throws(JournalFailure) {
+    package func becomeWorker(atOnce: Int) async throws(JournalFailure) {
         let name = owner
         try await writer.write(onCommit: { [owners] _ in owners.markWorker(name) }) { (rows) throws(JournalFailure) in
             try rows.keep(name)
@@ -58,7 +58,7 @@ extension PostgresJournal {
 
     /// Claims unfinished jobs that nobody has and that a background owner takes up without being told, at most so many:
     /// those with something that expires first, then the oldest. ``acquire(_:for:)`` gives the lease of each.
-    public func claimJobs(_ limit: Int, at now: Timestamp) async throws(JournalFailure) -> [JobID] {
+    package func claimJobs(_ limit: Int, at now: Timestamp) async throws(JournalFailure) -> [JobID] {
         for lease in hub.takeOldClaims() { try await release(lease) }
         let room = limit - hub.claims
         guard room > 0 else { return [] }
@@ -79,7 +79,7 @@ extension PostgresJournal {
     }
 
     /// Lets a claimed job go that is not to be begun here.
-    public func decline(_ job: JobID) async throws(JournalFailure) {
+    package func decline(_ job: JobID) async throws(JournalFailure) {
         guard let lease = hub.decline(job) else { return }
         // Without a word to the others, who would say the same.
         try await writer.write { (rows) throws(JournalFailure) in try rows.release(lease) }
@@ -87,7 +87,7 @@ extension PostgresJournal {
     }
 
     /// The machine whose files a job needs; nil for one that any worker may take.
-    public func host(of job: JobID) async throws(JournalFailure) -> String? {
+    package func host(of job: JobID) async throws(JournalFailure) -> String? {
         try await reader.read { (reader) throws(JournalFailure) in
             try reader.first("SELECT host FROM jobs WHERE id = :job", ["job": job.text]) { $0.optionalText("host") }
                 ?? nil
@@ -95,14 +95,14 @@ extension PostgresJournal {
     }
 
     /// When it may be worth while to claim: others told of work, or some seconds have passed.
-    public func work() -> AsyncStream<Void> { hub.work() }
+    package func work() -> AsyncStream<Void> { hub.work() }
 
     /// Returns whether other processes are heard at once. Behind a pooler that gives each transaction another session they
     /// are not: then rows are looked at every five seconds.
-    public var isHearing: Bool { hub.isHearing }
+    package var isHearing: Bool { hub.isHearing }
 
     /// A value of 32 bytes that all processes of the journal share, made by the first that asks.
-    public func sharedKey() throws(JournalFailure) -> [UInt8] {
+    package func sharedKey() throws(JournalFailure) -> [UInt8] {
         do throws(PostgresError) {
             let connection = try PostgresConnection(address, name: "pipeline key")
             let fresh = (0..<32).map { _ in UInt8.random(in: .min ... .max) }

@@ -10,9 +10,9 @@ import Synchronization
 /// While the database is away a worker waits, a command gives up after its patience.
 package final class PostgresJournal: DatabaseJournal, JournalOverview, MetricsJournal, TraceJournal {
     /// The name under which this process owns jobs.
-    public let owner: OwnerID
+    package let owner: OwnerID
     /// Where the database is, without a password.
-    public let place: String
+    package let place: String
     let address: PostgresAddress
     let writer: PostgresWriter
     let reader: PostgresReader
@@ -20,32 +20,32 @@ package final class PostgresJournal: DatabaseJournal, JournalOverview, MetricsJo
     let hub: PostgresHub
 
     /// How a process works with the database.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// A name for the process's jobs; by default one that no other has.
-        public var owner: OwnerID?
+        package var owner: OwnerID?
         /// The machine, which jobs with local files belong to; by default its host name.
-        public var host: String?
+        package var host: String?
         /// The program's version, for `pipeline workers`.
-        public var version = ""
+        package var version = ""
         /// Where to listen, when the address is that of a pooler; nil for the address itself.
-        public var listenAddress: String?
+        package var listenAddress: String?
         /// How long a worker that is dead or stopped keeps its jobs, by the database's clock.
-        public var leaseLength = Duration.seconds(30)
+        package var leaseLength = Duration.seconds(30)
         /// How often rows are looked at for what no message told.
-        public var lookInterval = Duration.seconds(5)
+        package var lookInterval = Duration.seconds(5)
         /// How long a command waits for a database that is away.
-        public var patience = Duration.seconds(20)
+        package var patience = Duration.seconds(20)
         /// What tells a process that its own lease may be over.
-        public var clock: any LeaseClock = BootLeaseClock()
+        package var clock: any LeaseClock = BootLeaseClock()
         /// Told why nothing can be written for now, and nil once it can again.
-        public var observe: @Sendable (JournalFailure?) -> Void = { _ in }
+        package var observe: @Sendable (JournalFailure?) -> Void = { _ in }
 
-        public init() {}
+        package init() {}
     }
 
     /// Opens the journal at an address of libpq. Throws when there is no libpq of version 14, when the server can't be
     /// reached or refuses, is older than 14, or when its schema is missing, older or newer than this program works with.
-    public init(_ text: String, options: Options = Options()) throws(JournalFailure) {
+    package init(_ text: String, options: Options = Options()) throws(JournalFailure) {
         let address = PostgresAddress(text)
         self.address = address
         place = address.description
@@ -70,10 +70,10 @@ package final class PostgresJournal: DatabaseJournal, JournalOverview, MetricsJo
     }
 
     /// Returns whether a journal's address is one of PostgreSQL.
-    public static func isAddress(_ text: String) -> Bool { PostgresAddress.isOne(text) }
+    package static func isAddress(_ text: String) -> Bool { PostgresAddress.isOne(text) }
 
     /// An address without what is secret in it.
-    public static func place(of text: String) -> String { PostgresAddress(text).description }
+    package static func place(of text: String) -> String { PostgresAddress(text).description }
 
     private static func check(_ address: PostgresAddress) throws(JournalFailure) {
         let found: PostgresSchema.Version
@@ -96,7 +96,7 @@ package final class PostgresJournal: DatabaseJournal, JournalOverview, MetricsJo
     }
 
     /// Makes the schema, or brings it up to date; returns how many steps that took.
-    public static func migrate(_ text: String) throws(JournalFailure) -> Int {
+    package static func migrate(_ text: String) throws(JournalFailure) -> Int {
         let address = PostgresAddress(text)
         do throws(PostgresError) {
             return try PostgresSchema.migrate(try PostgresConnection(address, name: "pipeline migrate"))
@@ -106,10 +106,10 @@ package final class PostgresJournal: DatabaseJournal, JournalOverview, MetricsJo
     }
 
     /// The SQL that ``migrate(_:)`` would run on an empty database.
-    public static var migrationText: String { PostgresSchema.dump(after: 0) }
+    package static var migrationText: String { PostgresSchema.dump(after: 0) }
 
     /// Lets the jobs go that this process has, writes what was called for, and closes the connections.
-    public func close() async {
+    package func close() async {
         let leases = owners.leases
         if !leases.isEmpty || owners.isWorker {
             let name = owner
@@ -130,9 +130,9 @@ package final class PostgresJournal: DatabaseJournal, JournalOverview, MetricsJo
     }
 
     /// How many calls shared how many transactions since the journal was opened.
-    public var statistics: JournalStatistics { writer.statistics }
+    package var statistics: JournalStatistics { writer.statistics }
     /// Why nothing is written for now; nil while all is well.
-    public var standstill: JournalFailure? { writer.standstill }
+    package var standstill: JournalFailure? { writer.standstill }
 }
 
 extension PostgresJournal {
@@ -151,14 +151,14 @@ extension PostgresJournal {
         return try await writer.write(onCommit: { [owners] in owners.add($0) }, body)
     }
 
-    public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
+    package func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
         if owner == self.owner, let lease = hub.takeClaim(of: job) { return lease }
         return try await own(as: owner) { (rows) throws(JournalFailure) in try rows.acquire(job, for: owner) }
     }
 
-    public func holds(_ lease: Lease) -> Bool { owners.holds(lease) }
+    package func holds(_ lease: Lease) -> Bool { owners.holds(lease) }
 
-    public func release(_ lease: Lease) async throws(JournalFailure) {
+    package func release(_ lease: Lease) async throws(JournalFailure) {
         try await writer.write { (rows) throws(JournalFailure) in
             try rows.release(lease)
             try PostgresHub.tellOfWork(rows.connection)
@@ -166,7 +166,7 @@ extension PostgresJournal {
         owners.remove(lease)
     }
 
-    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+    package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         let endsOwnership = changes.contains(where: \.endsOwnership)
         // Before others, and this process, are told of it.
         for case .released(.some) in changes where lease.owner == owner { hub.leaveToOthers(lease.job) }
@@ -195,7 +195,7 @@ extension PostgresJournal {
         }
     }
 
-    public func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
+    package func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
         try await writer.write { (rows) throws(JournalFailure) in
             guard let owner = try rows.post(request, to: job) else { return false }
             try PostgresHub.tell(.inbox(job), owner, rows.connection)
@@ -203,7 +203,7 @@ extension PostgresJournal {
         }
     }
 
-    public func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
+    package func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
     {
         try await writer.write { (rows) throws(JournalFailure) in
             let (isNew, owner) = try rows.post(push, to: step, of: job)
@@ -212,5 +212,5 @@ extension PostgresJournal {
         }
     }
 
-    public func requests(for owner: OwnerID) -> AsyncStream<JobID> { hub.requests(for: owner) }
+    package func requests(for owner: OwnerID) -> AsyncStream<JobID> { hub.requests(for: owner) }
 }

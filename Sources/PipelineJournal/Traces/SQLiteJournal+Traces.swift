@@ -3,7 +3,7 @@ import PipelineSQL
 import PipelineSQLite
 
 extension SQLiteJournal {
-    public func traceCursor(of job: JobID) async throws(JournalFailure) -> TraceCursor? {
+    package func traceCursor(of job: JobID) async throws(JournalFailure) -> TraceCursor? {
         try await reader.read { (reader) throws(JournalFailure) in
             try reader.first(
                 """
@@ -17,7 +17,7 @@ extension SQLiteJournal {
         }
     }
 
-    public func keep(_ cursor: TraceCursor, of job: JobID) async throws(JournalFailure) {
+    package func keep(_ cursor: TraceCursor, of job: JobID) async throws(JournalFailure) {
         try await writer.write { (rows) throws(JournalFailure) in
             // A link stays that of the start.
             try rows.run(
@@ -33,7 +33,7 @@ extension SQLiteJournal {
         }
     }
 
-    public func openTraces(limit: Int) async throws(JournalFailure) -> [JobID] {
+    package func openTraces(limit: Int) async throws(JournalFailure) -> [JobID] {
         try await reader.read { (reader) throws(JournalFailure) in
             try reader.all(
                 """

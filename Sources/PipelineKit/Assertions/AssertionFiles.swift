@@ -1,6 +1,6 @@
-public import Assertions
+package import Assertions
 import Glibc
-public import JSONPath
+package import JSONPath
 import PipelineCore
 
 /// Failed assertions in the state folder: for each place in the source one small file with the last failure there and
@@ -8,13 +8,13 @@ import PipelineCore
 ///
 /// It needs no journal, since a journal may be what is broken, and any number of processes write to it. The number of
 /// places is bounded by the source, so nothing is ever removed and no count ever falls.
-public struct AssertionFiles: AssertionRecorder {
+package struct AssertionFiles: AssertionRecorder {
     private let folder: String
     private let version: String
-    public let stopsProgram: Bool
+    package let stopsProgram: Bool
 
     /// `PIPELINE_ASSERTIONS=report` in the environment has a debug build go on as a release does.
-    public init(settings: Settings) {
+    package init(settings: Settings) {
         folder = "\(settings.stateFolder)/assertions"
         version = ProgramVersion.program
         #if DEBUG
@@ -25,17 +25,17 @@ public struct AssertionFiles: AssertionRecorder {
     }
 
     /// All that failed at one place in the source.
-    public struct Entry: Sendable, Hashable {
-        public var failure: AssertionFailure
+    package struct Entry: Sendable, Hashable {
+        package var failure: AssertionFailure
         /// The version of the program that failed last.
-        public var version: String
-        public var count: Int
+        package var version: String
+        package var count: Int
         /// RFC 3339.
-        public var first: String
-        public var last: String
+        package var first: String
+        package var last: String
     }
 
-    public func record(_ failure: AssertionFailure) {
+    package func record(_ failure: AssertionFailure) {
         guard let descriptor = open(failure) else { return }
         // Closing lets the lock go.
         defer { close(descriptor) }
@@ -71,7 +71,7 @@ public struct AssertionFiles: AssertionRecorder {
     // MARK: Reading
 
     /// All entries, the one that failed last first.
-    public var entries: [Entry] {
+    package var entries: [Entry] {
         FolderContent.names(folder).filter { $0.hasSuffix(".json") }
             .compactMap { FileContent.bytes("\(folder)/\($0)", limit: 1 << 20) }
             .compactMap { (try? JSON.parse($0)).flatMap(Self.entry) }
@@ -79,10 +79,10 @@ public struct AssertionFiles: AssertionRecorder {
     }
 
     /// How often assertions have failed in this state folder; never falls.
-    public var count: Int { entries.reduce(0) { $0 + $1.count } }
+    package var count: Int { entries.reduce(0) { $0 + $1.count } }
 
     /// The form in which an entry is kept and reported.
-    public static func json(_ entry: Entry) -> JSON {
+    package static func json(_ entry: Entry) -> JSON {
         [
             "file": .string(entry.failure.file), "line": .number(JSONNumber(entry.failure.line)),
             "message": .string(entry.failure.message), "job": JSON(entry.failure.job), "step": JSON(entry.failure.step),

@@ -1,19 +1,19 @@
 import Glibc
-public import JSONPath
+package import JSONPath
 import PipelineCore
 
 /// Everything about failed assertions that may be sent to those who mend the program: no secret, no path of a person's.
-public struct AssertionReport: Sendable {
+package struct AssertionReport: Sendable {
     private let entries: [AssertionFiles.Entry]
     private let settings: Settings
 
-    public init(settings: Settings) {
+    package init(settings: Settings) {
         entries = AssertionFiles(settings: settings).entries
         self.settings = settings
     }
 
     /// One object: the program, its libraries, the system, and the entries.
-    public var json: JSON {
+    package var json: JSON {
         let libraries = LibraryVersions.ofThisProcess
         var system = utsname()
         uname(&system)

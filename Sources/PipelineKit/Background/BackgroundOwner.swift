@@ -1,20 +1,20 @@
 import Glibc
-public import JSONPath
-public import PipelineCore
+package import JSONPath
+package import PipelineCore
 
 /// The background owner of a state folder as other processes reach it: over its control socket, started when none
 /// listens.
-public struct BackgroundOwner: Sendable {
+package struct BackgroundOwner: Sendable {
     private let settings: Settings
     private let address: ControlAddress
 
-    public init(settings: Settings) {
+    package init(settings: Settings) {
         self.settings = settings
         address = ControlAddress(stateFolder: settings.stateFolder)
     }
 
     /// The answer to a request; nil when nobody listens. Throws what the owner refused.
-    public func ask(_ request: ControlRequest) throws(StepFailure) -> JSON? {
+    package func ask(_ request: ControlRequest) throws(StepFailure) -> JSON? {
         guard let descriptor = address.connect() else { return nil }
         var channel = ControlChannel(descriptor: descriptor)
         guard channel.isOfThisUser else {
@@ -27,7 +27,7 @@ public struct BackgroundOwner: Sendable {
     }
 
     /// The same, after starting an owner when there is none. One that is just ending counts as none.
-    public func askStarting(_ request: ControlRequest) throws(StepFailure) -> JSON {
+    package func askStarting(_ request: ControlRequest) throws(StepFailure) -> JSON {
         for _ in 0..<3 {
             if let answer = try ask(request) { return answer }
             try start()
@@ -36,13 +36,13 @@ public struct BackgroundOwner: Sendable {
     }
 
     /// Throws when no owner listens and none can be started, for want of its program.
-    public func checkAvailable() throws(StepFailure) {
+    package func checkAvailable() throws(StepFailure) {
         if (try? ask(.status)) != nil { return }
         _ = try Self.program(path: settings.environment["PATH"])
     }
 
     /// What a background owner that was started on demand writes.
-    public var logPath: String { "\(settings.stateFolder)/daemon.log" }
+    package var logPath: String { "\(settings.stateFolder)/daemon.log" }
 
     /// Starts the owner in a session of its own, and returns when it listens. When another one is there already, or
     /// comes at this moment, that is as good.
@@ -91,7 +91,7 @@ public struct BackgroundOwner: Sendable {
     }
 
     /// Where a background owner that was started on demand finds the pipe on which it says that it listens.
-    public static let readyDescriptor: Int32 = 3
+    package static let readyDescriptor: Int32 = 3
 
     /// POSIX_SPAWN_SETSID of posix_spawn(3), which Swift does not import: a session of its own.
     private static let ownSession: Int16 = 0x80
@@ -109,7 +109,7 @@ public struct BackgroundOwner: Sendable {
 
     /// The background owner's program: NAME-daemon of a program that is called NAME, else `pipeline-daemon`; next to
     /// this program, else in the PATH.
-    public static func program(path: String?) throws(StepFailure) -> String {
+    package static func program(path: String?) throws(StepFailure) -> String {
         let own = ProcessEnvironment.programPath
         let folders =
             (own.map { [AbsolutePath.folder(of: $0)] } ?? []) + (path ?? "").split(separator: ":").map(String.init)

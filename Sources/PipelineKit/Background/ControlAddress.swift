@@ -2,14 +2,14 @@ import Glibc
 import PipelineJournal
 
 /// The control socket of a state folder's background owner (unix(7)): where its name stands, and how it is reached.
-public struct ControlAddress: Sendable {
+package struct ControlAddress: Sendable {
     private let name: SocketName
 
     /// - Parameter stateFolder: absolute.
-    public init(stateFolder: String) { name = SocketName("control.sock", in: stateFolder) }
+    package init(stateFolder: String) { name = SocketName("control.sock", in: stateFolder) }
 
     /// Where the socket's name stands.
-    public var path: String { name.path }
+    package var path: String { name.path }
 
     /// A stream socket that is closed in programs that this one runs; nil with `errno` set.
     static func open() -> Int32? {
@@ -19,7 +19,7 @@ public struct ControlAddress: Sendable {
 
     /// A socket that listens under the name, which it takes over; nil with `errno` set. Only the caller who holds the
     /// folder's background lock may do this.
-    public func listen() -> Int32? {
+    package func listen() -> Int32? {
         guard let descriptor = Self.open() else { return nil }
         unlink(path)
         guard name.withAddress({ bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,

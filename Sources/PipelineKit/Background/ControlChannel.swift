@@ -1,17 +1,17 @@
 import Glibc
-public import JSONPath
+package import JSONPath
 
 /// One end of a connection to the background owner: a JSON object on each line.
 ///
 /// Its calls block for at most the patience that it was made with; used by one thread at a time.
-public struct ControlChannel: ~Copyable {
+package struct ControlChannel: ~Copyable {
     private let descriptor: Int32
     private var rest: [UInt8] = []
     /// The longest line that is taken: secrets and inputs are small.
     static let longestLine = 16 << 20
 
     /// Takes over the descriptor.
-    public init(descriptor: Int32, patience: Duration = .seconds(10)) {
+    package init(descriptor: Int32, patience: Duration = .seconds(10)) {
         self.descriptor = descriptor
         var limit = timeval(tv_sec: Int(patience.components.seconds), tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
@@ -22,7 +22,7 @@ public struct ControlChannel: ~Copyable {
     deinit { close(descriptor) }
 
     /// Whether the other end belongs to the user of this process (unix(7), SO_PEERCRED).
-    public var isOfThisUser: Bool {
+    package var isOfThisUser: Bool {
         // `struct ucred`, which Swift does not import: process, user, group.
         var credentials: (Int32, UInt32, UInt32) = (0, 0, 0)
         var length = socklen_t(MemoryLayout.size(ofValue: credentials))
@@ -31,7 +31,7 @@ public struct ControlChannel: ~Copyable {
     }
 
     /// Writes a message; false when the other end has gone or takes nothing.
-    public func send(_ message: JSON) -> Bool {
+    package func send(_ message: JSON) -> Bool {
         var line: [UInt8] = []
         message.write(into: &line)
         line.append(UInt8(ascii: "\n"))
@@ -48,7 +48,7 @@ public struct ControlChannel: ~Copyable {
     }
 
     /// The next message; nil when the other end has closed, says nothing in time, or speaks no JSON.
-    public mutating func receive() -> JSON? {
+    package mutating func receive() -> JSON? {
         while true {
             if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = Array(rest[..<end])

@@ -1,8 +1,8 @@
-public import JSONPath
-public import PipelineCore
+package import JSONPath
+package import PipelineCore
 
 /// What the background owner can be asked over its control socket.
-public enum ControlRequest: Sendable {
+package enum ControlRequest: Sendable {
     /// Take the job up, with the values of its secrets, which are kept in memory only.
     case take(JobID, HandedValues, retriesFailed: Bool)
     /// Say how you are.
@@ -11,7 +11,7 @@ public enum ControlRequest: Sendable {
     case dashboard
 
     /// The form on the wire.
-    public var json: JSON {
+    package var json: JSON {
         switch self {
         case .take(let job, let values, let retriesFailed):
             [
@@ -24,7 +24,7 @@ public enum ControlRequest: Sendable {
     }
 
     /// Reads what ``json`` wrote; nil for anything else.
-    public init?(json: JSON) {
+    package init?(json: JSON) {
         switch json["type"]?.string {
         case "take":
             guard let job = json["job"]?.string else { return nil }
@@ -39,17 +39,17 @@ public enum ControlRequest: Sendable {
 }
 
 /// What is kept nowhere but in the memory of the process that drives a job: values of secrets and of secret inputs.
-public struct HandedValues: Sendable {
-    public var secrets: JSONObject
-    public var inputs: JSONObject
+package struct HandedValues: Sendable {
+    package var secrets: JSONObject
+    package var inputs: JSONObject
 
-    public init(secrets: JSONObject = [:], inputs: JSONObject = [:]) {
+    package init(secrets: JSONObject = [:], inputs: JSONObject = [:]) {
         self.secrets = secrets
         self.inputs = inputs
     }
 
     /// With what was handed over before and is not among these: a later shell may know less.
-    public func over(_ earlier: HandedValues) -> HandedValues {
+    package func over(_ earlier: HandedValues) -> HandedValues {
         var values = earlier
         for member in secrets { values.secrets[member.name] = member.value }
         for member in inputs { values.inputs[member.name] = member.value }

@@ -1,30 +1,30 @@
-public import PipelineCore
-public import PipelineEngine
+package import PipelineCore
+package import PipelineEngine
 
 extension Workspace {
     /// The gate of background jobs: one for all jobs of the process.
-    public func gate(journal: Journal) -> ResumeRateLimiter {
+    package func gate(journal: Journal) -> ResumeRateLimiter {
         ResumeRateLimiter(history: journal, clock: SystemClock(), sensors: sensors)
     }
 
     /// What the machine is like.
-    public var sensors: SystemConditions { SystemConditions(environment: settings.environment) }
+    package var sensors: SystemConditions { SystemConditions(environment: settings.environment) }
 
     /// The ledger of resumes as it stands now; empty where there is no journal.
-    public func ledger() async throws(JournalFailure) -> ResumeLedger {
+    package func ledger() async throws(JournalFailure) -> ResumeLedger {
         guard let journal = try existingJournal() else { return ResumeLedger() }
         let since = SystemClock().now - ResumeRateLimiter.reach
         return ResumeLedger(records: try await journal.resumes(since: since, of: nil))
     }
 
     /// The samples of a pipeline by stage; none where there is no journal.
-    public func samples(of pipeline: String) async throws(JournalFailure) -> [String: [StageSample]] {
+    package func samples(of pipeline: String) async throws(JournalFailure) -> [String: [StageSample]] {
         guard let journal = try existingJournal() else { return [:] }
         return Dictionary(grouping: try await journal.samples(of: pipeline, limit: 500), by: \.stage)
     }
 
     /// What a plan would cost in the background, as the ledger stands now.
-    public func forecast(
+    package func forecast(
         of plan: Plan, budget: ResumeBudgetDefinition?, in scope: Scope
     ) async throws(JournalFailure) -> BackgroundForecast {
         BackgroundForecast(

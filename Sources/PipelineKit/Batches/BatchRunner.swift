@@ -1,13 +1,13 @@
 import JSONPath
-public import PipelineCore
-public import PipelineEngine
+package import PipelineCore
+package import PipelineEngine
 
 /// Runs a batch that this process owns: reads what is left of its sources, begins items in the order of reading, at most as
 /// many at once as it may, and keeps what became of each.
 ///
 /// All that it decides follows from rows: killed at any point, the next owner goes on. An item is a job whose key is
 /// `BATCH.NUMBER`, and a key is given once, so that no item begins twice.
-public struct BatchRunner: Sendable {
+package struct BatchRunner: Sendable {
     private let workspace: Workspace
     let journal: Workspace.Journal
     private let engine: Engine
@@ -18,21 +18,21 @@ public struct BatchRunner: Sendable {
     private let inbox = AsyncStream.makeStream(of: Message.self)
 
     /// How items are run and told of.
-    public struct Options: Sendable {
-        public var interactivity = Interactivity.attended
-        public var overwrites = false
+    package struct Options: Sendable {
+        package var interactivity = Interactivity.attended
+        package var overwrites = false
         /// Reads everything first, and begins nothing if a row is bad.
-        public var isStrict = false
+        package var isStrict = false
         /// Makes an item whose row says other inputs than before a new one.
-        public var replacesChanged = false
+        package var replacesChanged = false
         /// Called as rows are read and items end; returns at once.
-        public var observe: @Sendable (BatchNews) -> Void = { _ in }
+        package var observe: @Sendable (BatchNews) -> Void = { _ in }
 
-        public init() {}
+        package init() {}
     }
 
     /// How the running of a batch came to its end.
-    public enum End: Sendable, Equatable {
+    package enum End: Sendable, Equatable {
         case ended(JobPhase)
         case suspended(SuspensionCause)
         case unknown
@@ -55,7 +55,7 @@ public struct BatchRunner: Sendable {
         case lost
     }
 
-    public init(
+    package init(
         _ workspace: Workspace, _ journal: Workspace.Journal, engine: Engine, draft: JobDraft, job: JobSnapshot,
         lease: Lease, options: Options
     ) {
@@ -69,10 +69,10 @@ public struct BatchRunner: Sendable {
     }
 
     /// Lets the batch go as soon as what runs has stopped; what it has is committed. From any thread.
-    public func suspend() { inbox.continuation.yield(.stop) }
+    package func suspend() { inbox.continuation.yield(.stop) }
 
     /// Works until nothing is left or the batch is let go.
-    public func run() async throws(JournalFailure) -> End {
+    package func run() async throws(JournalFailure) -> End {
         // What the last owner had begun begins again: its jobs are there, and go on.
         _ = try await journal.retryItems(in: [.running, .suspended, .unknown], keys: nil, of: lease)
         guard let batch = try await journal.batch(lease.job) else { throw .noSuchJob(lease.job) }
@@ -86,7 +86,7 @@ public struct BatchRunner: Sendable {
     }
 
     /// Cancels every item that was begun, at its services too, and then the batch.
-    public func cancel() async throws(JournalFailure) -> End {
+    package func cancel() async throws(JournalFailure) -> End {
         var last = 0
         while true {
             let items = try await journal.items(
@@ -373,7 +373,7 @@ public struct BatchRunner: Sendable {
 }
 
 /// What happens in a batch, as it happens.
-public enum BatchNews: Sendable {
+package enum BatchNews: Sendable {
     /// Rows were read; the batch as it stands then.
     case read(AddedItems, BatchRecord)
     /// An item's job was begun, or gone on with.

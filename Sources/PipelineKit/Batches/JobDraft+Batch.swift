@@ -5,7 +5,7 @@ import PipelineCore
 extension JobDraft {
     /// The key of a batch that nobody named: the pipeline's name, and eight digits of a digest of its sources and the
     /// folder they are relative to, so that the same command again is the same batch.
-    public func batchKey(of sources: [String], in folder: String) -> String {
+    package func batchKey(of sources: [String], in folder: String) -> String {
         let text = (sources + [folder]).joined(separator: "\u{0}")
         let digest = SHA256.hash(data: Array(text.utf8)).hex.prefix(8)
         let name = plan.definition.name.unicodeScalars.map { scalar in
@@ -17,7 +17,7 @@ extension JobDraft {
 
     /// Reads so much of the sources that what makes a batch impossible is known before anything begins; of standard
     /// input nothing.
-    public func checkSources(_ sources: [String], in folder: String) throws(ItemSourceError) {
+    package func checkSources(_ sources: [String], in folder: String) throws(ItemSourceError) {
         for text in sources {
             let source = try ItemSource(text, inputs: plan.definition.inputs.map(\.name))
             if source.isStandardInput { continue }

@@ -1,14 +1,14 @@
-public import JSONPath
-public import PipelineCore
+package import JSONPath
+package import PipelineCore
 
 /// What became of an item, as a row.
-public struct ResultRow {
+package struct ResultRow {
     private let item: ItemRecord
 
-    public init(_ item: ItemRecord) { self.item = item }
+    package init(_ item: ItemRecord) { self.item = item }
 
     /// The form of `results --json`.
-    public var json: JSON {
+    package var json: JSON {
         var row: JSONObject = [
             "item": .string(item.key), "state": .string(item.state.rawValue),
             "files": .array(item.files.map { .string($0) }), "cost": item.cost.map { .number(JSONNumber($0)) } ?? .null,
@@ -20,10 +20,10 @@ public struct ResultRow {
     }
 
     /// The columns of CSV, before those of the document's results.
-    public static let columns = ["item", "state", "files", "cost", "seconds", "error"]
+    package static let columns = ["item", "state", "files", "cost", "seconds", "error"]
 
     /// A line of CSV (RFC 4180); files are parted by line breaks.
-    public func csv(results names: [String]) -> String {
+    package func csv(results names: [String]) -> String {
         var fields = [item.key, item.state.rawValue, item.files.joined(separator: "\n")]
         fields.append(item.cost.map { "\($0)" } ?? "")
         fields.append(item.seconds.map { "\($0)" } ?? "")
@@ -36,7 +36,7 @@ public struct ResultRow {
     }
 
     /// Fields with what CSV needs around them.
-    public static func line(_ fields: [String]) -> String {
+    package static func line(_ fields: [String]) -> String {
         fields.map { field in
             let isPlain = !field.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
             let doubled = field.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")

@@ -6,18 +6,18 @@
     import Darwin
 #endif
 import JSONPath
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 import SystemPackage
 
 /// A file of JSON Lines to which a row is appended as an item ends: each end once, also over crashes.
-public final class ResultsFile: Sendable {
+package final class ResultsFile: Sendable {
     private let path: String
     private let descriptor: FileDescriptor
     private let failure = Mutex<String?>(nil)
 
     /// Opens the file, or makes it.
-    public init(_ path: String) throws(StepFailure) {
+    package init(_ path: String) throws(StepFailure) {
         self.path = path
         do {
             descriptor = try FileDescriptor.open(
@@ -31,16 +31,16 @@ public final class ResultsFile: Sendable {
     deinit { try? descriptor.close() }
 
     /// True if there is a file with something in it.
-    public static func exists(_ path: String) -> Bool {
+    package static func exists(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_size > 0
     }
 
     /// The first thing that went wrong; nil while all is well.
-    public var problem: String? { failure.withLock { $0 } }
+    package var problem: String? { failure.withLock { $0 } }
 
     /// Takes a line away that a crash has cut, and appends the rows of items that ended without one.
-    public func catchUp(with journal: Workspace.Journal, _ batch: JobID) async throws {
+    package func catchUp(with journal: Workspace.Journal, _ batch: JobID) async throws {
         let known = try written()
         var last = 0
         let states: Set<ItemRecord.State> = [.succeeded, .failed, .cancelled, .duplicate]
@@ -81,7 +81,7 @@ public final class ResultsFile: Sendable {
     }
 
     /// Appends the row of an item that has ended, in one write.
-    public func append(_ item: ItemRecord) {
+    package func append(_ item: ItemRecord) {
         do {
             try descriptor.writeAll(Array((ResultRow(item).json.text + "\n").utf8))
         } catch {

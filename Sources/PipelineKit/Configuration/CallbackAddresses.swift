@@ -1,11 +1,11 @@
-public import PipelineCore
+package import PipelineCore
 
 /// The address at which a push for a step is taken: `BASE/callbacks/JOB/STAGE/TOKEN`, with `/ITEM` before the token for
 /// an item of a `forEach`.
 ///
 /// The token is a keyed hash of the step and its key, so that it need not be kept, holds over restarts, and is another
 /// one when the submit is.
-public struct CallbackAddresses: Sendable {
+package struct CallbackAddresses: Sendable {
     private let base: String
     private let makeToken: @Sendable (JobID, StepKey, String) -> String
 
@@ -15,7 +15,7 @@ public struct CallbackAddresses: Sendable {
     }
 
     /// The public address for a step with its own key.
-    public var url: @Sendable (JobID, StepKey, String) -> String? {
+    package var url: @Sendable (JobID, StepKey, String) -> String? {
         { [base, makeToken] job, step, own in
             let item = step.item.map { "/\($0)" } ?? ""
             return "\(base)/callbacks/\(job)/\(step.stage)\(item)/\(makeToken(job, step, own))"
@@ -25,7 +25,7 @@ public struct CallbackAddresses: Sendable {
     /// The step that a path of the receiver names, and the token that came with it; nil for any other path.
     ///
     /// What stands before `callbacks` is a reverse proxy's affair.
-    public static func parse(path: String) -> (job: JobID, step: StepKey, token: String)? {
+    package static func parse(path: String) -> (job: JobID, step: StepKey, token: String)? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         // Counted from the end: a stage, and a folder of the public address, may have the same name.
         guard let start = [4, 5].map({ parts.count - $0 }).first(where: { $0 >= 0 && parts[$0] == "callbacks" }) else {
@@ -40,7 +40,7 @@ public struct CallbackAddresses: Sendable {
     }
 
     /// Whether the token is the step's, compared in constant time.
-    public func isGenuine(_ token: String, job: JobID, step: StepKey, own: String) -> Bool {
+    package func isGenuine(_ token: String, job: JobID, step: StepKey, own: String) -> Bool {
         SecretText.isSame(token, as: makeToken(job, step, own))
     }
 }

@@ -1,19 +1,19 @@
 import Glibc
-public import JSONPath
-public import PipelineCore
+package import JSONPath
+package import PipelineCore
 
 /// The user's configuration file, `$XDG_CONFIG_HOME/pipeline/config.json`: what holds where neither a flag nor a
 /// `PIPELINE_…` variable says otherwise.
-public struct UserConfiguration: Sendable {
+package struct UserConfiguration: Sendable {
     /// Where it is, or would be.
-    public let path: String
-    public let isThere: Bool
+    package let path: String
+    package let isThere: Bool
     /// The section that was asked for; nil when none was.
-    public let profile: String?
+    package let profile: String?
     /// The variables that its settings stand for.
-    public let variables: [String: String]
+    package let variables: [String: String]
     /// The command that gives a secret, without the secret's name, which comes last.
-    public let secretsCommand: [String]
+    package let secretsCommand: [String]
 
     private static let state = Field(
         "stateDir", FieldType<String>.string, examples: ["/var/lib/pipeline"],
@@ -47,7 +47,7 @@ public struct UserConfiguration: Sendable {
     static let fields: [any AnyField] = section + [profiles]
 
     /// The JSON Schema (2020-12) of the file.
-    public static var schema: JSON {
+    package static var schema: JSON {
         var schema: JSONObject = [
             "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:pipeline:config:1",
             "title": "Configuration of pipeline",
@@ -86,7 +86,7 @@ public struct UserConfiguration: Sendable {
     /// Reads the file; without one everything has its default. All its mistakes are thrown at once.
     ///
     /// - Parameter profile: the section that holds; without it that of `PIPELINE_PROFILE`.
-    public init(environment: [String: String], profile: String? = nil) throws(DefinitionError) {
+    package init(environment: [String: String], profile: String? = nil) throws(DefinitionError) {
         let home = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         path = "\(home ?? "\(environment["HOME"] ?? "/etc")/.config")/pipeline/config.json"
         let wanted = profile ?? environment["PIPELINE_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
@@ -125,7 +125,7 @@ public struct UserConfiguration: Sendable {
     }
 
     /// The environment with what the file says where the environment says nothing.
-    public func completing(_ environment: [String: String]) -> [String: String] {
+    package func completing(_ environment: [String: String]) -> [String: String] {
         environment.merging(variables) { own, ours in own.isEmpty ? ours : own }
     }
 }

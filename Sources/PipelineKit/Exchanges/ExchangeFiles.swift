@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 import JSONPath
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// The exchanges of jobs in the state folder, a file of JSON Lines for each job, readable by its owner alone.
@@ -10,9 +10,9 @@ import Synchronization
 /// quarter of a second. So much of this log is lost by a kill -9, and nothing else. Only what is written with one call
 /// stands in a file, so that two processes never mix two lines. A file that has grown is cut to the last exchanges of
 /// each stage.
-public final class ExchangeFiles: ExchangeLog {
+package final class ExchangeFiles: ExchangeLog {
     /// How many of a stage are kept for sure.
-    public static let kept = 100
+    package static let kept = 100
     /// How many lines a file has at most before it is cut.
     private static let most = 500
     /// A file of so many bytes is looked at for the first time.
@@ -35,9 +35,9 @@ public final class ExchangeFiles: ExchangeLog {
     private let looks = Mutex<[JobID: Int]>([:])
 
     /// - Parameter stateFolder: the folder of the journal.
-    public init(stateFolder: String) { folder = "\(stateFolder)/exchanges" }
+    package init(stateFolder: String) { folder = "\(stateFolder)/exchanges" }
 
-    public func append(_ record: ExchangeRecord, of job: JobID) {
+    package func append(_ record: ExchangeRecord, of job: JobID) {
         var line: [UInt8] = []
         record.json.write(into: &line)
         line.append(UInt8(ascii: "\n"))
@@ -61,7 +61,7 @@ public final class ExchangeFiles: ExchangeLog {
 
     deinit { flushAll() }
 
-    public func flush(_ job: JobID) {
+    package func flush(_ job: JobID) {
         looks.withLock { looks in
             let lines = waiting.withLock { waiting in
                 let lines = waiting.lines.removeValue(forKey: job) ?? []
@@ -80,7 +80,7 @@ public final class ExchangeFiles: ExchangeLog {
     private func flushAll() { for job in waiting.withLock({ Array($0.lines.keys) }) { flush(job) } }
 
     /// The last exchanges of each stage of a job, in their order; none when nothing was kept.
-    public func records(of job: JobID) -> [ExchangeRecord] {
+    package func records(of job: JobID) -> [ExchangeRecord] {
         flush(job)
         return keptRecords(of: job)
     }
@@ -90,7 +90,7 @@ public final class ExchangeFiles: ExchangeLog {
     }
 
     /// Forgets a job's.
-    public func remove(_ job: JobID) {
+    package func remove(_ job: JobID) {
         flush(job)
         unlink(path(of: job))
         looks.withLock { $0[job] = nil }

@@ -1,27 +1,27 @@
 import Glibc
-public import JSONPath
-public import PipelineCore
+package import JSONPath
+package import PipelineCore
 
 /// What a person gave for the inputs of a pipeline, by name.
-public struct GivenInputs: Sendable {
+package struct GivenInputs: Sendable {
     /// The text after `-i NAME=`, in order.
-    public var assignments: [(name: String, value: String)]
+    package var assignments: [(name: String, value: String)]
     /// The content of `--inputs FILE.json`.
-    public var document: JSONObject
+    package var document: JSONObject
 
-    public init(assignments: [(name: String, value: String)] = [], document: JSONObject = [:]) {
+    package init(assignments: [(name: String, value: String)] = [], document: JSONObject = [:]) {
         self.assignments = assignments
         self.document = document
     }
 }
 
 /// What is wrong with the inputs, all of it: each a sentence and a hint.
-public struct InputsError: Error, Sendable {
-    public let problems: [StepFailure]
+package struct InputsError: Error, Sendable {
+    package let problems: [StepFailure]
 }
 
 /// Turns what a person gave, and the defaults, into the values of a job.
-public struct InputValues {
+package struct InputValues {
     private let definition: PipelineDefinition
     private let folders: (document: String, working: String)
     private let scope: Scope
@@ -34,7 +34,7 @@ public struct InputValues {
     ///   - scope: the environment that defaults may read.
     ///   - standardInput: what `@-` stands for.
     ///   - allowsMissing: leaves out inputs that have no value, for a plan.
-    public init(
+    package init(
         definition: PipelineDefinition, folders: (document: String, working: String), scope: Scope,
         standardInput: @escaping () -> String?, allowsMissing: Bool = false
     ) {
@@ -46,7 +46,7 @@ public struct InputValues {
     }
 
     /// All values; throws everything that is wrong with them.
-    public func values(from given: GivenInputs) throws(InputsError) -> JSONObject {
+    package func values(from given: GivenInputs) throws(InputsError) -> JSONObject {
         var problems = unknownNames(in: given)
         var values = JSONObject()
         for input in definition.inputs {

@@ -1,21 +1,21 @@
 import Crypto
-public import JSONPath
-public import PipelineCore
+package import JSONPath
+package import PipelineCore
 
 /// A pipeline file that was read and planned, and what a run of it starts from.
-public struct JobDraft: Sendable {
-    public let plan: Plan
+package struct JobDraft: Sendable {
+    package let plan: Plan
     /// The document's absolute path.
-    public let path: String
+    package let path: String
     /// SHA-256 of the document, in hex.
-    public let digest: String
+    package let digest: String
     /// The values of the inputs, paths absolute.
-    public let inputs: JSONObject
+    package let inputs: JSONObject
     /// The environment variables that the document names, null for one that is not set.
-    public let environment: JSONObject
+    package let environment: JSONObject
 
     /// Reads, plans and fills in, for a plan without the inputs that have no value; throws `DefinitionError`, `InputsError` or a `StepFailure` for the file itself.
-    public init(
+    package init(
         path: String, catalogue: Catalogue, given: GivenInputs, environment variables: [String: String],
         standardInput: @escaping () -> String?, allowsMissingInputs: Bool = false
     ) throws {
@@ -35,7 +35,7 @@ public struct JobDraft: Sendable {
     }
 
     /// The draft that a job was made from, with the values of its secret inputs.
-    public init(_ record: JobRecord, plan: Plan, secretInputs: JSONObject) {
+    package init(_ record: JobRecord, plan: Plan, secretInputs: JSONObject) {
         self.plan = plan
         let name = record.sourceName.split(separator: "/").last.map(String.init) ?? record.pipeline
         path = AbsolutePath.of(name, in: record.folders.document)
@@ -54,7 +54,7 @@ public struct JobDraft: Sendable {
     /// The text of a pipeline file, named as the person named it, with the services that it shares with others.
     ///
     /// - Throws: a `StepFailure` when it can't be read; a `DefinitionError` with the mistakes of a shared service.
-    public static func source(at path: String) throws -> SourceText {
+    package static func source(at path: String) throws -> SourceText {
         guard let bytes = FileContent.bytes(path, limit: 512 << 20) else {
             throw StepFailure(
                 "cannot read \(path): \(FileContent.reason)",
@@ -67,7 +67,7 @@ public struct JobDraft: Sendable {
     }
 
     /// The values of inputs that are kept nowhere.
-    public var secretInputs: JSONObject {
+    package var secretInputs: JSONObject {
         let names = plan.definition.inputs.filter(\.isSecret).map(\.name)
         return JSONObject(inputs.filter { names.contains($0.name) }.map { ($0.name, $0.value) })
     }
@@ -88,7 +88,7 @@ public struct JobDraft: Sendable {
     /// What would make the job fail for sure after it has spent uploads and submits; nil for nothing that is known yet.
     ///
     /// - Parameter written: what earlier jobs of the pipeline wrote at a path.
-    public func preflight(
+    package func preflight(
         to record: JobRecord, written: @escaping @Sendable (String) async -> [WrittenFile] = { _ in [] }
     ) async -> StepFailure? {
         var known = known
@@ -100,7 +100,7 @@ public struct JobDraft: Sendable {
 
     /// A duration, size, number or boolean that an expression gives and that is wrong, of those that are known
     /// before there is a job.
-    public var mistake: StepFailure? {
+    package var mistake: StepFailure? {
         let folder = AbsolutePath.folder(of: path)
         let folders = JobFolders(document: folder, output: folder)
         return shown(plan.mistake(at: JobStart(known: known, folders: folders, overwrites: false)))
@@ -114,7 +114,7 @@ public struct JobDraft: Sendable {
     }
 
     /// What expressions may read before there is a job.
-    public var known: Scope {
+    package var known: Scope {
         Scope(
             inputs: inputs, env: Dictionary(uniqueKeysWithValues: environment.map { ($0.name, $0.value.string) }),
             baseFolder: AbsolutePath.folder(of: path))
@@ -127,7 +127,7 @@ public struct JobDraft: Sendable {
     }
 
     /// What is journaled when the job starts.
-    public func record(
+    package func record(
         id: JobID, key: String?, started: Timestamp, outputFolder: String, overwrites: Bool
     ) -> JobRecord {
         let secret = secretInputs

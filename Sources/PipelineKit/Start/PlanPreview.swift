@@ -1,24 +1,24 @@
-public import JSONPath
-public import PipelineCore
+package import JSONPath
+package import PipelineCore
 
 /// What a run of a document would do, as far as that is known before it begins.
-public struct PlanPreview: Sendable {
+package struct PlanPreview: Sendable {
     /// One stage of the plan.
-    public struct Stage: Sendable {
-        public let planned: PlannedStage
+    package struct Stage: Sendable {
+        package let planned: PlannedStage
         /// Its requests, and how a lost submit would be settled.
-        public let preview: StagePreview
+        package let preview: StagePreview
         /// When its captures expire, in words; nil for never.
-        public let expires: String?
+        package let expires: String?
     }
 
     /// SHA-256 of the document, in hex.
-    public let digest: String
+    package let digest: String
     /// In the order of the plan, those of `finally` last.
-    public let stages: [Stage]
+    package let stages: [Stage]
 
     /// Makes the preview of a document that was read; sends nothing, and looks no secret up.
-    public init(_ draft: JobDraft) async {
+    package init(_ draft: JobDraft) async {
         digest = draft.digest
         let plan = draft.plan
         let all = plan.stages + plan.finally
@@ -52,7 +52,7 @@ public struct PlanPreview: Sendable {
     }
 
     /// The form of `plan --json`. What only a prediction of background work knows is null.
-    public var json: JSON {
+    package var json: JSON {
         let stages = stages.map { stage -> JSON in
             [
                 "id": .string(stage.planned.id), "kind": .string(stage.planned.kind),

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Paths as text, made absolute without following links.
-public enum AbsolutePath {
+package enum AbsolutePath {
     /// The absolute form of a path relative to a folder, `.` and empty parts taken out.
-    public static func of(_ path: String, in folder: String) -> String {
+    package static func of(_ path: String, in folder: String) -> String {
         let whole = path.hasPrefix("/") ? path : "\(folder)/\(path)"
         let parts = whole.split(separator: "/").filter { $0 != "." }
         let tail = path.hasSuffix("/") && !parts.isEmpty ? "/" : ""
@@ -11,13 +11,13 @@ public enum AbsolutePath {
     }
 
     /// The folder that a path stands in.
-    public static func folder(of path: String) -> String {
+    package static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
     /// The working directory.
-    public static var workingDirectory: String {
+    package static var workingDirectory: String {
         guard let pointer = getcwd(nil, 0) else { return "/" }
         defer { free(pointer) }
         return String(cString: pointer)

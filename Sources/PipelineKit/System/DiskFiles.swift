@@ -1,18 +1,18 @@
 import Glibc
-public import JSONPath
-public import PipelineCore
-public import PipelineStages
+package import JSONPath
+package import PipelineCore
+package import PipelineStages
 
 /// What expressions ask of files, from the disk.
-public struct DiskFiles: FileFacts {
+package struct DiskFiles: FileFacts {
     private let digests: DigestCache
 
     /// - Parameter digests: what transfers have made out already; other files are read.
-    public init(digests: DigestCache = DigestCache()) {
+    package init(digests: DigestCache = DigestCache()) {
         self.digests = digests
     }
 
-    public func value(of fact: Fact) async throws(StepFailure) -> JSON {
+    package func value(of fact: Fact) async throws(StepFailure) -> JSON {
         switch fact {
         case .size(let path): return .number(JSONNumber(try Self.size(path)))
         case .digest(let path, let algorithm):
@@ -26,7 +26,7 @@ public struct DiskFiles: FileFacts {
     }
 
     /// Size, modification time and inode, as of an upload's source.
-    public func fingerprint(ofFileAt path: String) -> String? {
+    package func fingerprint(ofFileAt path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return "\(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(status.st_ino)"

@@ -1,10 +1,10 @@
 import Glibc
 
 /// Whole small files.
-public enum FileContent {
+package enum FileContent {
     /// The bytes of a file of at most `limit` bytes; nil with `errno` set when it can't be read (`EFBIG` when it is
     /// larger, `EISDIR` for a folder).
-    public static func bytes(_ path: String, limit: Int = 256 << 20) -> [UInt8]? {
+    package static func bytes(_ path: String, limit: Int = 256 << 20) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -26,7 +26,7 @@ public enum FileContent {
     }
 
     /// The text of a file in UTF-8; nil with `errno` set when it can't be read (`EILSEQ` when it is no UTF-8).
-    public static func text(_ path: String, limit: Int = 256 << 20) -> String? {
+    package static func text(_ path: String, limit: Int = 256 << 20) -> String? {
         guard let bytes = bytes(path, limit: limit) else { return nil }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             errno = EILSEQ
@@ -36,7 +36,7 @@ public enum FileContent {
     }
 
     /// Replaces a file, readable by its owner alone; false with `errno` set when that can't be.
-    public static func write(_ bytes: [UInt8], to path: String) -> Bool {
+    package static func write(_ bytes: [UInt8], to path: String) -> Bool {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
@@ -51,8 +51,8 @@ public enum FileContent {
     }
 
     /// Whether the last failed call lacked a right.
-    public static var isForbidden: Bool { errno == EACCES }
+    package static var isForbidden: Bool { errno == EACCES }
 
     /// What the last failed call said, in words.
-    public static var reason: String { String(cString: strerror(errno)).lowercased() }
+    package static var reason: String { String(cString: strerror(errno)).lowercased() }
 }

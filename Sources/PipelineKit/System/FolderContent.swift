@@ -1,9 +1,9 @@
 import Glibc
 
 /// What stands in a folder.
-public enum FolderContent {
+package enum FolderContent {
     /// The names in the folder, sorted, without `.` and `..`; none when it can't be read.
-    public static func names(_ path: String) -> [String] {
+    package static func names(_ path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []

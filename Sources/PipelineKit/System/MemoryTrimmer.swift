@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// The C library keeps what was freed for later, and so does SQLite with pages: when 10,000 jobs have been taken up and
 /// wait, that is a third of what the process has, for nothing.
-public final class MemoryTrimmer: Sendable {
+package final class MemoryTrimmer: Sendable {
     private static let patience = 2.0
 
     private struct State {
@@ -18,10 +18,10 @@ public final class MemoryTrimmer: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter giveBack: called when nothing has happened for long enough, on a thread that may block.
-    public init(giveBack: @escaping @Sendable () -> Void) { self.giveBack = giveBack }
+    package init(giveBack: @escaping @Sendable () -> Void) { self.giveBack = giveBack }
 
     /// A job came to rest.
-    public func workEnded() {
+    package func workEnded() {
         let begins = state.withLock { state in
             defer { state.isTimed = true }
             state.latest = .now()

@@ -1,11 +1,11 @@
 import PipelineHTTP
 
 /// How many files, sockets among them, this process may have open at a time (`ulimit -n`).
-public enum OpenFileLimit {
+package enum OpenFileLimit {
     /// Raises the limit to the most that the process may have; to be called when a program starts.
     ///
     /// - Returns: why no job can run here and what to do about it; nil when enough are allowed.
-    public static func raise() -> (message: String, hint: String)? {
+    package static func raise() -> (message: String, hint: String)? {
         guard DescriptorBudget.raise() < DescriptorBudget.least else { return nil }
         return (
             "only \(DescriptorBudget.limit) files may be open at a time here, and a job needs \(DescriptorBudget.least)",

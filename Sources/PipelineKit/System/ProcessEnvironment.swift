@@ -1,9 +1,9 @@
 import Glibc
 
 /// The environment of the process.
-public enum ProcessEnvironment {
+package enum ProcessEnvironment {
     /// All variables; of one that is set twice the first.
-    public static var all: [String: String] {
+    package static var all: [String: String] {
         var variables: [String: String] = [:]
         var entry = environ
         while let pointer = entry.pointee {
@@ -19,7 +19,7 @@ public enum ProcessEnvironment {
     }
 
     /// The path of the program that runs (proc(5)); nil where that can't be known.
-    public static var programPath: String? {
+    package static var programPath: String? {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         guard count > 0 else { return nil }

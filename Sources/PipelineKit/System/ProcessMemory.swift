@@ -1,7 +1,7 @@
 import Glibc
 
 /// How the process keeps its memory.
-public enum ProcessMemory {
+package enum ProcessMemory {
     /// `M_ARENA_MAX` of glibc's `malloc.h`, which Swift's module of it leaves out.
     private static let mostHeaps: Int32 = -8
     /// `M_MMAP_THRESHOLD` of the same.
@@ -13,7 +13,7 @@ public enum ProcessMemory {
     ///
     /// A large buffer has pages of its own, which go back to the system with it: left to itself glibc takes them from a
     /// heap once the first has been freed, where small things that live longer then keep them.
-    public static func share() {
+    package static func share() {
         guard let address = dlsym(nil, "mallopt") else { return }
         typealias Setting = @convention(c) (Int32, Int32) -> Int32
         let set = unsafeBitCast(address, to: Setting.self)
@@ -23,7 +23,7 @@ public enum ProcessMemory {
 
     /// Gives what was freed and lies between what is in use back to the system (malloc_trim(3)); does nothing where the
     /// C library can't.
-    public static func giveBack() {
+    package static func giveBack() {
         guard let address = dlsym(nil, "malloc_trim") else { return }
         typealias Trim = @convention(c) (Int) -> Int32
         _ = unsafeBitCast(address, to: Trim.self)(0)

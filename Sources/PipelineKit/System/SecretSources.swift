@@ -1,9 +1,9 @@
 import Glibc
-public import PipelineCore
+package import PipelineCore
 
 /// The places where secrets are looked for, the first that has one wins: a file, the service manager's credentials
 /// folder (systemd.exec(5), `LoadCredential=`), the environment, the user's command.
-public struct SecretSources: SecretSource {
+package struct SecretSources: SecretSource {
     private let file: [String: String]
     /// Read again each time, so that a value that was renewed is found; what it said first stays good without it.
     private let path: String?
@@ -16,7 +16,7 @@ public struct SecretSources: SecretSource {
     ///   - path: the file that it was read from.
     ///   - environment: where `CREDENTIALS_DIRECTORY` and `PIPELINE_SECRET_NAME` are looked up.
     ///   - command: prints a secret whose name it gets as its last argument; empty for none.
-    public init(
+    package init(
         file: [String: String], path: String? = nil, environment: [String: String], command: [String] = []
     ) {
         self.command = SecretCommand(command)
@@ -26,7 +26,7 @@ public struct SecretSources: SecretSource {
         credentialsFolder = environment["CREDENTIALS_DIRECTORY"]
     }
 
-    public func secret(_ name: String) async -> String? {
+    package func secret(_ name: String) async -> String? {
         let current = path.flatMap { path in try? Self.read(path) }
         let known = current?[name] ?? file[name] ?? credential(name) ?? environment["PIPELINE_SECRET_\(name)"]
         if let known { return known }
@@ -42,7 +42,7 @@ public struct SecretSources: SecretSource {
     /// Reads a secrets file: `NAME=value` lines, blank lines and lines that start with `#` are passed over. A value is
     /// taken as it stands after the first `=`; one in double quotes may go over several lines, and in it `\\n`, `\\"` and
     /// `\\\\` stand for a line break, a quote and a backslash.
-    public static func read(_ path: String) throws(StepFailure) -> [String: String] {
+    package static func read(_ path: String) throws(StepFailure) -> [String: String] {
         guard let text = FileContent.text(path) else {
             throw StepFailure(
                 "cannot read the secrets file \(path): \(FileContent.reason)",

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// What comes within a tenth of a second of the first is the same wish: timeout(1) and some shells signal both a
 /// process and its group. From the return of the initialiser on no signal is missed.
-public final class StopSignals: Sendable {
+package final class StopSignals: Sendable {
     private let received = Atomic<Int>(0)
     /// When the first came, in nanoseconds of the machine's uptime.
     private let first = Atomic<UInt64>(0)
@@ -17,10 +17,10 @@ public final class StopSignals: Sendable {
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
 
     /// How many came.
-    public var count: Int { received.load(ordering: .relaxed) }
+    package var count: Int { received.load(ordering: .relaxed) }
 
     /// - Parameter stop: called once, on a thread of the system's.
-    public init(stop: @escaping @Sendable () -> Void) {
+    package init(stop: @escaping @Sendable () -> Void) {
         let numbers = [SIGINT, SIGTERM] + (Self.isIgnored(SIGHUP) ? [] : [SIGHUP])
         sources = numbers.map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
         let registered = DispatchSemaphore(value: 0)

@@ -1,24 +1,24 @@
 import Glibc
-public import PipelineCore
+package import PipelineCore
 
 /// The machine's time of day, and the time since it was started.
-public struct SystemClock: WallClock {
-    public init() {}
+package struct SystemClock: WallClock {
+    package init() {}
 
-    public var now: Timestamp {
+    package var now: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
     /// CLOCK_BOOTTIME of clock_gettime(2).
-    public var elapsed: Duration {
+    package var elapsed: Duration {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
-    public func sleep(until time: Timestamp) async throws(CancellationError) {
+    package func sleep(until time: Timestamp) async throws(CancellationError) {
         let begin = reading
         while true {
             let left = begin.left(until: time, at: reading)
@@ -34,10 +34,10 @@ public struct SystemClock: WallClock {
 }
 
 /// The kernel's random numbers.
-public struct SystemRandomness: Randomness {
-    public init() {}
+package struct SystemRandomness: Randomness {
+    package init() {}
 
-    public func bits() -> UInt64 {
+    package func bits() -> UInt64 {
         var generator = SystemRandomNumberGenerator()
         return generator.next()
     }
@@ -46,13 +46,13 @@ public struct SystemRandomness: Randomness {
 /// Kills the process at the point that `PIPELINE_CRASH_AT=POINT[:N]` names, the N-th time it passes there.
 ///
 /// For tests of what a crash leaves behind; in release builds too, since those are what is tested.
-public final class SignalCrashProbe: CrashProbe {
+package final class SignalCrashProbe: CrashProbe {
     private let point: CrashPoint
     private let count: Int
     private let passes = AtomicCount()
 
     /// The probe that the variable asks for; nil when it asks for none, or for a point that does not exist.
-    public init?(_ text: String?) {
+    package init?(_ text: String?) {
         guard let parts = text?.split(separator: ":", maxSplits: 1), let name = parts.first,
             let point = CrashPoint(rawValue: String(name))
         else { return nil }
@@ -60,7 +60,7 @@ public final class SignalCrashProbe: CrashProbe {
         count = parts.count > 1 ? Int(parts[1]) ?? 1 : 1
     }
 
-    public func pass(_ passed: CrashPoint) {
+    package func pass(_ passed: CrashPoint) {
         guard passed == point, passes.next() == count else { return }
         kill(getpid(), SIGKILL)
         // The signal is on its way to this very process: nothing more may be done.
@@ -69,7 +69,7 @@ public final class SignalCrashProbe: CrashProbe {
 }
 
 /// A probe that never kills.
-public struct NoCrashProbe: CrashProbe {
-    public init() {}
-    public func pass(_ point: CrashPoint) {}
+package struct NoCrashProbe: CrashProbe {
+    package init() {}
+    package func pass(_ point: CrashPoint) {}
 }

@@ -1,21 +1,21 @@
 import Glibc
-public import PipelineCore
+package import PipelineCore
 
 /// Looks at the machine by the files of Linux: power in `/sys/class/power_supply`, load in `/proc/loadavg`, the way
 /// out in `/proc/net/route`. What is not there is unknown; a machine without a battery has power from outside.
 ///
 /// `PIPELINE_QUIET_HOURS` (`22:00-07:00`, local time) and `PIPELINE_METERED` (`yes` or `no`) say what no file does.
-public struct SystemConditions: DeviceConditionsSource {
+package struct SystemConditions: DeviceConditionsSource {
     /// Where `sys` and `proc` stand; another folder in tests.
     private let root: String
     private let environment: [String: String]
 
-    public init(environment: [String: String], root: String = "") {
+    package init(environment: [String: String], root: String = "") {
         self.environment = environment
         self.root = root
     }
 
-    public func surroundings() async -> DeviceConditions {
+    package func surroundings() async -> DeviceConditions {
         let power = power
         return DeviceConditions(
             hasExternalPower: power.isExternal, battery: power.level, isMetered: isMetered, load: load,

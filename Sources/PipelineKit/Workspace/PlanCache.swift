@@ -1,8 +1,8 @@
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// The plans of the documents that were met last: jobs of one document share one.
-public final class PlanCache: Sendable {
+package final class PlanCache: Sendable {
     private struct State {
         var plans: [String: Plan] = [:]
         /// The documents' digests, those asked for last at the end.
@@ -13,13 +13,13 @@ public final class PlanCache: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    public init(_ workspace: Workspace, capacity: Int = 16) {
+    package init(_ workspace: Workspace, capacity: Int = 16) {
         self.workspace = workspace
         self.capacity = capacity
     }
 
     /// The plan of a job, from the document that it started with.
-    public func plan(of record: JobRecord) async throws(DefinitionError) -> Plan {
+    package func plan(of record: JobRecord) async throws(DefinitionError) -> Plan {
         if let plan = state.withLock({ $0.plans[record.digest] }) { return plan }
         let plan = try await workspace.plan(of: record)
         state.withLock { state in

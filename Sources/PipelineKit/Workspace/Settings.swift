@@ -1,26 +1,26 @@
-public import PipelineCore
-public import PipelineStages
+package import PipelineCore
+package import PipelineStages
 
 /// Where a program keeps its state and finds its secrets: flags first, then `PIPELINE_…` variables, then defaults.
-public struct Settings: Sendable {
+package struct Settings: Sendable {
     /// The folder of the journal; absolute.
-    public let stateFolder: String
+    package let stateFolder: String
     /// The address of a journal in a database (`PIPELINE_JOURNAL`); nil for that of the state folder. It may hold a password,
     /// and is shown nowhere.
-    public let journalAddress: String?
+    package let journalAddress: String?
     /// The file of secrets, when one was named; absolute.
-    public let secretsFile: String?
+    package let secretsFile: String?
     /// Where plugins are looked for.
-    public let pluginFolders: PluginFolders
+    package let pluginFolders: PluginFolders
     /// The public address of the background owner's receiver of pushes, without a slash at the end; nil when none is
     /// set.
-    public let callbackURL: String?
+    package let callbackURL: String?
     /// The user's command for secrets; empty for none.
-    public let secretsCommand: [String]
+    package let secretsCommand: [String]
     /// The environment, as it was when the program began.
-    public let environment: [String: String]
+    package let environment: [String: String]
 
-    public init(
+    package init(
         stateFolder: String?, secretsFile: String?, plugins: String? = nil, environment: [String: String],
         secretsCommand: [String] = []
     ) {
@@ -40,7 +40,7 @@ public struct Settings: Sendable {
     }
 
     /// What flags say, completed by the environment of the process, and this by the user's configuration file.
-    public init(
+    package init(
         stateFolder: String?, secretsFile: String?, plugins: String?, profile: String? = nil,
         completing variables: [String: String]
     ) throws(DefinitionError) {

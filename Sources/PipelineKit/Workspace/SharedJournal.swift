@@ -1,9 +1,9 @@
-public import PipelineCore
-public import PipelineJournal
+package import PipelineCore
+package import PipelineJournal
 
 /// A journal that many machines share. Whoever works on it all the time is a worker: its row says so, and it claims jobs
 /// that nobody has.
-public protocol SharedJournal: WorkspaceJournal {
+package protocol SharedJournal: WorkspaceJournal {
     /// Where it is, without a password.
     var place: String { get }
     /// Makes this process a worker that runs so many jobs at a time; renewed until the journal is closed.

@@ -1,24 +1,24 @@
-public import JSONPath
-public import PipelineCore
-public import PipelineEngine
+package import JSONPath
+package import PipelineCore
+package import PipelineEngine
 package import PipelineHTTP
 import PipelineJournal
-public import PipelineStages
+package import PipelineStages
 import PipelineTraces
 import Synchronization
 
 /// One engine put together with good defaults: the journal of the state folder, the machine's clock, libcurl.
-public final class Workspace: Sendable {
+package final class Workspace: Sendable {
     /// The journal that workspaces use.
-    public typealias Journal = any WorkspaceJournal
+    package typealias Journal = any WorkspaceJournal
 
-    public let settings: Settings
+    package let settings: Settings
     /// The kinds of stage that documents may use without any plugin.
-    public let catalogue: Catalogue
+    package let catalogue: Catalogue
     /// The plugins of the folders that the settings name.
-    public let plugins: PluginHost
+    package let plugins: PluginHost
     /// What the jobs of the state folder sent and were answered.
-    public let exchanges: ExchangeFiles
+    package let exchanges: ExchangeFiles
     let extensions: Extensions
     /// Digests of files that uploads of this process have made out.
     private let digests = DigestCache()
@@ -27,7 +27,7 @@ public final class Workspace: Sendable {
     private let network: Network
 
     /// A workspace that knows what is built in, and what `extend` adds.
-    public init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
+    package init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
         self.settings = settings
         exchanges = ExchangeFiles(stateFolder: settings.stateFolder)
         let cache = SQLiteResponseCache(stateFolder: settings.stateFolder)
@@ -50,7 +50,7 @@ public final class Workspace: Sendable {
     }
 
     /// The catalogue with the plugins that a document may mean; only they are started.
-    public func catalogue(for source: SourceText) async -> Catalogue {
+    package func catalogue(for source: SourceText) async -> Catalogue {
         extensions.catalogue(with: await plugins.plugins(namedIn: source))
     }
 
@@ -61,17 +61,17 @@ public final class Workspace: Sendable {
     }
 
     /// The catalogue with all plugins.
-    public func wholeCatalogue() async -> Catalogue { extensions.catalogue(with: await plugins.plugins()) }
+    package func wholeCatalogue() async -> Catalogue { extensions.catalogue(with: await plugins.plugins()) }
 
     /// The journal of the settings: of the state folder, made when it is not there, or of a database.
-    public func openJournal() throws(JournalFailure) -> Journal {
+    package func openJournal() throws(JournalFailure) -> Journal {
         if let address = settings.journalAddress { return try PostgresJournal(shared: address, settings) }
         return try SQLiteJournal(folder: settings.stateFolder)
     }
 
     /// The journal of the settings for a background owner. That of a state folder is opened under a name by which only one
     /// process can have jobs. `observe` is told why a database can't be written to for now, and nil once it can again.
-    public func openBackgroundJournal(
+    package func openBackgroundJournal(
         observe: @escaping @Sendable (JournalFailure?) -> Void = { _ in }
     ) throws(JournalFailure) -> Journal {
         if let address = settings.journalAddress {
@@ -81,7 +81,7 @@ public final class Workspace: Sendable {
     }
 
     /// The journal of the settings; nil when nothing was ever kept in the state folder.
-    public func existingJournal() throws(JournalFailure) -> Journal? {
+    package func existingJournal() throws(JournalFailure) -> Journal? {
         if settings.journalAddress != nil { return try openJournal() }
         return try SQLiteJournal.openExisting(folder: settings.stateFolder)
     }
@@ -89,7 +89,7 @@ public final class Workspace: Sendable {
     /// An engine over a journal. `observe` is told of every event and must return at once, before those who watch the job
     /// from other processes; `showLine` shows a line on
     /// the program's own terminal, and is false when it has none; `watchExchange` gets each exchange as it ends.
-    public func engine(
+    package func engine(
         journal: Journal, secrets: any SecretSource, showLine: @escaping @Sendable (String) -> Bool = { _ in false },
         watchExchange: (@Sendable (ExchangeRecord) -> Void)? = nil,
         observe: @escaping @Sendable (JobEvent) -> Void
@@ -118,7 +118,7 @@ public final class Workspace: Sendable {
     }
 
     /// Gives what is still on its way a moment: the last spans of a trace, two seconds at most. The process may end then.
-    public func finish() async { await exporter.withLock { $0 }?.finish(within: .seconds(2)) }
+    package func finish() async { await exporter.withLock { $0 }?.finish(within: .seconds(2)) }
 
     private func traceExporter(_ journal: Journal) -> TraceExporter? {
         exporter.withLock { exporter in
@@ -133,32 +133,32 @@ public final class Workspace: Sendable {
     }
 
     /// The addresses of pushes; nil without a public address.
-    public func callbackAddresses() throws(JournalFailure) -> CallbackAddresses? {
+    package func callbackAddresses() throws(JournalFailure) -> CallbackAddresses? {
         guard let base = settings.callbackURL else { return nil }
         let key = try hashKey(of: settings.journalAddress == nil ? nil : try openJournal())
         return CallbackAddresses(base: base) { key.token(job: $0, step: $1, own: $2) }
     }
 
     /// What keeps secrets that answers repeat out of the journal.
-    public func captureSeal(of journal: Journal) throws(JournalFailure) -> any SecretSeal {
+    package func captureSeal(of journal: Journal) throws(JournalFailure) -> any SecretSeal {
         seal(of: journal, else: try hashKey(of: journal))
     }
 
     /// The sources of secrets that hold for this program.
-    public func secrets() throws(StepFailure) -> SecretSources {
+    package func secrets() throws(StepFailure) -> SecretSources {
         let file = try settings.secretsFile.map { path throws(StepFailure) in try SecretSources.read(path) } ?? [:]
         return SecretSources(
             file: file, path: settings.secretsFile, environment: settings.environment, command: settings.secretsCommand)
     }
 
     /// The plan of a job, from the document that it started with.
-    public func plan(of record: JobRecord) async throws(DefinitionError) -> Plan {
+    package func plan(of record: JobRecord) async throws(DefinitionError) -> Plan {
         let source = SourceText(name: record.sourceName, text: record.source)
         return try Planner(catalogue: await catalogue(for: source)).plan(source)
     }
 
     /// A new id for a job that starts now.
-    public func newJobID() -> JobID {
+    package func newJobID() -> JobID {
         let random = SystemRandomness()
         return JobID(
             at: SystemClock().now, random: (UInt16(truncatingIfNeeded: random.bits()), random.bits()))

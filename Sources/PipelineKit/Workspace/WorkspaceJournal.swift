@@ -1,8 +1,8 @@
-public import PipelineCore
+package import PipelineCore
 import PipelineJournal
 
 /// A journal as programs use it: the port of the engine, and what is done to the store as a whole.
-public protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview,
+package protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview,
     MetricsJournal, TraceJournal
 {
     /// The name under which this process owns jobs.

@@ -1,8 +1,8 @@
-public import PipelineCore
+package import PipelineCore
 
 extension MemoryJournal {
     /// What a journal has committed, as a value: a copy of it is what a crash at that moment leaves.
-    public struct Image: Sendable {
+    package struct Image: Sendable {
         struct Row: Sendable {
             var snapshot: JobSnapshot
             var events: [JobEvent]
@@ -13,18 +13,18 @@ extension MemoryJournal {
 
         var rows: [JobID: Row] = [:]
         /// The ledger of resumes, in the order of its entries.
-        public internal(set) var resumes: [ResumeRecord] = []
+        package internal(set) var resumes: [ResumeRecord] = []
         /// How long steps took, in the order of their ends.
-        public internal(set) var samples: [StageSample] = []
+        package internal(set) var samples: [StageSample] = []
 
-        public init() {}
+        package init() {}
 
         /// The jobs' ids, oldest first.
-        public var jobs: [JobID] { rows.keys.sorted() }
+        package var jobs: [JobID] { rows.keys.sorted() }
         /// The job as it was committed last.
-        public func snapshot(of job: JobID) -> JobSnapshot? { rows[job]?.snapshot }
+        package func snapshot(of job: JobID) -> JobSnapshot? { rows[job]?.snapshot }
         /// All journaled events of the job, in order.
-        public func events(of job: JobID) -> [JobEvent] { rows[job]?.events ?? [] }
+        package func events(of job: JobID) -> [JobEvent] { rows[job]?.events ?? [] }
     }
 }
 

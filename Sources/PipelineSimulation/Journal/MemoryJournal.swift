@@ -1,14 +1,14 @@
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// The journal in memory, for tests and simulations: deterministic, with failures where a test wants them.
 ///
 /// It runs no thread and reads no clock: what happens to owners happens when a test says so. What was committed is a
 /// value, ``image``, from which another journal can start as a process does after a crash.
-public final class MemoryJournal: Journal {
+package final class MemoryJournal: Journal {
     /// Called around each commit, outside of any lock, with the lease and what is committed. A failure thrown before
     /// keeps nothing; one thrown after comes when all is kept and the caller does not know.
-    public typealias CommitHook = @Sendable (Lease, [JournalChange]) throws(JournalFailure) -> Void
+    package typealias CommitHook = @Sendable (Lease, [JournalChange]) throws(JournalFailure) -> Void
 
     struct State {
         var image: Image
@@ -24,7 +24,7 @@ public final class MemoryJournal: Journal {
     private let beforeCommit: CommitHook
     private let afterCommit: CommitHook
 
-    public init(
+    package init(
         image: Image = Image(), beforeCommit: @escaping CommitHook = { _, _ in },
         afterCommit: @escaping CommitHook = { _, _ in }
     ) {
@@ -34,13 +34,13 @@ public final class MemoryJournal: Journal {
     }
 
     /// All that is committed at this moment.
-    public var image: Image { state.withLock { $0.image } }
+    package var image: Image { state.withLock { $0.image } }
 
     /// How many calls of `create` and `commit` were kept.
-    public var commits: Int { state.withLock { $0.commits } }
+    package var commits: Int { state.withLock { $0.commits } }
 
     /// The owner's process is gone, as after kill -9: its jobs are free at once and its requests end.
-    public func lose(_ owner: OwnerID) {
+    package func lose(_ owner: OwnerID) {
         let listeners = state.withLock { state in
             state.present.remove(owner)
             return state.listeners.removeValue(forKey: owner) ?? []
@@ -49,16 +49,16 @@ public final class MemoryJournal: Journal {
     }
 
     /// The owner was stopped for longer than a lease: others may take its jobs until it commits again.
-    public func expire(_ owner: OwnerID) { state.withLock { _ = $0.expired.insert(owner) } }
+    package func expire(_ owner: OwnerID) { state.withLock { _ = $0.expired.insert(owner) } }
 
     /// Ends all requests, as closing a journal does.
-    public func close() {
+    package func close() {
         for owner in state.withLock({ Array($0.present) }) { lose(owner) }
     }
 }
 
 extension MemoryJournal {
-    public func create(
+    package func create(
         _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
     ) async throws(JournalFailure) -> Lease {
         let lease = Lease(job: job.record.id, owner: owner, epoch: 1)
@@ -74,7 +74,7 @@ extension MemoryJournal {
         return lease
     }
 
-    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+    package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         try beforeCommit(lease, changes)
         try change { (state) throws(JournalFailure) in
             try state.image.commit(changes, under: lease)
@@ -84,7 +84,7 @@ extension MemoryJournal {
         try afterCommit(lease, changes)
     }
 
-    public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
+    package func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
         try change { (state) throws(JournalFailure) in
             state.enter(owner)
             guard var row = state.image.rows[job] else { throw .noSuchJob(job) }
@@ -96,18 +96,18 @@ extension MemoryJournal {
         }
     }
 
-    public func holds(_ lease: Lease) -> Bool {
+    package func holds(_ lease: Lease) -> Bool {
         state.withLock { $0.image.isValid(lease) && !$0.expired.contains(lease.owner) }
     }
 
-    public func release(_ lease: Lease) async throws(JournalFailure) {
+    package func release(_ lease: Lease) async throws(JournalFailure) {
         state.withLock { state in
             guard state.image.isValid(lease) else { return }
             state.image.rows[lease.job]?.owner = nil
         }
     }
 
-    public func remove(_ job: JobID) async throws(JournalFailure) {
+    package func remove(_ job: JobID) async throws(JournalFailure) {
         try change { (state) throws(JournalFailure) in
             guard let row = state.image.rows[job] else { throw .noSuchJob(job) }
             guard row.snapshot.ended != nil else {
@@ -118,11 +118,11 @@ extension MemoryJournal {
         }
     }
 
-    public func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
+    package func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
         state.withLock { $0.image.rows[job]?.snapshot }
     }
 
-    public func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] {
+    package func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] {
         state.withLock { state in
             let selected = state.image.rows.values.filter { query.selects($0.snapshot) }
                 .sorted { $0.snapshot.record.id > $1.snapshot.record.id }
@@ -132,11 +132,11 @@ extension MemoryJournal {
         }
     }
 
-    public func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
+    package func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
         state.withLock { Array($0.image.rows[job]?.events.dropFirst(max(0, sequence)) ?? []) }
     }
 
-    public func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
+    package func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
         let listeners = try change { (state) throws(JournalFailure) -> [AsyncStream<JobID>.Continuation]? in
             guard let row = state.image.rows[job] else { throw .noSuchJob(job) }
             state.image.rows[job]?.snapshot.request = request
@@ -146,7 +146,7 @@ extension MemoryJournal {
         return listeners != nil
     }
 
-    public func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
+    package func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
     {
         let (isNew, listeners) = try change {
             (state) throws(JournalFailure) -> (Bool, [AsyncStream<JobID>.Continuation]?) in
@@ -164,7 +164,7 @@ extension MemoryJournal {
         return CallbackReceipt(isNew: isNew, isHeard: listeners != nil)
     }
 
-    public func requests(for owner: OwnerID) -> AsyncStream<JobID> {
+    package func requests(for owner: OwnerID) -> AsyncStream<JobID> {
         AsyncStream { continuation in
             let waiting = state.withLock { state in
                 state.enter(owner)
@@ -184,31 +184,31 @@ extension MemoryJournal {
 }
 
 extension MemoryJournal: DurationHistory {
-    public func resumes(since time: Timestamp, of pipeline: String?) async throws(JournalFailure) -> [ResumeRecord] {
+    package func resumes(since time: Timestamp, of pipeline: String?) async throws(JournalFailure) -> [ResumeRecord] {
         state.withLock { state in
             state.image.resumes.filter { $0.time >= time && (pipeline == nil || $0.pipeline == pipeline) }
                 .sorted { $0.time < $1.time }
         }
     }
 
-    public func resumes(after number: Int, since time: Timestamp) async throws(JournalFailure) -> ResumeRows {
+    package func resumes(after number: Int, since time: Timestamp) async throws(JournalFailure) -> ResumeRows {
         state.withLock { state in
             let rows = state.image.resumes
             return ResumeRows(records: rows.dropFirst(number).filter { $0.time >= time }, last: rows.count)
         }
     }
 
-    public func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample] {
+    package func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample] {
         let samples = state.withLock { $0.image.samples.filter { $0.pipeline == pipeline } }
         let last = Dictionary(grouping: samples.enumerated(), by: \.element.stage).values.flatMap { $0.suffix(limit) }
         return last.sorted { $0.offset < $1.offset }.map(\.element)
     }
 
-    public func runningSamples(
+    package func runningSamples(
         of pipeline: String, besides owner: OwnerID, at now: Timestamp, limit: Int
     ) async throws(JournalFailure) -> [StageSample] { [] }
 
-    public func pipelines() async throws(JournalFailure) -> [String] {
+    package func pipelines() async throws(JournalFailure) -> [String] {
         state.withLock { Set($0.image.samples.map(\.pipeline) + $0.image.resumes.map(\.pipeline)).sorted() }
     }
 }

@@ -1,5 +1,5 @@
 /// What can go wrong with one exchange.
-public enum NetworkFault: String, Sendable, Hashable, CaseIterable {
+package enum NetworkFault: String, Sendable, Hashable, CaseIterable {
     /// No connection is made.
     case refused
     /// The request never arrives; the connection is reset.
@@ -23,14 +23,14 @@ public enum NetworkFault: String, Sendable, Hashable, CaseIterable {
 }
 
 /// How bad a network is: the probability of a fault and which ones occur.
-public struct NetworkWeather: Sendable {
-    public var faultChance: Double
-    public var faults: [NetworkFault]
+package struct NetworkWeather: Sendable {
+    package var faultChance: Double
+    package var faults: [NetworkFault]
     /// The longest time that a request or an answer is under way in a slow exchange, in milliseconds. Services that
     /// are asked whether a submit arrived answer wrongly while it is on its way: below the pause before a second look.
-    public var slowest: Int
+    package var slowest: Int
 
-    public init(
+    package init(
         faultChance: Double = 0, faults: [NetworkFault] = NetworkFault.allCases, slowest: Int = 8000
     ) {
         self.faultChance = faultChance
@@ -39,5 +39,5 @@ public struct NetworkWeather: Sendable {
     }
 
     /// Nothing goes wrong.
-    public static let calm = NetworkWeather()
+    package static let calm = NetworkWeather()
 }

@@ -2,7 +2,7 @@ import PipelineCore
 import Synchronization
 
 /// The network between simulated processes and services: its weather.
-public final class SimulatedNetwork: Sendable {
+package final class SimulatedNetwork: Sendable {
     private struct State {
         var weather = NetworkWeather.calm
         var isDown = false
@@ -10,24 +10,24 @@ public final class SimulatedNetwork: Sendable {
         var faults: [NetworkFault: Int] = [:]
     }
 
-    public let simulation: Simulation
+    package let simulation: Simulation
     private let state = Mutex(State())
 
-    public init(_ simulation: Simulation) { self.simulation = simulation }
+    package init(_ simulation: Simulation) { self.simulation = simulation }
 
-    public var weather: NetworkWeather {
+    package var weather: NetworkWeather {
         get { state.withLock { $0.weather } }
         set { state.withLock { $0.weather = newValue } }
     }
 
     /// Whether there is no network at all: every connection is refused.
-    public var isDown: Bool {
+    package var isDown: Bool {
         get { state.withLock { $0.isDown } }
         set { state.withLock { $0.isDown = newValue } }
     }
 
     /// How often each fault occurred.
-    public var faults: [NetworkFault: Int] { state.withLock { $0.faults } }
+    package var faults: [NetworkFault: Int] { state.withLock { $0.faults } }
     func nextExchange() -> UInt64 {
         state.withLock { state in
             state.lastExchange += 1

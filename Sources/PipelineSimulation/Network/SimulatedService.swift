@@ -1,8 +1,8 @@
-public import PipelineCore
-public import PipelineHTTP
+package import PipelineCore
+package import PipelineHTTP
 
 /// A service at the far end of a simulated network.
-public protocol SimulatedService: Sendable {
+package protocol SimulatedService: Sendable {
     /// Hears of a request when a process hands it to the network, before it can have arrived.
     func willReceive(_ request: RequestDescription, from owner: OwnerID)
     /// Takes a request that has arrived and gives the answer; all its effects happen here, at once.
@@ -10,15 +10,15 @@ public protocol SimulatedService: Sendable {
 }
 
 /// A request as it arrives.
-public struct ArrivedRequest: Sendable {
-    public let description: RequestDescription
+package struct ArrivedRequest: Sendable {
+    package let description: RequestDescription
     /// The bytes of the body that came; fewer than were announced when the connection broke.
-    public let body: [UInt8]
+    package let body: [UInt8]
     /// Whether all of it came.
-    public let isWhole: Bool
+    package let isWhole: Bool
 
     /// Path and query of the URL.
-    public var path: String {
+    package var path: String {
         let parts = description.url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         return parts.count == 4 ? "/" + parts[3] : "/"
     }

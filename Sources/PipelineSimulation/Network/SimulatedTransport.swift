@@ -1,17 +1,17 @@
 import HTTPTypes
-public import NetworkTasks
+import NetworkTasks
 import PipelineCore
-public import PipelineHTTP
+package import PipelineHTTP
 
 /// The transport of one simulated process: exchanges with a service over a network that loses, doubles and delays.
 ///
 /// What a process has handed over arrives whether or not the process still lives when it does.
-public final class SimulatedTransport: Transport {
+package final class SimulatedTransport: Transport {
     private let process: SimulatedProcess
     private let network: SimulatedNetwork
     private let service: any SimulatedService
 
-    public init(
+    package init(
         of process: SimulatedProcess, over network: SimulatedNetwork, to service: any SimulatedService
     ) {
         self.process = process
@@ -19,7 +19,7 @@ public final class SimulatedTransport: Transport {
         self.service = service
     }
 
-    public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
+    package func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
         let (task, completion) = ExchangeTask.make(id: network.nextExchange())
         process.pass()
         guard !process.isDead else {

@@ -1,50 +1,50 @@
-public import PipelineCore
+package import PipelineCore
 
 /// A journal that passes on what it does not do itself.
-public protocol ForwardingJournal: Journal {
+package protocol ForwardingJournal: Journal {
     /// Where everything goes.
     var base: any Journal { get }
 }
 
 extension ForwardingJournal {
-    public func create(
+    package func create(
         _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
     ) async throws(JournalFailure) -> Lease {
         try await base.create(job, events: events, owner: owner)
     }
 
-    public func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
+    package func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
         try await base.snapshot(of: job)
     }
 
-    public func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] { try await base.jobs(query) }
+    package func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] { try await base.jobs(query) }
 
-    public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
+    package func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
         try await base.acquire(job, for: owner)
     }
 
-    public func holds(_ lease: Lease) -> Bool { base.holds(lease) }
+    package func holds(_ lease: Lease) -> Bool { base.holds(lease) }
 
-    public func release(_ lease: Lease) async throws(JournalFailure) { try await base.release(lease) }
+    package func release(_ lease: Lease) async throws(JournalFailure) { try await base.release(lease) }
 
-    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+    package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         try await base.commit(changes, under: lease)
     }
 
-    public func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
+    package func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
         try await base.events(of: job, after: sequence)
     }
 
-    public func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
+    package func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
         try await base.post(request, to: job)
     }
 
-    public func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
+    package func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
     {
         try await base.post(push, to: step, of: job)
     }
 
-    public func requests(for owner: OwnerID) -> AsyncStream<JobID> { base.requests(for: owner) }
+    package func requests(for owner: OwnerID) -> AsyncStream<JobID> { base.requests(for: owner) }
 
-    public func remove(_ job: JobID) async throws(JournalFailure) { try await base.remove(job) }
+    package func remove(_ job: JobID) async throws(JournalFailure) { try await base.remove(job) }
 }

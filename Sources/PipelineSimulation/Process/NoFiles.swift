@@ -1,11 +1,11 @@
-public import JSONPath
-public import PipelineCore
+package import JSONPath
+package import PipelineCore
 
 /// A machine without files.
-public struct NoFiles: FileFacts {
-    public init() {}
+package struct NoFiles: FileFacts {
+    package init() {}
 
-    public func value(of fact: Fact) async throws(StepFailure) -> JSON {
+    package func value(of fact: Fact) async throws(StepFailure) -> JSON {
         throw StepFailure("there are no files here")
     }
 }

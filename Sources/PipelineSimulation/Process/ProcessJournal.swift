@@ -1,21 +1,21 @@
-public import PipelineCore
+package import PipelineCore
 
 /// A journal as one process sees it: calls take time, and the process may die before, between and after.
 ///
 /// Dying before the inner call loses what was to be kept, dying after it loses only the acknowledgement.
-public struct ProcessJournal: ForwardingJournal {
-    public let base: any Journal
+package struct ProcessJournal: ForwardingJournal {
+    package let base: any Journal
     private let process: SimulatedProcess
     /// How often the disk takes its time.
     private let slowness: Double
 
-    public init(_ base: any Journal, of process: SimulatedProcess, slowness: Double = 0.25) {
+    package init(_ base: any Journal, of process: SimulatedProcess, slowness: Double = 0.25) {
         self.base = base
         self.process = process
         self.slowness = slowness
     }
 
-    public func create(
+    package func create(
         _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
     ) async throws(JournalFailure) -> Lease {
         try await reached()
@@ -24,48 +24,48 @@ public struct ProcessJournal: ForwardingJournal {
         return lease
     }
 
-    public func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
+    package func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot? {
         try await reached()
         let snapshot = try await base.snapshot(of: job)
         try alive()
         return snapshot
     }
 
-    public func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] {
+    package func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob] {
         try await reached()
         return try await base.jobs(query)
     }
 
-    public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
+    package func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
         try await reached()
         let lease = try await base.acquire(job, for: owner)
         try await reached()
         return lease
     }
 
-    public func release(_ lease: Lease) async throws(JournalFailure) {
+    package func release(_ lease: Lease) async throws(JournalFailure) {
         try await reached()
         try await base.release(lease)
         try await reached()
     }
 
-    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+    package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         try await reached()
         try await base.commit(changes, under: lease)
         try await reached()
     }
 
-    public func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
+    package func events(of job: JobID, after sequence: Int) async throws(JournalFailure) -> [JobEvent] {
         try await reached()
         return try await base.events(of: job, after: sequence)
     }
 
-    public func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
+    package func post(_ request: JobRequest, to job: JobID) async throws(JournalFailure) -> Bool {
         try await reached()
         return try await base.post(request, to: job)
     }
 
-    public func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
+    package func post(_ push: Callback, to step: StepKey, of job: JobID) async throws(JournalFailure) -> CallbackReceipt
     {
         try await reached()
         let receipt = try await base.post(push, to: step, of: job)
@@ -73,7 +73,7 @@ public struct ProcessJournal: ForwardingJournal {
         return receipt
     }
 
-    public func remove(_ job: JobID) async throws(JournalFailure) {
+    package func remove(_ job: JobID) async throws(JournalFailure) {
         try await reached()
         try await base.remove(job)
     }

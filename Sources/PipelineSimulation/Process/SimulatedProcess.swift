@@ -1,11 +1,11 @@
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// One run of the program: its ports live until it is killed, and from then on do nothing at all.
 ///
 /// Swift can't drop a task in the middle. A killed process therefore unwinds: whatever it asks of a port fails and
 /// has no effect, so that nothing of what it still computes can be seen from outside. Its answers are lost.
-public final class SimulatedProcess: CrashProbe {
+package final class SimulatedProcess: CrashProbe {
     private struct State {
         var isDead = false
         var passes = 0
@@ -14,31 +14,31 @@ public final class SimulatedProcess: CrashProbe {
         var handlers: [(id: Int, handler: @Sendable () -> Void)] = []
     }
 
-    public let simulation: Simulation
-    public let owner: OwnerID
-    public let lane: SimulatedLane
-    public let clock: VirtualClock
+    package let simulation: Simulation
+    package let owner: OwnerID
+    package let lane: SimulatedLane
+    package let clock: VirtualClock
     private let state = Mutex(State())
 
-    public init(_ simulation: Simulation, name: String) {
+    package init(_ simulation: Simulation, name: String) {
         self.simulation = simulation
         owner = OwnerID(name)
         lane = SimulatedLane(simulation)
         clock = VirtualClock(simulation)
     }
 
-    public var isDead: Bool { state.withLock { $0.isDead } }
+    package var isDead: Bool { state.withLock { $0.isDead } }
     /// How many points of its ports and of its code it has passed.
-    public var passes: Int { state.withLock { $0.passes } }
+    package var passes: Int { state.withLock { $0.passes } }
 
     /// Has something happen to the process (its death, a stop) soon after the given number of points from now: at
     /// once, or at an await that the seed chooses.
-    public func after(passes count: Int, _ action: @escaping @Sendable () -> Void) {
+    package func after(passes count: Int, _ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.planned = ($0.passes + count, action) }
     }
 
     /// Ends the process as SIGKILL does: from now on it has no effect on anything.
-    public func kill() {
+    package func kill() {
         let handlers = state.withLock { state in
             defer { state.handlers = [] }
             if state.isDead { return [(id: Int, handler: @Sendable () -> Void)]() }
@@ -49,7 +49,7 @@ public final class SimulatedProcess: CrashProbe {
     }
 
     /// The process has ended by itself: nothing more happens at its death.
-    public func exit() {
+    package func exit() {
         state.withLock { state in
             state.isDead = true
             state.handlers = []
@@ -59,7 +59,7 @@ public final class SimulatedProcess: CrashProbe {
 
     /// Has something happen at the death; at once when it was before. The number takes it back.
     @discardableResult
-    public func onDeath(_ handler: @escaping @Sendable () -> Void) -> Int {
+    package func onDeath(_ handler: @escaping @Sendable () -> Void) -> Int {
         let id: Int? = state.withLock { state in
             if state.isDead { return nil }
             state.lastHandler += 1
@@ -70,9 +70,9 @@ public final class SimulatedProcess: CrashProbe {
         return id ?? 0
     }
 
-    public func forget(_ id: Int) { state.withLock { state in state.handlers.removeAll { $0.id == id } } }
+    package func forget(_ id: Int) { state.withLock { state in state.handlers.removeAll { $0.id == id } } }
 
-    public func pass(_ point: CrashPoint) { pass() }
+    package func pass(_ point: CrashPoint) { pass() }
 
     /// Counts a point at which something may be planned.
     func pass() {

@@ -1,14 +1,14 @@
-public import PipelineCore
+import PipelineCore
 import Synchronization
 
 /// Random numbers that a seed fixes: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
 /// generators", 2014). The same seed and the same order of calls give the same numbers on every machine.
-public final class SeededRandomness: Randomness {
+package final class SeededRandomness: Randomness {
     private let state: Mutex<UInt64>
 
-    public init(seed: UInt64) { state = Mutex(seed) }
+    package init(seed: UInt64) { state = Mutex(seed) }
 
-    public func bits() -> UInt64 {
+    package func bits() -> UInt64 {
         state.withLock { state in
             state &+= 0x9E37_79B9_7F4A_7C15
             var mixed = state
@@ -19,18 +19,18 @@ public final class SeededRandomness: Randomness {
     }
 
     /// A whole number in the range.
-    public func number(in range: ClosedRange<Int>) -> Int {
+    package func number(in range: ClosedRange<Int>) -> Int {
         range.lowerBound + Int(bits() % UInt64(range.upperBound - range.lowerBound + 1))
     }
 
     /// True with the probability.
-    public func chance(_ probability: Double) -> Bool { unit() < probability }
+    package func chance(_ probability: Double) -> Bool { unit() < probability }
 
     /// One of the elements; the collection is not empty.
-    public func element<Elements: RandomAccessCollection>(of elements: Elements) -> Elements.Element {
+    package func element<Elements: RandomAccessCollection>(of elements: Elements) -> Elements.Element {
         elements[elements.index(elements.startIndex, offsetBy: number(in: 0...elements.count - 1))]
     }
 
     /// A duration in milliseconds in the range.
-    public func milliseconds(_ range: ClosedRange<Int>) -> Duration { .milliseconds(number(in: range)) }
+    package func milliseconds(_ range: ClosedRange<Int>) -> Duration { .milliseconds(number(in: range)) }
 }

@@ -1,13 +1,13 @@
 import Synchronization
 
 /// Where the tasks of one simulated process run: on the simulation's thread, unless the process is stopped.
-public final class SimulatedLane: TaskExecutor {
-    public let simulation: Simulation
+package final class SimulatedLane: TaskExecutor {
+    package let simulation: Simulation
     private let held = Mutex<[UnownedJob]?>(nil)
 
-    public init(_ simulation: Simulation) { self.simulation = simulation }
+    package init(_ simulation: Simulation) { self.simulation = simulation }
 
-    public func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let isHeld = held.withLock { held in
             held?.append(job)
@@ -17,22 +17,22 @@ public final class SimulatedLane: TaskExecutor {
     }
 
     /// Stops everything here as SIGSTOP does: answers and timers still arrive and wait.
-    public func freeze() {
+    package func freeze() {
         let ready = simulation.takeReady(of: self)
         held.withLock { $0 = ($0 ?? []) + ready }
     }
 
-    public var isFrozen: Bool { held.withLock { $0 != nil } }
+    package var isFrozen: Bool { held.withLock { $0 != nil } }
 
     /// Goes on as after SIGCONT.
-    public func thaw() {
+    package func thaw() {
         let jobs = held.withLock { $0.take() } ?? []
         simulation.enqueue(jobs, of: self)
     }
 
     /// Starts a task here; `isEnded` tells when it has ended.
     @discardableResult
-    public func start(_ work: @escaping @Sendable () async -> Void) -> LaneTask {
+    package func start(_ work: @escaping @Sendable () async -> Void) -> LaneTask {
         let ended = LaneTask()
         ended.keep(
             Task.detached(executorPreference: self) {
@@ -44,7 +44,7 @@ public final class SimulatedLane: TaskExecutor {
 }
 
 /// A task on a lane, to be waited for from outside of any task.
-public final class LaneTask: Sendable {
+package final class LaneTask: Sendable {
     private struct State {
         var task: Task<Void, Never>?
         var isEnded = false
@@ -52,8 +52,8 @@ public final class LaneTask: Sendable {
 
     private let state = Mutex(State())
 
-    public var isEnded: Bool { state.withLock { $0.isEnded } }
-    public func cancel() { state.withLock { $0.task }?.cancel() }
+    package var isEnded: Bool { state.withLock { $0.isEnded } }
+    package func cancel() { state.withLock { $0.task }?.cancel() }
 
     func keep(_ task: Task<Void, Never>) { state.withLock { if !$0.isEnded { $0.task = task } } }
 

@@ -1,4 +1,4 @@
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// One thread and one virtual time for everything of a simulated run, in an order that a seed chooses.
@@ -6,9 +6,9 @@ import Synchronization
 /// Tasks started with a ``SimulatedLane`` as their executor run here, with their child tasks and the default actors
 /// that they call (SE-0417). At each step the seed chooses one of the jobs that can run or a timer that is due; when
 /// nothing can run, time jumps to the next timer. Nothing waits, so that a day costs microseconds.
-public final class Simulation: Sendable {
+package final class Simulation: Sendable {
     /// How a run of the loop came to its end.
-    public enum Ending: Sendable, Hashable {
+    package enum Ending: Sendable, Hashable {
         /// What was waited for is there.
         case done
         /// Nothing can run, no timer is set, and it is not there: a lost wake-up or a deadlock.
@@ -28,14 +28,14 @@ public final class Simulation: Sendable {
     }
 
     /// All that is random in the run comes from here.
-    public let randomness: SeededRandomness
+    package let randomness: SeededRandomness
     private let state: Mutex<State>
     private let thread = ThreadName.current
     private let keepsTrace: Bool
 
     /// A simulation that belongs to the thread that makes it. Writing a trace changes no choice, so that a seed that
     /// failed without one is run again with it.
-    public init(
+    package init(
         seed: UInt64, start: Timestamp = Timestamp(milliseconds: 1_790_000_000_000), keepsTrace: Bool = false
     ) {
         randomness = SeededRandomness(seed: seed)
@@ -43,43 +43,43 @@ public final class Simulation: Sendable {
         state = Mutex(State(now: start))
     }
 
-    public var now: Timestamp { state.withLock { $0.now } }
+    package var now: Timestamp { state.withLock { $0.now } }
     /// How many jobs and timers have run.
-    public var steps: Int { state.withLock { $0.steps } }
+    package var steps: Int { state.withLock { $0.steps } }
     /// How often something of the run was seen on another thread: then the seed does not fix the order.
-    public var strays: Int { state.withLock { $0.strays } }
+    package var strays: Int { state.withLock { $0.strays } }
     /// A number made of every choice so far: equal for equal runs.
-    public var digest: UInt64 { state.withLock { $0.digest } }
+    package var digest: UInt64 { state.withLock { $0.digest } }
 
     /// What happened, one line each, when a trace is kept.
-    public var trace: [String] { state.withLock { $0.trace } }
+    package var trace: [String] { state.withLock { $0.trace } }
 
     /// Adds a line to the trace.
-    public func note(_ line: @autoclosure () -> String) {
+    package func note(_ line: @autoclosure () -> String) {
         guard keepsTrace else { return }
         let text = line()
         state.withLock { $0.trace.append("\($0.now) \(text)") }
     }
 
     /// Notes when the caller is not on the simulation's thread.
-    public func checkThread() {
+    package func checkThread() {
         guard ThreadName.current != thread else { return }
         state.withLock { $0.strays += 1 }
     }
 
     /// Has something happen after a time; the number cancels it.
     @discardableResult
-    public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> Int {
+    package func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> Int {
         schedule(at: now + delay, action)
     }
 
     /// Has something happen at a moment, at once when it is past; the number cancels it.
     @discardableResult
-    public func schedule(at time: Timestamp, _ action: @escaping @Sendable () -> Void) -> Int {
+    package func schedule(at time: Timestamp, _ action: @escaping @Sendable () -> Void) -> Int {
         state.withLock { $0.timers.schedule(at: max(time, $0.now), action) }
     }
 
-    public func cancel(_ timer: Int) { state.withLock { $0.timers.cancel(timer) } }
+    package func cancel(_ timer: Int) { state.withLock { $0.timers.cancel(timer) } }
 
     func enqueue(_ jobs: [UnownedJob], of lane: SimulatedLane) {
         checkThread()
@@ -95,7 +95,7 @@ public final class Simulation: Sendable {
     }
 
     /// Runs jobs and timers until what is waited for is there. On the thread that made the simulation.
-    public func run(stepLimit: Int = 100_000, until isDone: () -> Bool) -> Ending {
+    package func run(stepLimit: Int = 100_000, until isDone: () -> Bool) -> Ending {
         let last = steps + stepLimit
         while !isDone() {
             switch next() {
@@ -110,7 +110,7 @@ public final class Simulation: Sendable {
 
     /// Ends the simulation: what can run does so without time going on, what is scheduled is forgotten. Without this
     /// timers keep alive whatever they belong to.
-    public func end() {
+    package func end() {
         state.withLock { $0.timers = TimerQueue() }
         _ = run { false }
         state.withLock { $0.timers = TimerQueue() }

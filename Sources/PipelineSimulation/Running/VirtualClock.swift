@@ -1,24 +1,24 @@
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// The wall clock of a simulation: it jumps from one thing that happens to the next.
 ///
 /// `skew` moves what a process reads, as an administrator or a bad battery does; who sleeps is woken when as long has
 /// passed as was left when he began, or when the clock is set to his time.
-public final class VirtualClock: WallClock {
+package final class VirtualClock: WallClock {
     private let simulation: Simulation
     private let skew = Mutex(Duration.zero)
     private let sleeping = Mutex<[Int: (time: Timestamp, sleeper: Sleeper)]>([:])
     private let numbers = Mutex(0)
 
-    public init(_ simulation: Simulation) { self.simulation = simulation }
+    package init(_ simulation: Simulation) { self.simulation = simulation }
 
-    public var now: Timestamp { simulation.now + skew.withLock { $0 } }
+    package var now: Timestamp { simulation.now + skew.withLock { $0 } }
 
-    public var elapsed: Duration { simulation.now - .epoch }
+    package var elapsed: Duration { simulation.now - .epoch }
 
     /// Sets the clock.
-    public func shift(by duration: Duration) {
+    package func shift(by duration: Duration) {
         skew.withLock { $0 += duration }
         let now = now
         let due = sleeping.withLock { sleeping in
@@ -28,9 +28,9 @@ public final class VirtualClock: WallClock {
     }
 
     /// How many wait for a time at this moment.
-    public var sleepers: Int { sleeping.withLock { $0.count } }
+    package var sleepers: Int { sleeping.withLock { $0.count } }
 
-    public func sleep(until time: Timestamp) async throws(CancellationError) {
+    package func sleep(until time: Timestamp) async throws(CancellationError) {
         simulation.checkThread()
         let shift = skew.withLock { $0 }
         let sleeper = Sleeper()

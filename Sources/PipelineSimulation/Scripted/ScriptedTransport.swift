@@ -1,15 +1,15 @@
 import HTTPTypes
-public import NetworkTasks
-public import PipelineHTTP
+import NetworkTasks
+package import PipelineHTTP
 import Synchronization
 
 /// A transport that asks a closure for each answer: no sockets, no threads, no time.
 ///
 /// It carries out the receiving half as the real one does: sinks decide and write, progress is reported, `onSent` is
 /// called before the closure, cancelling gives the failure of a cancelled exchange.
-public final class ScriptedTransport: Transport {
+package final class ScriptedTransport: Transport {
     /// Gives the answer to a request, or the failure. May call the options' `onInformational`.
-    public typealias Script =
+    package typealias Script =
         @Sendable (RequestDescription, ExchangeOptions) async throws(ExchangeFailure) -> HTTPExchangeResponse
 
     private struct State: Sendable {
@@ -20,14 +20,14 @@ public final class ScriptedTransport: Transport {
     private let script: Script
     private let state = Mutex(State())
 
-    public init(_ script: @escaping Script) {
+    package init(_ script: @escaping Script) {
         self.script = script
     }
 
     /// All requests that were started, in their order.
-    public var requests: [RequestDescription] { state.withLock { $0.requests } }
+    package var requests: [RequestDescription] { state.withLock { $0.requests } }
 
-    public func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
+    package func start(_ request: RequestDescription, options: ExchangeOptions) -> ExchangeTask {
         let id = state.withLock { state in
             state.lastID += 1
             state.requests.append(request)

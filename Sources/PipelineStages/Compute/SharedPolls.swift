@@ -4,7 +4,7 @@ import Synchronization
 /// Brings the polls of many jobs together, of all jobs of the process, so that one list request asks for all that are due.
 ///
 /// Nothing of it is kept: a process that starts again asks again.
-public final class SharedPolls: Sendable {
+package final class SharedPolls: Sendable {
     /// What a list said of the jobs that were asked for, by their ids; those that it does not name are missing.
     typealias Entries = [String: ServiceResponse]
 
@@ -30,12 +30,12 @@ public final class SharedPolls: Sendable {
     private let gather: Gathering
 
     /// Waits for as long as those may take who are due at the same moment; it may look at how many wait by now.
-    public typealias Gathering = @Sendable (_ waiting: @Sendable () -> Int) async -> Void
+    package typealias Gathering = @Sendable (_ waiting: @Sendable () -> Int) async -> Void
 
     /// How often more are waited for while more come.
     private static let gatherings = 6
 
-    public init(gather: @escaping Gathering = { _ in try? await Task.sleep(for: .milliseconds(20)) }) {
+    package init(gather: @escaping Gathering = { _ in try? await Task.sleep(for: .milliseconds(20)) }) {
         self.gather = gather
     }
 

@@ -1,33 +1,33 @@
-public import JSONPath
-public import PipelineCore
+package import JSONPath
+package import PipelineCore
 
 /// All decorators that a program knows. Built-in ones are registered like any other.
-public struct DecoratorCatalogue: Sendable {
+package struct DecoratorCatalogue: Sendable {
     private var kinds: [String: DecoratorKind] = [:]
 
     /// A catalogue of these kinds alone.
-    public init(_ kinds: [DecoratorKind]) {
+    package init(_ kinds: [DecoratorKind]) {
         for kind in kinds { register(kind) }
     }
 
     /// `headers`, `query`, `prefer`, `multipart`, `idempotencyKey`, `bearer`, `basic`, `apiKey`, `oauth2`, `jwt`, `sigv4`,
     /// `digest`, `gzip` and `cache`.
-    public static let standard = DecoratorCatalogue([
+    package static let standard = DecoratorCatalogue([
         .headers, .query, .prefer, .multipart, .idempotencyKey, .bearer, .basic, .apiKey, .oauth2, .jwt, .sigv4,
         .digest, .gzip, .cache,
     ])
 
     /// Adds a kind; one of the same name is replaced.
-    public mutating func register(_ kind: DecoratorKind) { kinds[kind.name] = kind }
+    package mutating func register(_ kind: DecoratorKind) { kinds[kind.name] = kind }
 
     /// Every name that is taken.
-    public var reservedNames: Set<String> { Set(names) }
+    package var reservedNames: Set<String> { Set(names) }
 
     /// The names in order of the alphabet.
-    public var names: [String] { kinds.keys.sorted() }
+    package var names: [String] { kinds.keys.sorted() }
 
     /// Reads one entry of a `with` list; nil after having reported mistakes.
-    public func read(
+    package func read(
         _ definition: DecoratorDefinition, roots: AllowedRoots, findings: DiagnosticCollector
     ) -> DecoratorTemplate? {
         if let kind = kinds[definition.name] { return kind.read(definition.configuration, roots, findings) }
@@ -42,12 +42,12 @@ public struct DecoratorCatalogue: Sendable {
     }
 
     /// Reports the mistakes of a `with` list of a service or of the whole document: the planner's hook.
-    @Sendable public func check(_ definitions: [DecoratorDefinition], findings: DiagnosticCollector) {
+    @Sendable package func check(_ definitions: [DecoratorDefinition], findings: DiagnosticCollector) {
         for definition in definitions { _ = read(definition, roots: .service, findings: findings) }
     }
 
     /// The JSON Schema of one entry of a `with` list.
-    public var entrySchema: JSON {
+    package var entrySchema: JSON {
         let properties = JSONObject(kinds.values.sorted { $0.name < $1.name }.map { ($0.name, $0.annotatedSchema) })
         return [
             "type": "object", "minProperties": 1, "maxProperties": 1, "properties": .object(properties),

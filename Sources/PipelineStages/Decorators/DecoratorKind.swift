@@ -8,10 +8,17 @@ public struct DecoratorKind: Sendable {
     /// One sentence for the reference and the schema.
     public let summary: String
     /// The JSON Schema (2020-12) of its configuration.
-    public let schema: JSON
+    package let schema: JSON
     /// Reads the configuration; nil after having reported mistakes. The roots are what its templates may read.
-    public let read: @Sendable (SourceLocation, AllowedRoots, DiagnosticCollector) -> DecoratorTemplate?
+    package let read: @Sendable (SourceLocation, AllowedRoots, DiagnosticCollector) -> DecoratorTemplate?
 
+    /// A decorator under the name that documents write.
+    ///
+    /// - Parameters:
+    ///   - schema: the JSON Schema of the value that stands next to the name.
+    ///   - read: reads that value once, when the document is planned. It reports each mistake where it stands, and
+    ///     returns nil
+    ///     if there was one. The roots are those that a template may name there.
     public init(
         name: String, summary: String, schema: JSON,
         read: @escaping @Sendable (SourceLocation, AllowedRoots, DiagnosticCollector) -> DecoratorTemplate?

@@ -11,6 +11,13 @@ public struct DecoratorTemplate: Sendable {
     /// Makes the decorator just before a request is sent; nil when it has nothing to do with this request.
     public let resolve: @Sendable (DecorationScope) throws(EvaluationFailure) -> (any RequestDecorator)?
 
+    /// A decorator whose values are found for each request.
+    ///
+    /// - Parameters:
+    ///   - isCredential: true for one that proves who sends: it does not follow to another origin.
+    ///   - credentialFields: headers that it fills from secrets: a redirect to another origin loses them.
+    ///   - resolve: makes the decorator just before a request; nil where this request needs none. It does no input or
+    ///     output.
     public init(
         isCredential: Bool = false, credentialFields: [String] = [],
         resolve: @escaping @Sendable (DecorationScope) throws(EvaluationFailure) -> (any RequestDecorator)?
@@ -23,11 +30,14 @@ public struct DecoratorTemplate: Sendable {
 
 /// What a decorator's values are made from: the values of expressions, and what is known of the request.
 public struct DecorationScope: Sendable {
+    /// What the expressions of the decorator may read.
     public var scope: Scope
+    /// The method of the request.
     public var method: HTTPRequest.Method
     /// The bytes of the part that an upload is sending; nil outside of one.
     public var part: BodySegment?
 
+    /// What a decorator is resolved in; `part` is the piece of a file that the request sends.
     public init(scope: Scope, method: HTTPRequest.Method, part: BodySegment? = nil) {
         self.scope = scope
         self.method = method

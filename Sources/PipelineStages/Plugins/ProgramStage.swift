@@ -133,12 +133,12 @@ struct ProgramStage: Stage {
 }
 
 /// What all plugins of a program are run with.
-public struct PluginSettings: Sendable {
+package struct PluginSettings: Sendable {
     /// Our own environment, of which programs get a few variables.
-    public let environment: [String: String]
-    public let limits: PluginLimits
+    package let environment: [String: String]
+    package let limits: PluginLimits
 
-    public init(environment: [String: String], limits: PluginLimits = PluginLimits()) {
+    package init(environment: [String: String], limits: PluginLimits = PluginLimits()) {
         self.environment = environment
         self.limits = limits
     }

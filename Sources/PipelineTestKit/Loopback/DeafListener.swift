@@ -7,11 +7,11 @@
 #endif
 
 /// A port on which connections are neither accepted nor refused: its queue is full, so that attempts hang.
-public final class DeafListener: Sendable {
-    public let port: UInt16
+package final class DeafListener: Sendable {
+    package let port: UInt16
     private let descriptors: [Int32]
 
-    public init() throws(LoopbackServer.SocketError) {
+    package init() throws(LoopbackServer.SocketError) {
         let (listener, port) = try LoopbackServer.listen(backlog: 0)
         self.port = port
         self.descriptors = [listener] + (0..<8).map { _ in LoopbackServer.connectWithoutWaiting(to: port) }

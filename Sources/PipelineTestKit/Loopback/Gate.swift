@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 /// Opens once and stays open: how a test and a server wait for each other without sleeping.
-public final class Gate: Sendable {
+package final class Gate: Sendable {
     private struct State: Sendable {
         var isOpen = false
         var waiters: [@Sendable () -> Void] = []
@@ -10,12 +10,12 @@ public final class Gate: Sendable {
 
     private let state = Mutex(State())
 
-    public init() {}
+    package init() {}
 
-    public var isOpen: Bool { state.withLock { $0.isOpen } }
+    package var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Lets everybody through, now and later; from any thread.
-    public func open() {
+    package func open() {
         let waiters = state.withLock { state in
             state.isOpen = true
             defer { state.waiters = [] }
@@ -25,7 +25,7 @@ public final class Gate: Sendable {
     }
 
     /// Returns when the gate is open, or the task is cancelled.
-    public func wait() async {
+    package func wait() async {
         let waiter = Waiter()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -38,7 +38,7 @@ public final class Gate: Sendable {
     }
 
     /// Blocks the calling thread until this gate or the other is open; not for Swift tasks.
-    public func waitBlocking(orUntil other: Gate? = nil) {
+    package func waitBlocking(orUntil other: Gate? = nil) {
         let semaphore = DispatchSemaphore(value: 0)
         whenOpen { semaphore.signal() }
         other?.whenOpen { semaphore.signal() }

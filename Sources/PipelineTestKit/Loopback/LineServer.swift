@@ -10,9 +10,9 @@ import Synchronization
 
 /// A server on a free port of 127.0.0.1 that talks lines, such as a mail server: each connection begins with a
 /// greeting, and a script answers each line.
-public final class LineServer: Sendable {
+package final class LineServer: Sendable {
     /// What to answer to a line: nothing, bytes, or the end of the connection.
-    public enum Answer: Sendable {
+    package enum Answer: Sendable {
         case nothing
         case line(String)
         case end
@@ -23,12 +23,12 @@ public final class LineServer: Sendable {
         var connections: Set<Int32> = []
     }
 
-    public let port: UInt16
+    package let port: UInt16
     private let listener: Int32
     private let state = Mutex(State())
 
     /// - Parameter answer: called with each line, without its end, and all lines of the connection before it.
-    public init(
+    package init(
         greeting: String, _ answer: @escaping @Sendable (String, [String]) -> Answer
     ) throws(LoopbackServer.SocketError) {
         (listener, port) = try LoopbackServer.listen()
@@ -48,10 +48,10 @@ public final class LineServer: Sendable {
     }
 
     /// All lines that came, of all connections.
-    public var lines: [String] { state.withLock { $0.lines } }
+    package var lines: [String] { state.withLock { $0.lines } }
 
     /// Takes no more connections and cuts those that are open.
-    public func stop() {
+    package func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
         state.withLock { state in
             for descriptor in state.connections { shutdown(descriptor, Int32(SHUT_RDWR)) }

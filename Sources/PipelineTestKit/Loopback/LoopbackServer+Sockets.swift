@@ -27,7 +27,7 @@ extension LoopbackServer {
     }
 
     /// A port on which nothing listens: it was free a moment ago.
-    public static func unusedPort() throws(SocketError) -> UInt16 {
+    package static func unusedPort() throws(SocketError) -> UInt16 {
         let (descriptor, port) = try listen()
         close(descriptor)
         return port

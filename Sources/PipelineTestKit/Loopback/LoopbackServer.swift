@@ -12,10 +12,10 @@ import Synchronization
 /// An HTTP/1.1 server on 127.0.0.1 that does what a test tells it, faults included.
 ///
 /// It takes a free port and a thread for each connection; all that blocks, blocks there.
-public final class LoopbackServer: Sendable {
+package final class LoopbackServer: Sendable {
     /// The system refused a socket.
-    public struct SocketError: Error, Sendable {
-        public let code: Int32
+    package struct SocketError: Error, Sendable {
+        package let code: Int32
     }
 
     struct State: Sendable {
@@ -26,7 +26,7 @@ public final class LoopbackServer: Sendable {
         var waiters: [(count: Int, resume: @Sendable () -> Void)] = []
     }
 
-    public let port: UInt16
+    package let port: UInt16
     let script: @Sendable (ReceivedRequest) -> ScriptedAnswer
     let keptBodyBytes: Int
     let stopped = Gate()
@@ -46,32 +46,32 @@ public final class LoopbackServer: Sendable {
     /// - Parameters:
     ///   - keptBodyBytes: how much of each request's body is recorded.
     ///   - handler: called on the connection's thread when a request is there with its body.
-    public convenience init(
+    package convenience init(
         keptBodyBytes: Int = 4 << 20, _ handler: @escaping @Sendable (ReceivedRequest) -> ScriptedAnswer
     ) throws(SocketError) {
         try self.init(keptBodyBytes: keptBodyBytes, script: { _ in ScriptedAnswer([.readBody, .then(handler)]) })
     }
 
     /// A server whose script is asked when the head of a request is there, before its body is read.
-    public static func beforeBody(
+    package static func beforeBody(
         keptBodyBytes: Int = 4 << 20, _ script: @escaping @Sendable (ReceivedRequest) -> ScriptedAnswer
     ) throws(SocketError) -> LoopbackServer {
         try LoopbackServer(keptBodyBytes: keptBodyBytes, script: script)
     }
 
-    public var url: String { "http://127.0.0.1:\(port)" }
+    package var url: String { "http://127.0.0.1:\(port)" }
 
     /// The same server under a name that is another origin.
-    public var otherURL: String { "http://localhost:\(port)" }
+    package var otherURL: String { "http://localhost:\(port)" }
 
     /// What came so far, in the order of the heads; bodies as far as they were read.
-    public var requests: [ReceivedRequest] { state.withLock { $0.requests } }
+    package var requests: [ReceivedRequest] { state.withLock { $0.requests } }
 
     /// How many connections were accepted.
-    public var connectionCount: Int { state.withLock { $0.connectionCount } }
+    package var connectionCount: Int { state.withLock { $0.connectionCount } }
 
     /// Returns when that many requests have begun.
-    public func requests(atLeast count: Int) async -> [ReceivedRequest] {
+    package func requests(atLeast count: Int) async -> [ReceivedRequest] {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.requests.count >= count { return true }
@@ -84,7 +84,7 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Closes the listening socket: new connections are refused, those that exist go on.
-    public func refuse() {
+    package func refuse() {
         let listener = state.withLock { state in
             defer { state.listener = -1 }
             return state.listener
@@ -96,7 +96,7 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Refuses new connections and cuts all others.
-    public func stop() {
+    package func stop() {
         refuse()
         stopped.open()
         state.withLock { state in

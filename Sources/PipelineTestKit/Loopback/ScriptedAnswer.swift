@@ -1,9 +1,9 @@
 /// What a server does with one request, step by step.
 ///
 /// After the last step the connection is kept, if the request's body was read and no step ended it.
-public struct ScriptedAnswer: Sendable {
+package struct ScriptedAnswer: Sendable {
     /// One thing that a server does.
-    public enum Step: Sendable {
+    package enum Step: Sendable {
         /// Reads the rest of the request's body.
         case readBody
         /// Reads that many bytes of it.
@@ -36,49 +36,49 @@ public struct ScriptedAnswer: Sendable {
         case stall
     }
 
-    public var steps: [Step]
+    package var steps: [Step]
 
-    public init(_ steps: [Step]) {
+    package init(_ steps: [Step]) {
         self.steps = steps
     }
 
     /// Reads the body and answers.
-    public static func status(_ status: Int, headers: [(String, String)] = [], body: String = "") -> ScriptedAnswer {
+    package static func status(_ status: Int, headers: [(String, String)] = [], body: String = "") -> ScriptedAnswer {
         ScriptedAnswer([.readBody, .send(status, headers, Array(body.utf8))])
     }
 
-    public static func status(_ status: Int, headers: [(String, String)] = [], bytes: [UInt8]) -> ScriptedAnswer {
+    package static func status(_ status: Int, headers: [(String, String)] = [], bytes: [UInt8]) -> ScriptedAnswer {
         ScriptedAnswer([.readBody, .send(status, headers, bytes)])
     }
 
-    public static func json(_ text: String, status: Int = 200) -> ScriptedAnswer {
+    package static func json(_ text: String, status: Int = 200) -> ScriptedAnswer {
         .status(status, headers: [("Content-Type", "application/json")], body: text)
     }
 
     /// A large body of bytes i modulo 251.
-    public static func filled(_ count: Int64, headers: [(String, String)] = []) -> ScriptedAnswer {
+    package static func filled(_ count: Int64, headers: [(String, String)] = []) -> ScriptedAnswer {
         ScriptedAnswer([.readBody, .head(200, [("Content-Length", "\(count)")] + headers), .filled(count)])
     }
 
-    public static func chunked(_ pieces: [String], trailers: [(String, String)] = []) -> ScriptedAnswer {
+    package static func chunked(_ pieces: [String], trailers: [(String, String)] = []) -> ScriptedAnswer {
         ScriptedAnswer(
             [.readBody, .head(200, [("Transfer-Encoding", "chunked")])] + pieces.map { .chunk(Array($0.utf8)) }
                 + [.endOfChunks(trailers: trailers)])
     }
 
     /// Promises `count` bytes, sends `sent` of them and closes.
-    public static func truncated(_ count: Int64, after sent: Int64) -> ScriptedAnswer {
+    package static func truncated(_ count: Int64, after sent: Int64) -> ScriptedAnswer {
         ScriptedAnswer([.readBody, .head(200, [("Content-Length", "\(count)")]), .filled(sent), .close])
     }
 
     /// Resets after that many bytes of the request's body.
-    public static func reset(afterRequestBytes count: Int64 = 0) -> ScriptedAnswer {
+    package static func reset(afterRequestBytes count: Int64 = 0) -> ScriptedAnswer {
         ScriptedAnswer([.read(count), .reset])
     }
 
     /// Something that is not HTTP.
-    public static let garbage = ScriptedAnswer([.readBody, .bytes(Array("\u{1}\u{2} nonsense\r\n\r\n".utf8)), .close])
+    package static let garbage = ScriptedAnswer([.readBody, .bytes(Array("\u{1}\u{2} nonsense\r\n\r\n".utf8)), .close])
 
     /// Reads the body and never answers.
-    public static let silence = ScriptedAnswer([.readBody, .stall])
+    package static let silence = ScriptedAnswer([.readBody, .stall])
 }

@@ -1,16 +1,16 @@
 import Foundation
 
 /// `openssl s_server` on a free port of 127.0.0.1, with certificates made for the test.
-public final class TLSServer: Sendable {
-    public struct ToolError: Error {
+package final class TLSServer: Sendable {
+    package struct ToolError: Error {
         let text: String
     }
 
     /// Of its own; gone with the server.
     private let folder: String
-    public let port: Int
+    package let port: Int
     /// The pin of the server's public key: the base64 of the SHA-256 of its DER form (CURLOPT_PINNEDPUBLICKEY).
-    public let pin: String
+    package let pin: String
     private let process: Process
 
     /// - Parameters:
@@ -18,7 +18,7 @@ public final class TLSServer: Sendable {
     ///   - isExpired: a certificate of the year 2020.
     ///   - needsClientCertificate: refuses clients without one of the same authority.
     ///   - isOld: knows TLS 1.2 and nothing newer.
-    public static func start(
+    package static func start(
         name: String = "localhost", isExpired: Bool = false, needsClientCertificate: Bool = false, isOld: Bool = false
     ) async throws -> TLSServer {
         try await withCheckedThrowingContinuation { continuation in
@@ -63,13 +63,13 @@ public final class TLSServer: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    public var url: String { "https://localhost:\(port)/" }
+    package var url: String { "https://localhost:\(port)/" }
     /// PEM files: the server's own certificate, which is its own authority, and its key.
-    public var certificate: String { "\(folder)/c.pem" }
-    public var key: String { "\(folder)/k.pem" }
+    package var certificate: String { "\(folder)/c.pem" }
+    package var key: String { "\(folder)/k.pem" }
 
     /// The same key in a PEM file that a password opens.
-    public func sealedKey(password: String) throws -> String {
+    package func sealedKey(password: String) throws -> String {
         _ = try Self.run("openssl pkey -in k.pem -aes256 -passout pass:\(password) -out sealed.pem", in: folder)
         return "\(folder)/sealed.pem"
     }

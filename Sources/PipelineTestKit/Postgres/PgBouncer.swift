@@ -7,19 +7,19 @@
 #endif
 
 /// A pooler between clients and a server of the tests (pgbouncer.org/config.html).
-public final class PgBouncer: Sendable {
+package final class PgBouncer: Sendable {
     private static let path = "/usr/sbin/pgbouncer"
     /// Whether tests that need it can run.
-    public static var isAvailable: Bool { access(path, X_OK) == 0 && PostgresServer.isAvailable }
+    package static var isAvailable: Bool { access(path, X_OK) == 0 && PostgresServer.isAvailable }
     /// What a test that was skipped says.
-    public static let howTo = "needs PgBouncer (apt-get install pgbouncer)"
+    package static let howTo = "needs PgBouncer (apt-get install pgbouncer)"
 
     /// The folder of its socket: an address's `host`.
-    public let folder: String
+    package let folder: String
     private let process: RunningProgram
 
     /// - Parameter mode: `session` or `transaction`.
-    public init(to server: PostgresServer, mode: String) async throws {
+    package init(to server: PostgresServer, mode: String) async throws {
         var template = Array("/tmp/pipeline-pool-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else {
             throw BuiltProgram.StartError(description: "no folder for the pooler can be made")
@@ -45,7 +45,7 @@ public final class PgBouncer: Sendable {
         guard process.isRunning else { throw BuiltProgram.StartError(description: "pgbouncer: \(process.text)") }
     }
 
-    public func remove() async {
+    package func remove() async {
         process.signal(SIGTERM)
         _ = await process.end
         _ = try? await BuiltProgram(path: "/bin/rm").run(["-rf", folder])

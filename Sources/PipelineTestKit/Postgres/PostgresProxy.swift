@@ -10,9 +10,9 @@ import Synchronization
 
 /// Stands between a client and a server of PostgreSQL, on a Unix socket of its own, and cuts a connection at a message of
 /// the protocol (postgresql.org/docs/current/protocol-message-formats.html).
-public final class PostgresProxy: Sendable {
+package final class PostgresProxy: Sendable {
     /// Where a connection is cut.
-    public enum Cut: Sendable, Equatable {
+    package enum Cut: Sendable, Equatable {
         /// The client's COMMIT has not reached the server.
         case beforeCommit
         /// The server has committed; its answer has not reached the client.
@@ -29,13 +29,13 @@ public final class PostgresProxy: Sendable {
     }
 
     /// The folder of the proxy's socket: an address's `host`.
-    public let folder: String
+    package let folder: String
     private let server: String
     private let listener: Int32
     private let state = Mutex(State())
 
     /// - Parameter server: the folder of the server's socket.
-    public init(to server: String) throws {
+    package init(to server: String) throws {
         var template = Array("/tmp/pipeline-proxy-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else {
             throw BuiltProgram.StartError(description: "no folder for the proxy can be made")
@@ -51,12 +51,12 @@ public final class PostgresProxy: Sendable {
     }
 
     /// Cuts one connection at that place, the next time that it is reached.
-    public func cut(_ place: Cut) { state.withLock { $0.cut = place } }
+    package func cut(_ place: Cut) { state.withLock { $0.cut = place } }
 
     /// How many connections were cut.
-    public var cuts: Int { state.withLock { $0.cuts } }
+    package var cuts: Int { state.withLock { $0.cuts } }
 
-    public func close() {
+    package func close() {
         let open = state.withLock { state in
             state.isClosed = true
             return state.descriptors

@@ -11,18 +11,18 @@ import Synchronization
 /// A server of PostgreSQL that the tests start for themselves, on a Unix socket in a temporary folder, as an ordinary user.
 ///
 /// One of them serves a whole run of tests: each makes a database of its own.
-public final class PostgresServer: Sendable {
+package final class PostgresServer: Sendable {
     /// Where the server's programs are; nil where it is not installed.
-    public static let programs: String? = {
+    package static let programs: String? = {
         let versions = (14...30).reversed().map { "/usr/lib/postgresql/\($0)/bin" }
         return (versions + ["/usr/local/bin", "/usr/bin", "/opt/homebrew/bin"]).first {
             access("\($0)/initdb", X_OK) == 0 && access("\($0)/postgres", X_OK) == 0
         }
     }()
     /// Whether tests that need a server can run.
-    public static var isAvailable: Bool { programs != nil }
+    package static var isAvailable: Bool { programs != nil }
     /// What a test that was skipped says.
-    public static let howTo = "needs PostgreSQL 14 or later (apt-get install postgresql)"
+    package static let howTo = "needs PostgreSQL 14 or later (apt-get install postgresql)"
 
     private struct State {
         var process: RunningProgram?
@@ -30,12 +30,12 @@ public final class PostgresServer: Sendable {
     }
 
     /// The folder of the data and of the socket.
-    public let folder: String
+    package let folder: String
     private let bin: String
     private let state = Mutex(State())
 
     /// The server of this run of tests, started at the first use and stopped at the run's end.
-    public static func shared() async throws -> PostgresServer { try await sharedStart.value }
+    package static func shared() async throws -> PostgresServer { try await sharedStart.value }
 
     private static let sharedStart = Task {
         let server = try await PostgresServer()
@@ -46,7 +46,7 @@ public final class PostgresServer: Sendable {
     private static let kept = Mutex<PostgresServer?>(nil)
 
     /// Makes a new cluster and starts its server.
-    public init() async throws {
+    package init() async throws {
         guard let bin = Self.programs else { throw BuiltProgram.StartError(description: Self.howTo) }
         self.bin = bin
         var template = Array("/tmp/pipeline-pg-XXXXXX".utf8CString)
@@ -65,7 +65,7 @@ public final class PostgresServer: Sendable {
     }
 
     /// Starts the server again, on the same data.
-    public func start() async throws {
+    package func start() async throws {
         let settings = [
             "listen_addresses=", "unix_socket_directories=\(folder)", "fsync=off", "shared_buffers=32MB",
             "max_connections=200", "log_min_messages=warning",
@@ -83,7 +83,7 @@ public final class PostgresServer: Sendable {
     }
 
     /// Stops the server; connections are cut.
-    public func stop() async {
+    package func stop() async {
         guard let process = state.withLock({ $0.process }) else { return }
         process.signal(SIGINT)
         _ = await process.end
@@ -91,7 +91,7 @@ public final class PostgresServer: Sendable {
     }
 
     /// Makes an empty database, or a copy of another one, and returns its name.
-    public func makeDatabase(copying template: String? = nil) async throws -> String {
+    package func makeDatabase(copying template: String? = nil) async throws -> String {
         let number = state.withLock { state in
             state.databases += 1
             return state.databases
@@ -102,13 +102,13 @@ public final class PostgresServer: Sendable {
     }
 
     /// The address of a database, as libpq takes it.
-    public func address(of database: String, user: String = "pipeline", socket: String? = nil) -> String {
+    package func address(of database: String, user: String = "pipeline", socket: String? = nil) -> String {
         "postgres://\(user)@/\(database)?host=\(socket ?? folder)"
     }
 
     /// What psql prints for a statement, without a frame.
     @discardableResult
-    public func query(_ sql: String, in database: String) async throws -> String {
+    package func query(_ sql: String, in database: String) async throws -> String {
         let end = try await run(
             "psql",
             [
@@ -120,7 +120,7 @@ public final class PostgresServer: Sendable {
     }
 
     /// Stops the server and removes its folder.
-    public func remove() async {
+    package func remove() async {
         await stop()
         _ = try? await BuiltProgram(path: "/bin/rm").run(["-rf", folder])
     }

@@ -7,20 +7,20 @@
 #endif
 
 /// An executable of this package, found beside the tests that were built with it.
-public struct BuiltProgram: Sendable {
+package struct BuiltProgram: Sendable {
     /// A program that can't be found or started.
-    public struct StartError: Error, CustomStringConvertible, Sendable {
-        public let description: String
+    package struct StartError: Error, CustomStringConvertible, Sendable {
+        package let description: String
     }
 
     /// Absolute.
-    public let path: String
+    package let path: String
 
     /// The program at the path.
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     /// The program of that name in the folder of the test bundle.
-    public init(named name: String) throws(StartError) {
+    package init(named name: String) throws(StartError) {
         let path = try Self.productFolder() + "/" + name
         guard access(path, X_OK) == 0 else {
             throw StartError(description: "\(path) is not built; `swift build --product \(name)` makes it")
@@ -29,7 +29,7 @@ public struct BuiltProgram: Sendable {
     }
 
     /// The folder of what was built: that of the running test bundle (proc(5), `/proc/self/exe`).
-    public static func productFolder() throws(StartError) -> String {
+    package static func productFolder() throws(StartError) -> String {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         guard count > 0 else { throw StartError(description: "the folder of the tests can't be found") }
@@ -38,7 +38,7 @@ public struct BuiltProgram: Sendable {
     }
 
     /// Starts it with nothing of this process but what is given; it is killed when the limit is over.
-    public func start(
+    package func start(
         _ arguments: [String], environment: [String: String] = [:], folder: String? = nil,
         limit: Duration = .seconds(60)
     ) throws(StartError) -> RunningProgram {
@@ -46,7 +46,7 @@ public struct BuiltProgram: Sendable {
     }
 
     /// Starts it and waits for its end.
-    public func run(
+    package func run(
         _ arguments: [String], environment: [String: String] = [:], folder: String? = nil,
         limit: Duration = .seconds(60)
     ) async throws(StartError) -> ProgramEnd {

@@ -9,15 +9,15 @@ import CSpawn
 #endif
 
 /// A process that this one did not start, such as one that a program left behind.
-public struct ForeignProcess: Sendable {
-    public let processID: Int32
+package struct ForeignProcess: Sendable {
+    package let processID: Int32
 
-    public init(_ processID: Int32) { self.processID = processID }
+    package init(_ processID: Int32) { self.processID = processID }
 
-    public var isRunning: Bool { kill(processID, 0) == 0 }
+    package var isRunning: Bool { kill(processID, 0) == 0 }
 
     /// Sends a signal and returns when the process has ended.
-    public func end(by signal: Int32) async {
+    package func end(by signal: Int32) async {
         // Held before the signal: the number may be another's once it has ended.
         let descriptor = spawn_watch_process(processID)
         kill(processID, signal)

@@ -1,7 +1,7 @@
 /// How a program ended, and what it wrote.
-public struct ProgramEnd: Sendable, CustomStringConvertible {
+package struct ProgramEnd: Sendable, CustomStringConvertible {
     /// Why a program is over.
-    public enum Cause: Sendable, Hashable {
+    package enum Cause: Sendable, Hashable {
         case exited(Int32)
         /// It died of a signal.
         case killed(Int32)
@@ -9,17 +9,17 @@ public struct ProgramEnd: Sendable, CustomStringConvertible {
         case overdue
     }
 
-    public var cause: Cause
+    package var cause: Cause
     /// All of its standard output.
-    public var output: String
+    package var output: String
     /// All of its standard error.
-    public var errors: String
+    package var errors: String
 
     /// The lines of its standard output.
-    public var lines: [String] { output.split(separator: "\n").map(String.init) }
+    package var lines: [String] { output.split(separator: "\n").map(String.init) }
 
     /// All that a failed expectation wants to show.
-    public var description: String {
+    package var description: String {
         "\(cause)\n--- standard output\n\(output)\n--- standard error\n\(errors)"
     }
 }

@@ -12,7 +12,7 @@ import Synchronization
 /// A program that was started; what it writes is collected as it comes.
 ///
 /// Two threads serve it: one reads its pipes, one waits for its end.
-public final class RunningProgram: Sendable {
+package final class RunningProgram: Sendable {
     private struct State: Sendable {
         var output: [UInt8] = []
         var errors: [UInt8] = []
@@ -47,7 +47,7 @@ public final class RunningProgram: Sendable {
         let resume: @Sendable (Bool) -> Void
     }
 
-    public let processID: Int32
+    package let processID: Int32
     private let state = Mutex(State())
     private let ended = Gate()
 
@@ -73,7 +73,7 @@ public final class RunningProgram: Sendable {
     }
 
     /// How it ended; waits for that.
-    public var end: ProgramEnd {
+    package var end: ProgramEnd {
         get async {
             await ended.wait()
             return state.withLock { state in
@@ -85,29 +85,29 @@ public final class RunningProgram: Sendable {
         }
     }
 
-    public var isRunning: Bool { !ended.isOpen }
+    package var isRunning: Bool { !ended.isOpen }
 
     /// What it has written to both outputs so far.
-    public var text: String {
+    package var text: String {
         state.withLock { String(decoding: $0.output + $0.errors, as: UTF8.self) }
     }
 
     /// Sends a signal, unless it has ended.
-    public func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         state.withLock { state in
             if !state.isReaped { kill(processID, number) }
         }
     }
 
     /// Returns when it has written the text to its outputs, so many times; false when it ended without.
-    public func hasWritten(_ text: String, times: Int = 1) async -> Bool {
+    package func hasWritten(_ text: String, times: Int = 1) async -> Bool {
         let text = Array(text.utf8)
         return await isSo { $0.count(of: text) >= times }
     }
 
     /// Returns when it has written more than that many bytes to its standard output, with how many; nil when it ended
     /// without.
-    public func outputCount(above count: Int) async -> Int? {
+    package func outputCount(above count: Int) async -> Int? {
         guard await isSo({ $0.output.count > count }) else { return nil }
         return state.withLock { $0.output.count }
     }

@@ -1,5 +1,5 @@
 /// What a ``FaultProxy`` does to one connection.
-public enum ConnectionFate: Sendable, Hashable {
+package enum ConnectionFate: Sendable, Hashable {
     /// Everything goes through.
     case pass
     /// Cut with RST before anything goes through.
@@ -10,11 +10,11 @@ public enum ConnectionFate: Sendable, Hashable {
     case fault(Fault, Direction, after: Int64)
 
     /// The way that bytes go.
-    public enum Direction: Sendable, Hashable, CaseIterable {
+    package enum Direction: Sendable, Hashable, CaseIterable {
         case toServer, toClient
     }
 
-    public enum Fault: Sendable, Hashable, CaseIterable {
+    package enum Fault: Sendable, Hashable, CaseIterable {
         /// Both sides see the connection end in order.
         case close
         /// Both sides see RST.
@@ -30,7 +30,7 @@ extension ConnectionFate {
     /// A fate that a seed chooses: about half of the connections pass, the others go wrong somewhere within `bytes`.
     ///
     /// Nothing is corrupted: TCP protects from that, and a pipeline can't see it where a service gives no digest.
-    public static func random(_ randomness: SeededRandomness, bytes: Int) -> ConnectionFate {
+    package static func random(_ randomness: SeededRandomness, bytes: Int) -> ConnectionFate {
         switch randomness.number(in: 0...9) {
         case 0...4: return .pass
         case 5: return .refuse

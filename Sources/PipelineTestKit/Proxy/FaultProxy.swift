@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// It stands at its port from the start, so that a server can name it in its answers; where connections go is said
 /// later, and can change. Two threads serve each connection.
-public final class FaultProxy: Sendable {
+package final class FaultProxy: Sendable {
     private struct State: Sendable {
         var listener: Int32
         var server: UInt16?
@@ -23,46 +23,46 @@ public final class FaultProxy: Sendable {
         var passed: [ConnectionFate.Direction: Int64] = [:]
     }
 
-    public let port: UInt16
+    package let port: UInt16
     private let state: Mutex<State>
 
-    public init() throws(LoopbackServer.SocketError) {
+    package init() throws(LoopbackServer.SocketError) {
         let (listener, port) = try LoopbackServer.listen()
         self.port = port
         state = Mutex(State(listener: listener))
         LoopbackServer.startThread { [self] in accept(from: listener) }
     }
 
-    public var url: String { "http://127.0.0.1:\(port)" }
+    package var url: String { "http://127.0.0.1:\(port)" }
 
     /// How many connections clients have made.
-    public var connectionCount: Int { state.withLock { $0.connectionCount } }
+    package var connectionCount: Int { state.withLock { $0.connectionCount } }
 
     /// How many connections have gone wrong in their middle so far.
-    public var faultCount: Int { state.withLock { $0.faultCount } }
+    package var faultCount: Int { state.withLock { $0.faultCount } }
 
     /// How many bytes went through in a direction, over all connections.
-    public func passed(_ direction: ConnectionFate.Direction) -> Int64 { state.withLock { $0.passed[direction] ?? 0 } }
+    package func passed(_ direction: ConnectionFate.Direction) -> Int64 { state.withLock { $0.passed[direction] ?? 0 } }
 
     /// Where connections that come from now on go; until then they are refused.
-    public func forward(to port: UInt16) { state.withLock { $0.server = port } }
+    package func forward(to port: UInt16) { state.withLock { $0.server = port } }
 
     /// Chooses what becomes of each connection that comes from now on, by its number from 1.
-    public func choose(_ fate: @escaping @Sendable (Int) -> ConnectionFate) { state.withLock { $0.fate = fate } }
+    package func choose(_ fate: @escaping @Sendable (Int) -> ConnectionFate) { state.withLock { $0.fate = fate } }
 
     /// From now on everything goes through; connections that stand still are cut.
-    public func calm() {
+    package func calm() {
         choose { _ in .pass }
         cutAll()
     }
 
     /// Cuts all connections that there are.
-    public func cutAll() {
+    package func cutAll() {
         for connection in state.withLock({ Array($0.connections.values) }) { connection.cut(.reset) }
     }
 
     /// Ends: new connections are refused, those that there are cut.
-    public func stop() {
+    package func stop() {
         let listener = state.withLock { state in
             defer { state.listener = -1 }
             return state.listener

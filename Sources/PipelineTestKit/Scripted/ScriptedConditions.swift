@@ -1,18 +1,18 @@
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// A machine that is what a test says.
-public final class ScriptedConditions: DeviceConditionsSource {
+package final class ScriptedConditions: DeviceConditionsSource {
     private let state: Mutex<DeviceConditions>
 
     /// By default one with power from outside, a free network and nothing to do.
-    public init(_ surroundings: DeviceConditions = DeviceConditions(hasExternalPower: true, isMetered: false, load: 0))
+    package init(_ surroundings: DeviceConditions = DeviceConditions(hasExternalPower: true, isMetered: false, load: 0))
     {
         state = Mutex(surroundings)
     }
 
-    public func surroundings() async -> DeviceConditions { state.withLock { $0 } }
+    package func surroundings() async -> DeviceConditions { state.withLock { $0 } }
 
     /// From now on it is like this.
-    public func set(_ surroundings: DeviceConditions) { state.withLock { $0 = surroundings } }
+    package func set(_ surroundings: DeviceConditions) { state.withLock { $0 = surroundings } }
 }

@@ -1,21 +1,21 @@
-public import PipelineSimulation
+package import PipelineSimulation
 import JSONPath
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// Sinks that do what a script says, in virtual time, and remember who was told of what.
-public final class ScriptedSinks: Sendable {
+package final class ScriptedSinks: Sendable {
     /// One notification that was taken.
-    public struct Delivery: Sendable {
-        public let notification: JobNotification
-        public let time: Timestamp
+    package struct Delivery: Sendable {
+        package let notification: JobNotification
+        package let time: Timestamp
         /// The process that sent it.
-        public let process: SimulatedProcess
+        package let process: SimulatedProcess
     }
 
     /// Called for each sending; what it throws the sink says. The number counts the earlier calls for the same
     /// notification.
-    public typealias Script =
+    package typealias Script =
         @Sendable (JobNotification, Int, SimulatedProcess) async throws(NotificationFailure) -> Void
 
     private struct State {
@@ -26,13 +26,15 @@ public final class ScriptedSinks: Sendable {
     private let state = Mutex(State())
     private let script: Script
 
-    public init(_ script: @escaping Script = { _, _, _ in }) { self.script = script }
+    package init(_ script: @escaping Script = { _, _, _ in }) { self.script = script }
 
     /// All that was taken, in order.
-    public var deliveries: [Delivery] { state.withLock { $0.deliveries } }
+    package var deliveries: [Delivery] { state.withLock { $0.deliveries } }
 
     /// The sinks as one process has them.
-    public func of(_ process: SimulatedProcess) -> any NotificationSinks { ProcessSinks(sinks: self, process: process) }
+    package func of(_ process: SimulatedProcess) -> any NotificationSinks {
+        ProcessSinks(sinks: self, process: process)
+    }
 
     fileprivate func deliver(
         _ notification: JobNotification, by process: SimulatedProcess

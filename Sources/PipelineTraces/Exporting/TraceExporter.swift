@@ -1,7 +1,7 @@
 import HTTPTypes
 import JSONPath
-public import PipelineCore
-public import PipelineHTTP
+package import PipelineCore
+package import PipelineHTTP
 import Synchronization
 
 /// Sends the spans of jobs to a collector, from the journal and beside all work: a collector that is away delays no job.
@@ -9,9 +9,9 @@ import Synchronization
 /// What has ended is read from the journal's events, with ids that follow from the job, so it does not matter which
 /// process exports it, or when. How far a job was exported is kept once the collector has it; a kill between the two
 /// sends the same spans, with the same ids, once more.
-public final class TraceExporter: Sendable {
+package final class TraceExporter: Sendable {
     /// What the exporter reads from, and keeps its place in.
-    public typealias Source = Journal & TraceJournal
+    package typealias Source = Journal & TraceJournal
 
     private struct State {
         var jobs: Set<JobID> = []
@@ -43,7 +43,7 @@ public final class TraceExporter: Sendable {
     /// - Parameters:
     ///   - exchanges: what a job sent and was answered, as far as it was kept.
     ///   - owner: the name under which this process owns jobs.
-    public init?(
+    package init?(
         environment: [String: String], version: String, network: Network, source: any Source, owner: OwnerID,
         exchanges: @escaping @Sendable (JobID) -> [ExchangeRecord]
     ) {
@@ -68,7 +68,7 @@ public final class TraceExporter: Sendable {
     deinit { wake.finish() }
 
     /// Takes note of an event of a job of this process; returns at once.
-    public func take(_ event: JobEvent) {
+    package func take(_ event: JobEvent) {
         switch event.kind {
         case .jobStarted, .jobSucceeded, .jobFailed, .jobCancelled, .stageSucceeded, .stageFailed, .stageCancelled,
             .stageSkipped:
@@ -81,7 +81,7 @@ public final class TraceExporter: Sendable {
     }
 
     /// Returns once all was sent, at the first failure, or when the time is over: what is left goes with the next owner.
-    public func finish(within limit: Duration) async {
+    package func finish(within limit: Duration) async {
         state.withLock { $0.isHurried = true }
         wake.yield()
         await withTaskGroup(of: Void.self) { group in

@@ -1,4 +1,4 @@
-public import ArgumentParser
+package import ArgumentParser
 import Dispatch
 import FoundationEssentials
 
@@ -11,8 +11,8 @@ import FoundationEssentials
 #endif
 
 /// `selfie-studio`: serves until SIGTERM or SIGINT comes.
-public struct StudioCommand: AsyncParsableCommand {
-    public static let configuration = CommandConfiguration(
+package struct StudioCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "selfie-studio",
         abstract: "Turns video selfies into 3D face models, over HTTP.",
         discussion: """
@@ -57,9 +57,9 @@ public struct StudioCommand: AsyncParsableCommand {
     @Flag(help: "Also stop when standard input is closed.")
     var exitWithStdin = false
 
-    public init() {}
+    package init() {}
 
-    public func run() async throws {
+    package func run() async throws {
         let stop = StopSignals(watchingInput: exitWithStdin)
         try await StudioServer.run(settings) { server in
             try Self.announce("selfie-studio listening on \(server.url)\n")
@@ -83,7 +83,7 @@ public struct StudioCommand: AsyncParsableCommand {
         return settings
     }
 
-    public func validate() throws {
+    package func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port is 0 to 65535.") }
         guard (0...100).contains(failPercent) else { throw ValidationError("--fail-percent is 0 to 100.") }
         guard seconds >= 0, submitSeconds >= 0 else { throw ValidationError("Seconds can't be negative.") }

@@ -1,5 +1,5 @@
 /// How far a model is.
-public enum ModelState: String, Codable, Sendable {
+package enum ModelState: String, Codable, Sendable {
     case queued, working, done, error
 }
 

@@ -7,25 +7,25 @@ import NIOResumableUpload
 import Synchronization
 
 /// A running studio on a port of 127.0.0.1.
-public struct StudioServer: Sendable {
+package struct StudioServer: Sendable {
     /// The path of uploads under way; with a slash at the end, as the library wants it.
     static let uploadsPath = "/uploads/"
 
     private let studio: Studio
     /// The port it listens on, also if any free one was asked for.
-    public let port: Int
+    package let port: Int
 
     /// `http://127.0.0.1:PORT`
-    public var url: String { "http://127.0.0.1:\(port)" }
+    package var url: String { "http://127.0.0.1:\(port)" }
     /// What it has done so far; also `GET /stats`.
-    public var counters: Counters { studio.statistics.counters }
+    package var counters: Counters { studio.statistics.counters }
     /// The same, and again after each change.
-    public var changes: AsyncStream<Counters> { studio.statistics.changes }
+    package var changes: AsyncStream<Counters> { studio.statistics.changes }
 
     /// Serves while `body` runs, then stops: connections are closed, computations are left for the next start.
     ///
     /// - Throws: if the data folder or the port can't be used, and what `body` throws.
-    public static func run<Result: Sendable>(
+    package static func run<Result: Sendable>(
         _ settings: StudioSettings, during body: (StudioServer) async throws -> Result
     ) async throws -> Result {
         let studio = try Studio(settings, makeID: randomID)

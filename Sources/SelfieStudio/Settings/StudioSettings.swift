@@ -1,36 +1,36 @@
 /// How a studio behaves; each value is a flag of the command.
-public struct StudioSettings: Sendable {
+package struct StudioSettings: Sendable {
     /// The folder of videos, models and what is still coming in; made if it is missing.
-    public var dataFolder: String
+    package var dataFolder: String
     /// The port on 127.0.0.1; 0 is any free one.
-    public var port: Int
+    package var port: Int
     /// What clients must send as `Authorization: Bearer …`.
-    public var token: String
+    package var token: String
     /// Scheme and authority in the addresses of uploads; nil is `http://127.0.0.1:PORT`.
-    public var origin: String?
+    package var origin: String?
     /// How long an upload without a connection can be continued, in seconds.
-    public var uploadPatience: Int
+    package var uploadPatience: Int
     /// Computations at a time.
-    public var workers: Int
+    package var workers: Int
     /// The least a computation takes, in seconds.
-    public var minimumSeconds: Double
+    package var minimumSeconds: Double
     /// How long the answer to `POST /models` is held back, in seconds.
-    public var submitSeconds: Double
+    package var submitSeconds: Double
     /// Bytes per second of each upload and each download; nil is as fast as can be.
-    public var rate: Int?
+    package var rate: Int?
     /// The share of requests answered 503.
-    public var failPercent: Int
+    package var failPercent: Int
     /// Connections are cut when more bytes of a transfer's body than this come or go.
-    public var cutAfter: Int?
+    package var cutAfter: Int?
     /// Whether each request of a transfer is cut, or only the first.
-    public var cutsEveryTime: Bool
+    package var cutsEveryTime: Bool
     /// Whether every computation ends in an error.
-    public var failsModels: Bool
+    package var failsModels: Bool
     /// How many `POST /models` are done but not answered.
-    public var lostAnswers: Int
+    package var lostAnswers: Int
 
     /// A studio that is fast and has no faults.
-    public init(dataFolder: String, port: Int = 0, token: String = "demo") {
+    package init(dataFolder: String, port: Int = 0, token: String = "demo") {
         self.dataFolder = dataFolder
         self.port = port
         self.token = token

@@ -1,9 +1,9 @@
 /// A video that the studio keeps; also the answer to its upload.
-public struct Video: Codable, Equatable, Sendable {
+package struct Video: Codable, Equatable, Sendable {
     /// The name given by `PUT /videos/NAME`, else made from the content, so that the same video sent again, say
     /// because the answer was lost, is the same video.
-    public var id: String
-    public var bytes: Int
+    package var id: String
+    package var bytes: Int
     /// Lower-case hex.
-    public var sha256: String
+    package var sha256: String
 }

@@ -1,6 +1,8 @@
 /// Which roots of expressions make sense at a place, beyond those that always do.
 public struct AllowedRoots: OptionSet, Sendable, Hashable {
+    /// A bit for each root.
     public let rawValue: Int
+    /// Roots by their bits, as `OptionSet` asks for.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// `stages.ID.X`

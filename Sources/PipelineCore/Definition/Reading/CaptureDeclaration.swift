@@ -1,11 +1,17 @@
 /// A value that a stage gives to later ones.
 public struct CaptureDeclaration: Sendable, Hashable {
+    /// The name by which later stages read it.
     public let name: String
     /// Whether it is redacted wherever it is shown.
     public let isSecret: Bool
     /// Whether a submit makes it, so that a person who settles a lost one gives it.
     public let isSubmitted: Bool
 
+    /// Declares a capture, so that a document which reads another name is refused when it is planned.
+    ///
+    /// - Parameters:
+    ///   - isSecret: true for a value that is sealed in the journal and redacted wherever it would be shown.
+    ///   - isSubmitted: true for one that a submit makes: a person who reconciles a lost submit gives it.
     public init(name: String, isSecret: Bool = false, isSubmitted: Bool = false) {
         self.name = name
         self.isSecret = isSecret

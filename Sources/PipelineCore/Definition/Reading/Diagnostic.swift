@@ -1,19 +1,19 @@
-public import JSONPath
+package import JSONPath
 
 /// One mistake of a document, or what is most likely one: where it stands, what is wrong, and how to mend it.
-public struct Diagnostic: Error, Sendable, Hashable {
+package struct Diagnostic: Error, Sendable, Hashable {
     /// Where it stands in the source.
-    public let range: SourceRange
+    package let range: SourceRange
     /// The place as a JSON Pointer (RFC 6901); empty for the whole document.
-    public let pointer: String
+    package let pointer: String
     /// What is wrong, one sentence without a full stop.
-    public let message: String
+    package let message: String
     /// How to mend it.
-    public let hint: String?
+    package let hint: String?
     /// Whether it is only most likely a mistake: then the document is valid all the same.
-    public let isWarning: Bool
+    package let isWarning: Bool
 
-    public init(range: SourceRange, pointer: String, message: String, hint: String?, isWarning: Bool = false) {
+    package init(range: SourceRange, pointer: String, message: String, hint: String?, isWarning: Bool = false) {
         self.range = range
         self.pointer = pointer
         self.message = message
@@ -25,43 +25,43 @@ public struct Diagnostic: Error, Sendable, Hashable {
 }
 
 /// The mistakes of one document, all of them, in the order of the file.
-public struct DefinitionError: Error, Sendable {
+package struct DefinitionError: Error, Sendable {
     private let all: DiagnosticReport
 
-    public init(source: SourceText, diagnostics: [Diagnostic]) {
+    package init(source: SourceText, diagnostics: [Diagnostic]) {
         all = DiagnosticReport(source: source, diagnostics: diagnostics)
     }
 
-    public var source: SourceText { all.source }
+    package var source: SourceText { all.source }
 
-    public var diagnostics: [Diagnostic] { all.diagnostics }
+    package var diagnostics: [Diagnostic] { all.diagnostics }
 
     /// Each mistake with its line and column, see ``DiagnosticReport/located``.
-    public var located: [(diagnostic: Diagnostic, position: SourcePosition)] { all.located }
+    package var located: [(diagnostic: Diagnostic, position: SourcePosition)] { all.located }
 
     /// The whole report, see ``DiagnosticReport/text``.
-    public var report: String { all.text }
+    package var report: String { all.text }
 }
 
 /// Diagnostics of one document as people read them, in the order of the file.
-public struct DiagnosticReport: Sendable {
-    public let source: SourceText
-    public let diagnostics: [Diagnostic]
+package struct DiagnosticReport: Sendable {
+    package let source: SourceText
+    package let diagnostics: [Diagnostic]
 
-    public init(source: SourceText, diagnostics: [Diagnostic]) {
+    package init(source: SourceText, diagnostics: [Diagnostic]) {
         self.source = source
         self.diagnostics = diagnostics.sorted { $0.order < $1.order }
     }
 
     /// Each diagnostic with its line and column. All are found in one pass over the text, however many there are and
     /// however long its lines.
-    public var located: [(diagnostic: Diagnostic, position: SourcePosition)] {
+    package var located: [(diagnostic: Diagnostic, position: SourcePosition)] {
         var cursor = PositionCursor(source.bytes)
         return diagnostics.map { ($0, cursor.position(at: $0.range.start)) }
     }
 
     /// The whole report: `FILE:LINE:COLUMN: error: …`, the pointer, the line with a caret and the hint, for each.
-    public var text: String {
+    package var text: String {
         located.map { diagnostic, position in
             let word = diagnostic.isWarning ? "warning" : "error"
             var lines = ["\(source.name):\(position.line):\(position.column): \(word): \(diagnostic.message)"]

@@ -5,17 +5,17 @@ public import JSONPath
 /// One object goes through the whole reading of one document, on one thread; it is never kept.
 public final class DiagnosticCollector {
     /// The document's bytes, to find the character of an escaped string that a mistake is at.
-    public let source: SourceText
+    package let source: SourceText
     /// The sinks that entries of `notify` may name beyond those of the format.
     let sinks: [NotificationSinkKind]
     /// The mistakes so far.
-    public private(set) var diagnostics: [Diagnostic] = []
+    package private(set) var diagnostics: [Diagnostic] = []
     /// What is most likely a mistake, so far. The document is valid all the same.
-    public private(set) var warnings: [Diagnostic] = []
+    package private(set) var warnings: [Diagnostic] = []
     /// Every expression read so far, with the roots that its place allows.
-    public private(set) var uses: [ReferenceUse] = []
+    package private(set) var uses: [ReferenceUse] = []
     /// The captures that the stage being read makes.
-    public private(set) var captures: [CaptureDeclaration] = []
+    package private(set) var captures: [CaptureDeclaration] = []
 
     /// The values that are to be checked once they are known, of the stage being read.
     private(set) var checks: [SettingCheck] = []
@@ -23,7 +23,7 @@ public final class DiagnosticCollector {
     private var known: Set<Diagnostic> = []
     private var capturePositions: [String: Int] = [:]
 
-    public convenience init(source: SourceText) { self.init(source: source, sinks: []) }
+    package convenience init(source: SourceText) { self.init(source: source, sinks: []) }
 
     init(source: SourceText, sinks: [NotificationSinkKind]) {
         self.source = source
@@ -67,7 +67,7 @@ public final class DiagnosticCollector {
     }
 
     /// Notes the references of an expression, to be checked when all stages are known.
-    public func use(_ references: [Reference], roots: AllowedRoots, at place: SourceLocation) {
+    package func use(_ references: [Reference], roots: AllowedRoots, at place: SourceLocation) {
         for reference in references { uses.append(ReferenceUse(reference: reference, roots: roots, place: place)) }
     }
 

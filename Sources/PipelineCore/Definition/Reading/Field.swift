@@ -4,16 +4,26 @@ public import JSONPath
 ///
 /// The same table of fields reads the document, tells unknown keys apart and makes the JSON Schema: one truth.
 public struct Field<Value: Sendable>: Sendable {
+    /// The key in the document.
     public let name: String
+    /// How its value is read, and its JSON Schema.
     public let type: FieldType<Value>
     /// One sentence for the schema and the reference.
     public let summary: String
+    /// True if a document without it is refused.
     public let isRequired: Bool
     /// The default as the document would spell it; for the schema only.
     public let defaultText: JSON?
     /// Values as a document would have them: for the schema, and for the hint where a required key is missing.
     public let examples: [JSON]
 
+    /// A key that a kind reads.
+    ///
+    /// - Parameters:
+    ///   - defaultText: the value that stands in the schema as the one used without the key; the reader applies its
+    ///     own.
+    ///   - examples: values for the reference, as a document writes them.
+    ///   - summary: one sentence for the reference and the schema.
     public init(
         _ name: String, _ type: FieldType<Value>, required: Bool = false, default defaultText: JSON? = nil,
         examples: [JSON] = [], _ summary: String
@@ -39,10 +49,12 @@ public protocol AnyField: Sendable {
 }
 
 extension Field: AnyField {
+    /// The JSON Schema of the value.
     public var valueSchema: JSON { type.schema }
 }
 
 extension AnyField {
+    /// Examples for the reference; none unless a field has some.
     public var examples: [JSON] { [] }
 
     /// The schema of the value together with what people read about the key.
@@ -64,7 +76,7 @@ extension AnyField {
 
 extension [any AnyField] {
     /// The schema of an object with these fields and no others; `$schema` and `x-` keys are let through.
-    public var objectSchema: JSON {
+    package var objectSchema: JSON {
         var schema: JSONObject = [
             "type": "object", "properties": .object(JSONObject(map { ($0.name, $0.annotatedSchema) })),
         ]

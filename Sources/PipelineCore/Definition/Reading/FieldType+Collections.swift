@@ -83,19 +83,21 @@ extension SourceLocation {
 
 /// A value under a name that the author chose.
 public struct Named<Value: Sendable>: Sendable {
+    /// The key.
     public let name: String
     /// Where the name stands.
     public let range: SourceRange
+    /// The value under the key.
     public let value: Value
 }
 
 extension JSONNode.Content {
     /// Whether the value is a string.
-    public var isString: Bool { if case .string = self { true } else { false } }
+    package var isString: Bool { if case .string = self { true } else { false } }
     /// Whether the value is an array.
-    public var isArray: Bool { if case .array = self { true } else { false } }
+    package var isArray: Bool { if case .array = self { true } else { false } }
     /// Whether the value is an object.
-    public var isObject: Bool { if case .object = self { true } else { false } }
+    package var isObject: Bool { if case .object = self { true } else { false } }
     /// Whether the value is a number.
-    public var isNumber: Bool { if case .number = self { true } else { false } }
+    package var isNumber: Bool { if case .number = self { true } else { false } }
 }

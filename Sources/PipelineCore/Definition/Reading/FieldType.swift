@@ -30,7 +30,7 @@ public struct FieldType<Value: Sendable>: Sendable {
     }
 
     /// The same under a name of its own: the schema of the whole document gives it once, by that name.
-    public func named(_ name: String) -> FieldType {
+    package func named(_ name: String) -> FieldType {
         FieldType(lazily: makeSchema().titled(name), read: read)
     }
 }

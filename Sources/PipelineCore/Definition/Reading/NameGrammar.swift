@@ -8,7 +8,7 @@ public enum NameGrammar: Sendable {
     case jobKey
 
     /// The same as a regular expression, for the schema.
-    public var pattern: String {
+    package var pattern: String {
         switch self {
         case .pipeline: "^[a-z][a-z0-9-]*$"
         case .stage: "^[a-z][a-zA-Z0-9_-]*$"
@@ -26,7 +26,7 @@ public enum NameGrammar: Sendable {
     }
 
     /// How to spell one.
-    public var hint: String {
+    package var hint: String {
         switch self {
         case .pipeline: "a lower-case letter, then lower-case letters, digits and '-'"
         case .stage: "a lower-case letter, then letters, digits, '_' and '-'"
@@ -51,7 +51,7 @@ public enum NameGrammar: Sendable {
     }
 
     /// Whether the text has this grammar.
-    public func accepts(_ text: String) -> Bool {
+    package func accepts(_ text: String) -> Bool {
         let characters = Array(text.utf8)
         guard let first = characters.first, let last = characters.last else { return false }
         let isLower = { (byte: UInt8) in (97...122).contains(byte) }

@@ -5,7 +5,9 @@ import JSONPath
 /// A mistyped key is told once, and its value is read as what was most likely meant: so its own mistakes are told too,
 /// and nobody hears that the right key is missing.
 public final class ObjectReader {
+    /// Where the object stands in the document.
     public let place: SourceLocation
+    /// Where mistakes are reported.
     public let findings: DiagnosticCollector
     private let fields: [any AnyField]
     private let members: [(member: JSONNode.Member, place: SourceLocation)]
@@ -17,7 +19,7 @@ public final class ObjectReader {
     private let mistakesBefore: Int
 
     /// A reader for the object at the place; nil after having reported that it is no object.
-    public init?(_ place: SourceLocation, fields: [any AnyField], findings: DiagnosticCollector) {
+    package init?(_ place: SourceLocation, fields: [any AnyField], findings: DiagnosticCollector) {
         guard let members = place.members else {
             findings.report(
                 place, "this must be an object, not \(place.node.json.kindName)",
@@ -71,7 +73,7 @@ public final class ObjectReader {
     }
 
     /// Reports unknown keys; true when the object has had no mistake since this reader began.
-    @discardableResult public func finish() -> Bool {
+    @discardableResult package func finish() -> Bool {
         for (position, guess) in unknown { report(position, guess) }
         return findings.diagnostics.count == mistakesBefore
     }
@@ -93,7 +95,7 @@ public final class ObjectReader {
     }
 
     /// Whether it has keys that mean nothing here: then whoever misses one of several keys need not say so too.
-    public var hasUnknownKeys: Bool { unknown.contains { $0.guess == nil } }
+    package var hasUnknownKeys: Bool { unknown.contains { $0.guess == nil } }
 
     /// How an object with these fields is written; a lone value may be that of its only field that must be there.
     private static func shape(of fields: [any AnyField], holding value: JSON) -> String? {

@@ -1,6 +1,6 @@
 /// A reference with where it stands and what may be referred to there.
-public struct ReferenceUse: Sendable {
-    public let reference: Reference
-    public let roots: AllowedRoots
-    public let place: SourceLocation
+package struct ReferenceUse: Sendable {
+    package let reference: Reference
+    package let roots: AllowedRoots
+    package let place: SourceLocation
 }

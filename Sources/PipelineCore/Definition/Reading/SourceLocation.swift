@@ -2,6 +2,7 @@ public import JSONPath
 
 /// A value of the document together with the way to it: what a reader needs to point at a mistake.
 public struct SourceLocation: Sendable {
+    /// The value that stands there.
     public let node: JSONNode
     private let path: Path
 
@@ -12,7 +13,7 @@ public struct SourceLocation: Sendable {
         case element(of: Path, index: Int)
     }
 
-    public init(_ node: JSONNode, pointer: String = "") {
+    package init(_ node: JSONNode, pointer: String = "") {
         self.node = node
         path = .start(pointer)
     }
@@ -62,7 +63,7 @@ public struct SourceLocation: Sendable {
     }
 
     /// The innermost value within this one that holds a byte of the source; itself when no child does.
-    public func descendant(at offset: Int) -> SourceLocation {
+    package func descendant(at offset: Int) -> SourceLocation {
         let holds = { (node: JSONNode) in node.range.start <= offset && offset < node.range.end }
         var current = self
         while true {

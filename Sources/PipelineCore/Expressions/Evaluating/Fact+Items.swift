@@ -1,6 +1,6 @@
 extension Fact {
     /// The form in which an item's own `now()` and `uuid()` are journaled; facts of files hold for all items.
-    public func kept(forItem item: Int) -> Fact {
+    package func kept(forItem item: Int) -> Fact {
         switch self {
         case .now(let place): .now(place: "\(place)#\(item)")
         case .uuid(let place): .uuid(place: "\(place)#\(item)")
@@ -9,7 +9,7 @@ extension Fact {
     }
 
     /// The fact as an expression of the item names it: the reverse of ``kept(forItem:)``.
-    public func ofItem(_ item: Int) -> Fact {
+    package func ofItem(_ item: Int) -> Fact {
         let suffix = "#\(item)"
         return switch self {
         case .now(let place) where place.hasSuffix(suffix): .now(place: String(place.dropLast(suffix.count)))

@@ -20,7 +20,7 @@ public enum Fact: Hashable, Sendable, Codable {
     case uuid(place: String)
 
     /// The file that this fact is about, whose fingerprint is kept with it; nil for `now` and `uuid`.
-    public var path: String? {
+    package var path: String? {
         switch self {
         case .size(let path), .digest(let path, _), .text(let path), .base64(let path), .jsonLines(let path): path
         case .now, .uuid: nil

@@ -1,9 +1,9 @@
-public import JSONPath
+package import JSONPath
 
 /// One value that an expression reads: what the planner checks before anything is sent.
-public struct Reference: Sendable, Hashable {
+package struct Reference: Sendable, Hashable {
     /// What is read. A name is nil where it is computed, as in `stages.upload[item]`.
-    public enum Root: Sendable, Hashable {
+    package enum Root: Sendable, Hashable {
         /// `inputs.NAME`
         case input(String)
         /// `env.NAME`
@@ -34,15 +34,15 @@ public struct Reference: Sendable, Hashable {
         case ids
     }
 
-    public let root: Root
+    package let root: Root
     /// Where it stands in the file.
-    public let range: SourceRange
+    package let range: SourceRange
     /// Whether null does no harm here: the reference is on the left of `??`, or compared with `null`.
-    public let toleratesNull: Bool
+    package let toleratesNull: Bool
     /// The function that takes it as it is, if one does.
     let function: ExpressionFunction?
 
-    public init(root: Root, range: SourceRange, toleratesNull: Bool) {
+    package init(root: Root, range: SourceRange, toleratesNull: Bool) {
         self.init(root: root, range: range, toleratesNull: toleratesNull, function: nil)
     }
 

@@ -1,7 +1,7 @@
-public import JSONPath
+package import JSONPath
 
 /// Where a decoded string stands in its file, so that a mistake inside it can point at the character.
-public struct TextOrigin: Sendable, Hashable {
+package struct TextOrigin: Sendable, Hashable {
     private let content: SourceRange
     /// After each escape of the string: the decoded offset and the file's, which from there on run in step.
     private let steps: [Step]
@@ -15,7 +15,7 @@ public struct TextOrigin: Sendable, Hashable {
     /// A string whose characters stand in the file as they are.
     ///
     /// - Parameter content: the characters between the quotes, as offsets of UTF-8 bytes.
-    public init(content: SourceRange) {
+    package init(content: SourceRange) {
         self.content = content
         steps = []
         shift = 0
@@ -26,7 +26,7 @@ public struct TextOrigin: Sendable, Hashable {
     /// - Parameters:
     ///   - literal: the string with its quotes.
     ///   - bytes: the whole file.
-    public init(literal: SourceRange, in bytes: some RandomAccessCollection<UInt8>) {
+    package init(literal: SourceRange, in bytes: some RandomAccessCollection<UInt8>) {
         let end = min(literal.end, bytes.count)
         let start = min(literal.start, end)
         let from = bytes.index(bytes.startIndex, offsetBy: start)
@@ -37,7 +37,7 @@ public struct TextOrigin: Sendable, Hashable {
     }
 
     /// A string of a document; without the document its escapes are not taken into account.
-    public init(literal: SourceRange, in source: SourceText?) {
+    package init(literal: SourceRange, in source: SourceText?) {
         if let source {
             self.init(literal: literal, in: source.bytes)
         } else {

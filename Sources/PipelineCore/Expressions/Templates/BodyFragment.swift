@@ -1,7 +1,7 @@
-public import JSONPath
+package import JSONPath
 
 /// A stretch of a body's text, of which files are streamed into the request.
-public enum BodyFragment: Sendable, Hashable {
+package enum BodyFragment: Sendable, Hashable {
     /// Text as it stands.
     case text(String)
     /// The values of a file of JSON Lines, to be written as one array with its brackets; an absolute path, and where
@@ -14,7 +14,7 @@ public enum BodyFragment: Sendable, Hashable {
 extension JSONTemplate {
     /// The value as JSON text in which each `jsonLines(path)` and `fileBase64(path)` that stands alone in its `${{ }}` is
     /// left to be streamed, so that a file of any size fits; everything else is evaluated as ``evaluate(in:)`` does.
-    public func fragments(in scope: Scope) throws(EvaluationFailure) -> [BodyFragment] {
+    package func fragments(in scope: Scope) throws(EvaluationFailure) -> [BodyFragment] {
         var writer = BodyFragmentWriter(scope: scope)
         try writer.write(root)
         return writer.finished()
@@ -24,7 +24,7 @@ extension JSONTemplate {
 extension Template {
     /// The text in which each `fileBase64(path)` that stands alone in its `${{ }}` is left to be streamed; everything
     /// else is evaluated as ``evaluateText(in:)`` does.
-    public func fragments(in scope: Scope) throws(EvaluationFailure) -> [BodyFragment] {
+    package func fragments(in scope: Scope) throws(EvaluationFailure) -> [BodyFragment] {
         var writer = BodyFragmentWriter(scope: scope)
         try writer.writeText(of: self) { $1.append(contentsOf: $0.utf8) }
         return writer.finished()

@@ -20,7 +20,7 @@ public struct JSONTemplate: Sendable {
 
     let root: Node
     /// Everything that its expressions read, in the order of the document.
-    public let references: [Reference]
+    package let references: [Reference]
 
     /// The value when there is no expression in it.
     public var constant: JSON? { if case .constant(let value) = root { value } else { nil } }
@@ -36,7 +36,7 @@ public struct JSONTemplate: Sendable {
     /// - Parameters:
     ///   - source: the document, so that mistakes point exactly; without it those behind an escape are a little off.
     ///   - optionalMembers: whether the trailing `?` of a name has its meaning.
-    public static func parse(
+    package static func parse(
         _ node: JSONNode, in source: SourceText?, optionalMembers: Bool = true, errors: inout [ExpressionError]
     ) -> JSONTemplate {
         var reader = JSONTemplateReader(source: source, optionalMembers: optionalMembers)

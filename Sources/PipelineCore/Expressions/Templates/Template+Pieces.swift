@@ -1,8 +1,8 @@
-public import JSONPath
+package import JSONPath
 
 extension Template {
     /// A stretch of a template.
-    public enum Piece: Sendable {
+    package enum Piece: Sendable {
         /// Text of the author's, `$${{` undone.
         case literal(String)
         /// One `${{ … }}`.
@@ -11,7 +11,7 @@ extension Template {
 
     /// Text and values apart, in their order: for whoever treats what a value brings in otherwise than what the author
     /// wrote.
-    public var pieces: [Piece] {
+    package var pieces: [Piece] {
         parts.map { part in
             switch part {
             case .literal(let text): .literal(text)
@@ -23,10 +23,10 @@ extension Template {
 
 extension Expression {
     /// Where it stands in its file.
-    public var place: SourceRange { origin.source(of: SourceRange(start: 0, end: text.utf8.count)) }
+    package var place: SourceRange { origin.source(of: SourceRange(start: 0, end: text.utf8.count)) }
 
     /// Whether it is `urlencode(…)` as a whole.
-    public var isURLEncoded: Bool { if case .call(.urlencode, _) = root.kind { true } else { false } }
+    package var isURLEncoded: Bool { if case .call(.urlencode, _) = root.kind { true } else { false } }
 
     /// Its value as it is put into a text, see ``Template/evaluateText(in:)``.
     public func evaluateText(in scope: Scope) throws(EvaluationFailure) -> String {

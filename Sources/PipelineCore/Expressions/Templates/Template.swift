@@ -13,7 +13,7 @@ public struct Template: Sendable, Equatable {
     let origin: TextOrigin
 
     /// Everything that its expressions read, in the order of the text.
-    public var references: [Reference] {
+    package var references: [Reference] {
         parts.flatMap { part -> [Reference] in
             guard case .expression(let expression) = part else { return [] }
             return expression.references
@@ -31,7 +31,7 @@ public struct Template: Sendable, Equatable {
     }
 
     /// The expression when the string is that and nothing else, so that the value's JSON type is kept.
-    public var wholeExpression: Expression? {
+    package var wholeExpression: Expression? {
         if parts.count == 1, case .expression(let expression) = parts[0] { expression } else { nil }
     }
 
@@ -54,13 +54,13 @@ public struct Template: Sendable, Equatable {
     }
 
     /// Reads a string; the first mistake in it is thrown.
-    public static func parse(_ text: String, in origin: TextOrigin) throws(ExpressionError) -> Template {
+    package static func parse(_ text: String, in origin: TextOrigin) throws(ExpressionError) -> Template {
         var reader = TemplateReader(text, origin)
         return try reader.template()
     }
 
     /// Reads a string whose characters stand in the file as they are.
-    public static func parse(_ text: String, in source: SourceRange) throws(ExpressionError) -> Template {
+    package static func parse(_ text: String, in source: SourceRange) throws(ExpressionError) -> Template {
         try parse(text, in: TextOrigin(content: source))
     }
 

@@ -1,19 +1,19 @@
-public import JSONPath
+package import JSONPath
 
 /// The time left of a whole job: the longest way through the stages that have not ended.
-public struct JobEstimate: Sendable, Hashable {
+package struct JobEstimate: Sendable, Hashable {
     private let sketch: QuantileSketch
     /// Stages of which nothing is known: they count for nothing, so that the job takes at least as long as is said.
-    public let unknown: [String]
+    package let unknown: [String]
     /// Whether an interval that it rests on is contradicted by its own history (``Estimate/isContradicted``).
-    public let isContradicted: Bool
+    package let isContradicted: Bool
 
     /// Nil when nothing is known of any stage that has not ended.
     ///
     /// - Parameters:
     ///   - estimates: of stages, by id: the time left of one that runs, the whole of one that has not begun.
     ///   - heldBack: for how many seconds the rules of the background still hold a step back that does not run.
-    public init?(
+    package init?(
         _ job: JobSnapshot, plan: Plan, estimates: [String: Estimate], heldBack: (StepKey) -> Double = { _ in 0 }
     ) {
         var ways: [String: QuantileSketch] = [:]
@@ -47,7 +47,7 @@ public struct JobEstimate: Sendable, Hashable {
     }
 
     /// From the history by stage and the authors' guesses, and for steps under way from what `words` gives.
-    public init?(
+    package init?(
         _ job: JobSnapshot, plan: Plan, samples: [String: [StageSample]], at now: Timestamp,
         words: (StepKey) -> Words? = { _ in nil }, heldUntil: (StepKey) -> Timestamp? = { _ in nil },
         isPromise: Bool = false
@@ -73,19 +73,19 @@ public struct JobEstimate: Sendable, Hashable {
     }
 
     /// What was said of a step's end, and when.
-    public struct Words: Sendable {
-        public let words: Estimate.Words
-        public let time: Timestamp
+    package struct Words: Sendable {
+        package let words: Estimate.Words
+        package let time: Timestamp
 
-        public init(_ words: Estimate.Words, at time: Timestamp) {
+        package init(_ words: Estimate.Words, at time: Timestamp) {
             self.words = words
             self.time = time
         }
     }
 
     /// The seconds left that are not exceeded with the probability.
-    public func quantile(_ share: Double) -> Double { sketch.quantile(share) }
+    package func quantile(_ share: Double) -> Double { sketch.quantile(share) }
 
     /// The data of the job's `estimate.changed`, and the `estimate` of `show --json`.
-    public var data: JSONObject { JSONObject(quantiles: quantile, isContradicted: isContradicted) }
+    package var data: JSONObject { JSONObject(quantiles: quantile, isContradicted: isContradicted) }
 }

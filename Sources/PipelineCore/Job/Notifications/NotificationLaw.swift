@@ -1,30 +1,30 @@
 import JSONPath
 
 /// Which rows of notifications follow from what happens to a job: a pure function of its `notify` and of the time.
-public struct NotificationLaw: Sendable {
+package struct NotificationLaw: Sendable {
     private let entries: [NotifyDefinition]
     private let scope: Scope
 
     /// - Parameter scope: what expressions of `notify` may read.
-    public init(_ entries: [NotifyDefinition], in scope: Scope) {
+    package init(_ entries: [NotifyDefinition], in scope: Scope) {
         self.entries = entries
         self.scope = scope
     }
 
     /// Whether somebody is to be told of a time that an estimate gives.
-    public static func asksEstimate(_ entries: [NotifyDefinition]) -> Bool {
+    package static func asksEstimate(_ entries: [NotifyDefinition]) -> Bool {
         entries.contains { $0.events.contains(.estimated) || $0.events.contains(.late) }
     }
 
     /// The entry that a row belongs to; nil for a row of another document.
-    public func entry(of record: NotificationRecord) -> NotifyDefinition? {
+    package func entry(of record: NotificationRecord) -> NotifyDefinition? {
         entries.indices.contains(record.entry) ? entries[record.entry] : nil
     }
 
     // MARK: What happened
 
     /// The rows that an event makes, to be kept with it.
-    public func records(for event: JobEvent, of job: JobSnapshot) -> [NotificationRecord] {
+    package func records(for event: JobEvent, of job: JobSnapshot) -> [NotificationRecord] {
         guard let told = Self.told(event), let sequence = event.sequence else { return [] }
         return entries.enumerated().filter { $1.events.contains(told) && $1.sink.isOn(in: scope) }.map { place, _ in
             NotificationRecord(
@@ -51,7 +51,7 @@ public struct NotificationLaw: Sendable {
     ///
     /// - Parameter end: seconds from now until the end, by its probability; counted from when each step began, so that
     ///   the mere passing of time moves nothing.
-    public func planned(
+    package func planned(
         for job: JobSnapshot, end: (Double) -> Double, at now: Timestamp
     ) -> [NotificationRecord] {
         entries.enumerated().flatMap { place, entry -> [NotificationRecord] in
@@ -91,7 +91,7 @@ public struct NotificationLaw: Sendable {
     }
 
     /// What is no more to be expected of a job that has ended or was let go.
-    public func withdrawn(from job: JobSnapshot) -> [NotificationRecord] {
+    package func withdrawn(from job: JobSnapshot) -> [NotificationRecord] {
         job.openNotifications.filter { $0.state == .planned }.map { record in
             var record = record
             record.state = .withdrawn
@@ -102,14 +102,14 @@ public struct NotificationLaw: Sendable {
     // MARK: What became of it
 
     /// So long after its first failure a sink is given up.
-    public static let patience = Duration.seconds(86_400)
+    package static let patience = Duration.seconds(86_400)
     private static let firstDelay = 5.0
 
     /// The row after its sink failed: tried again after 5 s, three times as long each time up to a quarter of an hour,
     /// with half of it by chance; given up after a day, or at once when trying again can't help.
     ///
     /// - Parameter random: uniform in 0..<1.
-    public static func failed(
+    package static func failed(
         _ record: NotificationRecord, _ failure: NotificationFailure, at now: Timestamp, random: Double
     ) -> NotificationRecord {
         var record = record

@@ -6,14 +6,14 @@ public import JSONPath
 /// `exclusiveMinimum`, `exclusiveMaximum`, `minLength`, `maxLength`, `pattern` (``LinearRegex``), `minItems`,
 /// `maxItems`, `anyOf`, `oneOf`, `allOf` and `description`; other keywords are ignored, so it accepts more than the
 /// whole standard would, never less.
-public struct JSONSchema: Sendable {
+package struct JSONSchema: Sendable {
     /// What the schema itself gets wrong, each with the JSON Pointer of its place; such a keyword is ignored.
-    public let problems: [String]
+    package let problems: [String]
     /// The schema as it was given.
-    public let json: JSON
+    package let json: JSON
     private let rule: SchemaRule
 
-    public init(_ json: JSON) {
+    package init(_ json: JSON) {
         var reading = SchemaReading()
         rule = reading.rule(json, at: "")
         problems = reading.problems
@@ -21,10 +21,10 @@ public struct JSONSchema: Sendable {
     }
 
     /// The mistakes of a value of a document; strings with `${{ }}` pass, since their values are not known yet.
-    public func mistakes(at place: SourceLocation) -> [Diagnostic] { mistakes(at: place, passingTemplates: true) }
+    package func mistakes(at place: SourceLocation) -> [Diagnostic] { mistakes(at: place, passingTemplates: true) }
 
     /// The mistakes of a value that has no place: each as a pointer into it and a message.
-    public func mistakes(in value: JSON) -> [(pointer: String, message: String)] {
+    package func mistakes(in value: JSON) -> [(pointer: String, message: String)] {
         mistakes(at: SourceLocation(JSONNode(value)), passingTemplates: false).map { ($0.pointer, $0.message) }
     }
 

@@ -50,9 +50,9 @@ package enum ItemPlace: Sendable, Equatable {
 }
 
 /// A source that can't be read: told to a person, with what to do about it.
-public struct ItemSourceError: Error, Sendable, Equatable {
-    public let message: String
-    public let hint: String?
+package struct ItemSourceError: Error, Sendable, Equatable {
+    package let message: String
+    package let hint: String?
 
     package init(_ message: String, hint: String? = nil) {
         self.message = message

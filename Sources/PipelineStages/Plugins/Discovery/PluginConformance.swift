@@ -6,24 +6,24 @@ import Subprocess
 ///
 /// Nothing that it sends asks the program to do real work: it is asked for its description, given wrong messages, an
 /// empty input, a cancellation with nothing to cancel, and a configuration that its own schema refuses.
-public struct PluginConformance: Sendable {
+package struct PluginConformance: Sendable {
     /// One check and how it went.
-    public struct Finding: Sendable, Hashable {
+    package struct Finding: Sendable, Hashable {
         /// What must hold, a sentence.
-        public let check: String
+        package let check: String
         /// What was seen instead; nil when it holds.
-        public let problem: String?
+        package let problem: String?
         /// How to mend it.
-        public let hint: String?
+        package let hint: String?
 
-        public var holds: Bool { problem == nil }
+        package var holds: Bool { problem == nil }
     }
 
     let program: PluginProgram
     private let settings: PluginSettings
 
     /// - Parameter path: the program, absolute; its file name says which kind it is for.
-    public init(path: String, settings: PluginSettings) {
+    package init(path: String, settings: PluginSettings) {
         let file = path.split(separator: "/").last.map(String.init) ?? path
         let role = PluginRole.allCases.first { file.hasPrefix($0.prefix) } ?? .stage
         let name = file.hasPrefix(role.prefix) ? String(file.dropFirst(role.prefix.count)) : file
@@ -32,7 +32,7 @@ public struct PluginConformance: Sendable {
     }
 
     /// All checks, in order; those that make no sense after a failed one are left out.
-    public func run() async -> [Finding] {
+    package func run() async -> [Finding] {
         var findings = [named]
         guard PluginFolders.isProgram(program.path) else {
             let problem = "\(program.path) is no executable file"

@@ -9,11 +9,11 @@ import PipelineCore
 #endif
 
 /// The folders in which programs that extend `pipeline` are looked for, the first one first.
-public struct PluginFolders: Sendable, Hashable {
+package struct PluginFolders: Sendable, Hashable {
     /// The folders in their order; one that is not there has no programs.
-    public let paths: [String]
+    package let paths: [String]
 
-    public init(_ paths: [String]) {
+    package init(_ paths: [String]) {
         var seen: Set<String> = []
         self.paths = paths.filter { $0.hasPrefix("/") && seen.insert($0).inserted }
     }
@@ -24,7 +24,7 @@ public struct PluginFolders: Sendable, Hashable {
     /// - Parameters:
     ///   - named: the folder given on the command line, absolute.
     ///   - installed: the folder of what came with the program; nil if there is none.
-    public init(named: String?, environment: [String: String], installed: String? = nil) {
+    package init(named: String?, environment: [String: String], installed: String? = nil) {
         let data =
             environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
             ?? environment["HOME"].map { "\($0)/.local/share" }
@@ -35,7 +35,7 @@ public struct PluginFolders: Sendable, Hashable {
     }
 
     /// The programs of a role, in the order of the folders and then of the names.
-    public func programs(_ role: PluginRole) -> [PluginProgram] {
+    package func programs(_ role: PluginRole) -> [PluginProgram] {
         let prefix = role.prefix
         var first: [String: String] = [:]
         var programs: [PluginProgram] = []
@@ -52,7 +52,7 @@ public struct PluginFolders: Sendable, Hashable {
     }
 
     /// The first program of that file name; nil when there is none.
-    public func program(called file: String) -> String? {
+    package func program(called file: String) -> String? {
         guard !file.contains("/") else { return nil }
         return paths.map { "\($0)/\(file)" }.first(where: Self.isProgram)
     }
@@ -94,16 +94,16 @@ public struct PluginFolders: Sendable, Hashable {
 }
 
 /// A program that was found in a plugin folder; nothing of it has been run.
-public struct PluginProgram: Sendable, Hashable {
+package struct PluginProgram: Sendable, Hashable {
     /// What stands behind the prefix in its file name: the kind, the decorator or the sink that it is.
-    public let name: String
+    package let name: String
     /// Where it is, absolute.
-    public let path: String
-    public let role: PluginRole
+    package let path: String
+    package let role: PluginRole
     /// The program of the same name in an earlier folder, which is used instead of this one.
-    public let hiddenBy: String?
+    package let hiddenBy: String?
 
-    public init(name: String, path: String, role: PluginRole = .stage, hiddenBy: String? = nil) {
+    package init(name: String, path: String, role: PluginRole = .stage, hiddenBy: String? = nil) {
         self.name = name
         self.path = path
         self.role = role

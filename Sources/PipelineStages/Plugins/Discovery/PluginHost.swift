@@ -1,24 +1,24 @@
-public import JSONPath
+package import JSONPath
 import PipelineCore
 import Synchronization
 
 /// The plugins of one run of the program: found in folders, asked once what they are, made into kinds.
-public final class PluginHost: Sendable {
-    public let folders: PluginFolders
+package final class PluginHost: Sendable {
+    package let folders: PluginFolders
     private let settings: PluginSettings
     /// Names that the program has itself and that no plugin replaces.
     private let reserved: [PluginRole: Set<String>]
     private let described = Mutex<[String: Result<PluginDescription, PluginFault>]>([:])
 
     /// - Parameter reserved: names that are built in, by role.
-    public init(folders: PluginFolders, settings: PluginSettings, reserved: [PluginRole: Set<String>] = [:]) {
+    package init(folders: PluginFolders, settings: PluginSettings, reserved: [PluginRole: Set<String>] = [:]) {
         self.folders = folders
         self.settings = settings
         self.reserved = reserved
     }
 
     /// What a document may mean: only plugins whose name stands in it are started.
-    public func plugins(namedIn source: SourceText) async -> PluginSet {
+    package func plugins(namedIn source: SourceText) async -> PluginSet {
         let programs = usable
         guard !programs.isEmpty else { return PluginSet() }
         let text = String(decoding: source.bytes, as: UTF8.self)
@@ -26,10 +26,10 @@ public final class PluginHost: Sendable {
     }
 
     /// All of them, for the schema; plugins that can't be used are left out.
-    public func plugins() async -> PluginSet { await plugins(of: usable, withBroken: false) }
+    package func plugins() async -> PluginSet { await plugins(of: usable, withBroken: false) }
 
     /// What is found where, hidden and broken programs too.
-    public func reports() async -> [PluginReport] {
+    package func reports() async -> [PluginReport] {
         let programs = PluginRole.allCases.flatMap { folders.programs($0) }
         let results = await descriptions(of: programs)
         return zip(programs, results).map { PluginReport($0, $1, isReserved: isReserved($0)) }

@@ -1,15 +1,15 @@
-public import JSONPath
+package import JSONPath
 import PipelineCore
 
 /// What is known of one program that was found: the data of `pipeline plugins`.
-public struct PluginReport: Sendable {
-    public let program: PluginProgram
+package struct PluginReport: Sendable {
+    package let program: PluginProgram
     /// Nil when it could not say what it is.
-    public let description: PluginDescription?
+    package let description: PluginDescription?
     /// What stands in the way of its use, or is odd, one sentence each; empty when all is well.
-    public let problems: [String]
+    package let problems: [String]
     /// Whether documents can use it.
-    public let isUsable: Bool
+    package let isUsable: Bool
 
     init(_ program: PluginProgram, _ result: Result<PluginDescription, PluginFault>, isReserved: Bool) {
         self.program = program
@@ -30,7 +30,7 @@ public struct PluginReport: Sendable {
     }
 
     /// The form of `pipeline plugins --json`.
-    public var json: JSON {
+    package var json: JSON {
         [
             "name": .string(program.name), "type": .string(program.role.rawValue), "path": .string(program.path),
             "usable": .bool(isUsable), "version": JSON(description?.version), "summary": JSON(description?.summary),

@@ -1,5 +1,5 @@
 /// What a program can be to a document; its file name says so.
-public enum PluginRole: String, Sendable, Hashable, CaseIterable {
+package enum PluginRole: String, Sendable, Hashable, CaseIterable {
     /// A kind of stage.
     case stage
     /// An entry of a `with` list: it changes the description of a request.
@@ -8,5 +8,5 @@ public enum PluginRole: String, Sendable, Hashable, CaseIterable {
     case sink
 
     /// How the names of its programs begin.
-    public var prefix: String { "pipeline-\(rawValue)-" }
+    package var prefix: String { "pipeline-\(rawValue)-" }
 }

@@ -1,10 +1,10 @@
-public import PipelineCore
+package import PipelineCore
 
 /// What a document can be extended with: kinds of stage, decorators and sinks.
-public struct PluginSet: Sendable {
-    public var stages: [StageKind] = []
-    public var decorators: [DecoratorKind] = []
-    public var sinks: [NotificationSinkKind] = []
+package struct PluginSet: Sendable {
+    package var stages: [StageKind] = []
+    package var decorators: [DecoratorKind] = []
+    package var sinks: [NotificationSinkKind] = []
 
-    public init() {}
+    package init() {}
 }

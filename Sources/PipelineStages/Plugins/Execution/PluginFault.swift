@@ -1,7 +1,7 @@
 /// What a plugin's program did that it must not: the conversation ends there.
-public struct PluginFault: Error, Sendable, Hashable {
+package struct PluginFault: Error, Sendable, Hashable {
     /// The kinds of fault; what they mean for another try is said by ``ProgramEnd``.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// Its standard output ended before the conversation did.
         case ended
         /// It did not take our message: its standard input is closed, or it does not read.
@@ -18,8 +18,8 @@ public struct PluginFault: Error, Sendable, Hashable {
         case notNow
     }
 
-    public let kind: Kind
-    public let hint: String?
+    package let kind: Kind
+    package let hint: String?
     private let what: String
     /// The line that it printed, whole: whoever shows it can first take secrets out of it.
     private let line: String?
@@ -32,7 +32,7 @@ public struct PluginFault: Error, Sendable, Hashable {
     }
 
     /// What happened, as the end of a sentence that begins with the plugin's name, with the start of what it printed.
-    public var message: String { message { $0 } }
+    package var message: String { message { $0 } }
 
     /// The same without secrets, which are taken out before the line is cut to `limit` bytes: what is left of one that was
     /// cut could no longer be told from other text.

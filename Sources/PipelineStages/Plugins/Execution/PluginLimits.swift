@@ -1,23 +1,23 @@
 /// What a plugin may take: beyond it the program is ended and its step fails.
-public struct PluginLimits: Sendable, Hashable {
+package struct PluginLimits: Sendable, Hashable {
     /// For the answer to `describe`.
-    public var describing: Duration
+    package var describing: Duration
     /// For `cancel`, all of it.
-    public var cancelling: Duration
+    package var cancelling: Duration
     /// For a decorator's or a sink's answer.
-    public var answering: Duration
+    package var answering: Duration
     /// For the program to take one message from us off its standard input.
-    public var writing: Duration
+    package var writing: Duration
     /// Between the end of the conversation, or SIGTERM, and the next harsher step; the last is SIGKILL.
-    public var grace: Duration
+    package var grace: Duration
     /// Bytes of one line.
-    public var line: Int
+    package var line: Int
     /// Bytes of standard output in one call, and of standard error.
-    public var output: Int
+    package var output: Int
     /// Bytes of the answer to `describe`.
-    public var description: Int
+    package var description: Int
 
-    public init(
+    package init(
         describing: Duration = .seconds(10), cancelling: Duration = .seconds(60),
         answering: Duration = .seconds(30), writing: Duration = .seconds(30),
         grace: Duration = .seconds(5), line: Int = 1 << 20, output: Int = 256 << 20, description: Int = 1 << 20

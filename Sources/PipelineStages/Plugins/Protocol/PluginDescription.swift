@@ -1,23 +1,23 @@
 import JSONPath
-public import PipelineCore
+package import PipelineCore
 
 /// What a plugin says of itself when it is asked to `describe`.
-public struct PluginDescription: Sendable {
+package struct PluginDescription: Sendable {
     /// The kind of stage that it does, or the name of the decorator or sink that it is.
-    public let kind: String
+    package let kind: String
     /// Its own version, for people.
-    public let version: String
+    package let version: String
     /// One sentence for people; nil when it gives none.
-    public let summary: String?
+    package let summary: String?
     /// The JSON Schema (2020-12) of its configuration.
-    public let schema: JSONSchema
+    package let schema: JSONSchema
     /// The values that later stages may read.
-    public let captures: [CaptureDeclaration]
+    package let captures: [CaptureDeclaration]
     /// Whether it can send a submit again under the same key without making a second one (`"once": "key"`): then a
     /// submit whose answer was lost is sent again, else it is *unknown*.
-    public let submitsOnce: Bool
+    package let submitsOnce: Bool
     /// Whether a decorator wants the digest of the body (`"digest": false` does without: a file need not be read).
-    public let wantsDigest: Bool
+    package let wantsDigest: Bool
 
     /// Reads a `description` message; whatever is wrong with it is thrown.
     init(_ message: JSONObject) throws(PluginFault) {

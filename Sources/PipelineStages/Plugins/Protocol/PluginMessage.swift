@@ -2,7 +2,7 @@ import JSONPath
 import PipelineCore
 
 /// The version of the protocol between `pipeline` and plugins that this program speaks.
-public enum PluginProtocol { public static let version = 1 }
+package enum PluginProtocol { package static let version = 1 }
 
 /// One message of a plugin's program. Members that this version does not know are passed over.
 enum PluginMessage: Sendable {

@@ -1,13 +1,13 @@
-public import PipelineSimulation
+import PipelineSimulation
 import JSONPath
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// A journal that passes everything on, remembers what became durable, and notes what breaks an invariant.
 ///
 /// It stands directly above the real journal: what it knows is what a next owner would find. The model server asks it
 /// at the moment a submit is sent.
-public final class JournalRecorder: ForwardingJournal {
+package final class JournalRecorder: ForwardingJournal {
     private struct State {
         var jobs: [JobID: JobSnapshot] = [:]
         var owners: [JobID: Lease] = [:]
@@ -20,33 +20,33 @@ public final class JournalRecorder: ForwardingJournal {
         var staleRefusals = 0
     }
 
-    public let base: any Journal
+    package let base: any Journal
     private let state = Mutex(State())
 
-    public init(_ base: any Journal) { self.base = base }
+    package init(_ base: any Journal) { self.base = base }
 
     /// Whether one of the texts was ever written.
-    public func hasWritten(_ texts: [String]) -> Bool {
+    package func hasWritten(_ texts: [String]) -> Bool {
         let written = state.withLock { $0.written }
         return texts.contains { ByteSearch.contains(written, Array($0.utf8)) }
     }
 
-    public var violations: [String] { state.withLock { $0.violations } }
+    package var violations: [String] { state.withLock { $0.violations } }
     /// Every journaled event, in the order of their commits.
-    public var events: [JobEvent] { state.withLock { $0.events } }
+    package var events: [JobEvent] { state.withLock { $0.events } }
     /// How many events of the owner's became durable.
-    public func eventCount(of owner: OwnerID) -> Int { state.withLock { $0.eventCounts[owner] ?? 0 } }
+    package func eventCount(of owner: OwnerID) -> Int { state.withLock { $0.eventCounts[owner] ?? 0 } }
     /// How many commits were refused because the job has another owner.
-    public var staleRefusals: Int { state.withLock { $0.staleRefusals } }
-    public var commits: Int { state.withLock { $0.commits } }
+    package var staleRefusals: Int { state.withLock { $0.staleRefusals } }
+    package var commits: Int { state.withLock { $0.commits } }
 
     /// The job as the next owner would find it.
-    public func job(_ id: JobID) -> JobSnapshot? { state.withLock { $0.jobs[id] } }
+    package func job(_ id: JobID) -> JobSnapshot? { state.withLock { $0.jobs[id] } }
 
     /// What is wrong with an owner's sending a submit of the key now; nil when its `sending` is durable.
     ///
     /// An owner that was stopped and has lost the job meanwhile can't know it: what it sends is what it had journaled.
-    public func objection(toSubmit key: String, from owner: OwnerID) -> String? {
+    package func objection(toSubmit key: String, from owner: OwnerID) -> String? {
         state.withLock { state in
             for (id, job) in state.jobs {
                 guard let record = job.submits.values.first(where: { $0.key == key }) else { continue }
@@ -58,7 +58,7 @@ public final class JournalRecorder: ForwardingJournal {
         }
     }
 
-    public func create(
+    package func create(
         _ job: JobSnapshot, events: [JobEvent], owner: OwnerID
     ) async throws(JournalFailure) -> Lease {
         let lease = try await base.create(job, events: events, owner: owner)
@@ -70,7 +70,7 @@ public final class JournalRecorder: ForwardingJournal {
         return lease
     }
 
-    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+    package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         do throws(JournalFailure) {
             try await base.commit(changes, under: lease)
         } catch {
@@ -99,7 +99,7 @@ public final class JournalRecorder: ForwardingJournal {
         state.jobs[lease.job] = job
     }
 
-    public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
+    package func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
         let lease = try await base.acquire(job, for: owner)
         state.withLock { state in
             if let last = state.owners[job], last.epoch >= lease.epoch {

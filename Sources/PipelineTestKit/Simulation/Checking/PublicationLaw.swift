@@ -1,9 +1,9 @@
-public import PipelineCore
+package import PipelineCore
 import Synchronization
 
 /// What telling of a job must keep to, seen from outside of one owner: an event is told after it is on disk and after
 /// what it tells of has begun, once, in the order of the numbers, and none is left out.
-public final class PublicationLaw: Sendable {
+package final class PublicationLaw: Sendable {
     private struct State {
         var last: Int?
         /// How often the stage of a step was called, and how often that was told.
@@ -17,18 +17,18 @@ public final class PublicationLaw: Sendable {
     private let owner: OwnerID
     private let state = Mutex(State())
 
-    public init(_ recorder: JournalRecorder, of owner: OwnerID) {
+    package init(_ recorder: JournalRecorder, of owner: OwnerID) {
         self.recorder = recorder
         self.owner = owner
     }
 
-    public var violations: [String] { state.withLock { $0.violations } }
+    package var violations: [String] { state.withLock { $0.violations } }
 
     /// A stage is called.
-    public func call(_ facts: StageFacts) { state.withLock { $0.calls[facts.step, default: 0] += 1 } }
+    package func call(_ facts: StageFacts) { state.withLock { $0.calls[facts.step, default: 0] += 1 } }
 
     /// An event is told.
-    public func tell(_ event: JobEvent) {
+    package func tell(_ event: JobEvent) {
         guard let number = event.sequence else { return }
         let job = recorder.job(event.job)
         state.withLock { state in
@@ -50,7 +50,7 @@ public final class PublicationLaw: Sendable {
     }
 
     /// The owner has ended by itself: all that it committed has been told.
-    public func end() {
+    package func end() {
         let committed = recorder.eventCount(of: owner)
         state.withLock { state in
             if state.told != committed {

@@ -1,21 +1,21 @@
-public import PipelineSimulation
-public import PipelineCore
+import PipelineSimulation
+package import PipelineCore
 import Synchronization
 
 /// Wrong on purpose: takes the writes of every owner that ever had a job.
-public final class EpochlessJournal: ForwardingJournal {
-    public let base: any Journal
+package final class EpochlessJournal: ForwardingJournal {
+    package let base: any Journal
     private let leases = Mutex<[JobID: Lease]>([:])
 
-    public init(_ base: any Journal) { self.base = base }
+    package init(_ base: any Journal) { self.base = base }
 
-    public func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
+    package func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease {
         let lease = try await base.acquire(job, for: owner)
         leases.withLock { $0[job] = lease }
         return lease
     }
 
-    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+    package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         let newest = leases.withLock { $0[lease.job] } ?? lease
         guard newest != lease else { return try await base.commit(changes, under: lease) }
         let events = changes.compactMap { if case .event(let event) = $0 { event.sequence } else { nil } }

@@ -1,15 +1,15 @@
-public import PipelineSimulation
-public import PipelineCore
+import PipelineSimulation
+package import PipelineCore
 
 /// Wrong on purpose: says that a submit's `sending` is kept, and does not keep it.
 ///
 /// An engine over it acts without having committed; the simulation must notice.
-public struct ForgetfulJournal: ForwardingJournal {
-    public let base: any Journal
+package struct ForgetfulJournal: ForwardingJournal {
+    package let base: any Journal
 
-    public init(_ base: any Journal) { self.base = base }
+    package init(_ base: any Journal) { self.base = base }
 
-    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+    package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         let kept = changes.filter { change in
             if case .submit(_, let record) = change { record.phase != .sending } else { true }
         }

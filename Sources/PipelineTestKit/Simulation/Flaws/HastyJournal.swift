@@ -1,24 +1,24 @@
-public import PipelineSimulation
-public import PipelineCore
+package import PipelineSimulation
+package import PipelineCore
 import Synchronization
 
 /// Wrong on purpose: acknowledges a commit at once and keeps it later, as a disk with a lying cache does.
-public final class HastyJournal: ForwardingJournal {
+package final class HastyJournal: ForwardingJournal {
     private struct State {
         var waiting: [([JournalChange], Lease)] = []
         var isWriting = false
     }
 
-    public let base: any Journal
+    package let base: any Journal
     private let process: SimulatedProcess
     private let state = Mutex(State())
 
-    public init(_ base: any Journal, of process: SimulatedProcess) {
+    package init(_ base: any Journal, of process: SimulatedProcess) {
         self.base = base
         self.process = process
     }
 
-    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+    package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         let begins = state.withLock { state in
             state.waiting.append((changes, lease))
             defer { state.isWriting = true }

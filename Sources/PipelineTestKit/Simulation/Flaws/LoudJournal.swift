@@ -1,17 +1,17 @@
-public import PipelineSimulation
-public import PipelineCore
+import PipelineSimulation
+package import PipelineCore
 
 /// Wrong on purpose: tells of events as soon as they are on disk, before anything was done.
-public struct LoudJournal: ForwardingJournal {
-    public let base: any Journal
+package struct LoudJournal: ForwardingJournal {
+    package let base: any Journal
     private let observe: @Sendable (JobEvent) -> Void
 
-    public init(_ base: any Journal, observe: @escaping @Sendable (JobEvent) -> Void) {
+    package init(_ base: any Journal, observe: @escaping @Sendable (JobEvent) -> Void) {
         self.base = base
         self.observe = observe
     }
 
-    public func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
+    package func commit(_ changes: [JournalChange], under lease: Lease) async throws(JournalFailure) {
         try await base.commit(changes, under: lease)
         for case .event(let event) in changes { observe(event) }
     }

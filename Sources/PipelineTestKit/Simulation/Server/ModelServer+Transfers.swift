@@ -23,19 +23,19 @@ extension ModelServer {
     }
 
     /// What an upload became, to compare with its source; nil while it is not complete.
-    public func uploaded(_ id: String) -> [UInt8]? {
+    package func uploaded(_ id: String) -> [UInt8]? {
         state.withLock { state in state.uploads[id].flatMap { $0.isComplete ? $0.bytes : nil } }
     }
 
     /// A name that bytes have by their content alone: what an upload's answer calls `content`.
-    public static func name(of bytes: [UInt8]) -> String {
+    package static func name(of bytes: [UInt8]) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return "\(bytes.count) bytes, \(hash)"
     }
 
     /// Every upload that is complete.
-    public var completeUploads: [[UInt8]] {
+    package var completeUploads: [[UInt8]] {
         state.withLock { state in state.uploads.values.filter(\.isComplete).map(\.bytes) }
     }
 

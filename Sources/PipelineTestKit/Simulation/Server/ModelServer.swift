@@ -1,23 +1,23 @@
-public import PipelineSimulation
+package import PipelineSimulation
 import HTTPTypes
 import JSONPath
-public import PipelineCore
-public import PipelineHTTP
+package import PipelineCore
+package import PipelineHTTP
 import Synchronization
 
 /// A service that makes models of inputs: what a job's output must be compared with.
 ///
 /// `POST /jobs` begins a job, `GET /jobs/ID` tells how it stands, `GET /jobs` lists all, `GET /names/NAME` finds one by
 /// the name its client chose, `GET /events/ID` streams how it goes, `DELETE /jobs/ID` cancels. Uploads and results are in extensions of this type.
-public final class ModelServer: SimulatedService {
+package final class ModelServer: SimulatedService {
     /// One job at the service.
-    public struct RemoteJob: Sendable {
-        public let id: String
+    package struct RemoteJob: Sendable {
+        package let id: String
         /// What its client wrote into it, to know it again.
-        public let tag: String
-        public let input: String
-        public internal(set) var begun: Timestamp
-        public internal(set) var ends: Timestamp
+        package let tag: String
+        package let input: String
+        package internal(set) var begun: Timestamp
+        package internal(set) var ends: Timestamp
         var isCancelled = false
     }
 
@@ -47,7 +47,7 @@ public final class ModelServer: SimulatedService {
     let state = Mutex(State())
     private let hook = Mutex<(@Sendable (RemoteJob) -> Void)?>(nil)
 
-    public init(
+    package init(
         _ simulation: Simulation, durations: ClosedRange<Int> = 200...90_000,
         checkSubmit: @escaping @Sendable (String, OwnerID) -> String? = { _, _ in nil }
     ) {
@@ -57,17 +57,17 @@ public final class ModelServer: SimulatedService {
     }
 
     /// The output of a job: what every finished pipeline must have captured.
-    public static func output(of input: String) -> String { "model of (\(input))" }
+    package static func output(of input: String) -> String { "model of (\(input))" }
 
-    public var jobs: [RemoteJob] { state.withLock { $0.jobs } }
+    package var jobs: [RemoteJob] { state.withLock { $0.jobs } }
     /// What was wrong with requests as they were sent.
-    public var violations: [String] { state.withLock { $0.violations } }
+    package var violations: [String] { state.withLock { $0.violations } }
 
     /// Has something happen when a job begins, such as a callback at its end; nil for nothing.
-    public func onBegin(_ hook: (@Sendable (RemoteJob) -> Void)?) { self.hook.withLock { $0 = hook } }
+    package func onBegin(_ hook: (@Sendable (RemoteJob) -> Void)?) { self.hook.withLock { $0 = hook } }
 
     /// Starts the service again: what was running begins again, what is kept on its disk stays.
-    public func restart() {
+    package func restart() {
         let now = simulation.now
         state.withLock { state in
             for index in state.jobs.indices where state.jobs[index].ends > now {
@@ -78,7 +78,7 @@ public final class ModelServer: SimulatedService {
         }
     }
 
-    public func willReceive(_ request: RequestDescription, from owner: OwnerID) {
+    package func willReceive(_ request: RequestDescription, from owner: OwnerID) {
         guard request.method == .post, request.url.hasSuffix("/jobs"),
             let body = try? JSON.parse(BodyBytes.all(of: request.body)),
             let key = body["tag"]?.string, let violation = checkSubmit(key, owner)
@@ -86,7 +86,7 @@ public final class ModelServer: SimulatedService {
         state.withLock { $0.violations.append(violation) }
     }
 
-    public func answer(_ request: ArrivedRequest, at time: Timestamp) -> HTTPExchangeResponse {
+    package func answer(_ request: ArrivedRequest, at time: Timestamp) -> HTTPExchangeResponse {
         let path = request.path.split(separator: "?").first.map(String.init) ?? "/"
         let parts = path.split(separator: "/").map(String.init)
         switch (request.description.method, parts.first, parts.dropFirst().first) {

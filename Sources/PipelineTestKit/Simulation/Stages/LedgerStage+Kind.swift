@@ -1,9 +1,9 @@
-public import PipelineCore
-public import PipelineHTTP
+package import PipelineCore
+package import PipelineHTTP
 
 extension StageKind {
     /// The kind `ledger`: `input` is what is submitted, `once` one of ``LedgerStage/Once``, `token` a bearer token.
-    public static func ledger(over transport: any Transport, flaw: LedgerStage.Flaw? = nil) -> StageKind {
+    package static func ledger(over transport: any Transport, flaw: LedgerStage.Flaw? = nil) -> StageKind {
         let input = Field("input", FieldType<JSONTemplate>.json(), required: true, "What is submitted.")
         let token = Field("token", FieldType<JSONTemplate>.json(), "The bearer token of its requests.")
         let once = Field("once", FieldType<LedgerStage.Once>.word("once"), "How a lost submit is settled.")

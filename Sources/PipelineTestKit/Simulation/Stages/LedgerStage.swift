@@ -1,27 +1,27 @@
 import HTTPTypes
 import JSONPath
 import NetworkTasks
-public import PipelineCore
+package import PipelineCore
 import PipelineHTTP
 
 /// A stage that submits to a ``ModelServer`` through the ledger, polls, and captures the model's value.
 ///
 /// The smallest that keeps every promise of a compute: what a plug-in author would write.
-public struct LedgerStage: Stage {
+package struct LedgerStage: Stage {
     /// How a submit whose answer is lost is settled.
-    public enum Once: String, Sendable, Hashable, CaseIterable {
+    package enum Once: String, Sendable, Hashable, CaseIterable {
         case key, name, match, none
     }
 
     /// What a stage may do wrong, to be caught.
-    public enum Flaw: Sendable, Hashable {
+    package enum Flaw: Sendable, Hashable {
         /// Sends again blindly, without a key.
         case resendsBlindly
         /// Keeps what a server said as it came.
         case keepsSecrets
     }
 
-    public struct Checkpoint: Codable, Sendable {
+    package struct Checkpoint: Codable, Sendable {
         var job: String?
     }
 
@@ -31,7 +31,7 @@ public struct LedgerStage: Stage {
     let once: Once
     let flaw: Flaw?
 
-    public func resume(
+    package func resume(
         from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> StageOutcome<Checkpoint> {
         let scope = try await scope(context)
@@ -47,7 +47,7 @@ public struct LedgerStage: Stage {
         return try await polled(checkpoint, context)
     }
 
-    public func cancel(from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>) async throws(StageFailure) {
+    package func cancel(from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>) async throws(StageFailure) {
         let scope = try await scope(context)
         guard let id = scope.own["id"]?.string else { return }
         _ = try await exchange(request(.delete, "/jobs/\(id)", context))

@@ -1,17 +1,17 @@
 import JSONPath
-public import PipelineCore
+package import PipelineCore
 
 /// A stage whose work is a closure; its checkpoint is a text.
-public struct ScriptedStage: Stage {
-    public typealias Context = StageContext<String>
-    public typealias Outcome = StageOutcome<String>
+package struct ScriptedStage: Stage {
+    package typealias Context = StageContext<String>
+    package typealias Outcome = StageOutcome<String>
     /// Goes on from the checkpoint, as ``Stage/resume(from:in:)`` does.
-    public typealias Script = @Sendable (String?, Context) async throws(StageFailure) -> Outcome
+    package typealias Script = @Sendable (String?, Context) async throws(StageFailure) -> Outcome
 
     private let script: Script
     private let cancellation: @Sendable (String?, Context) async throws(StageFailure) -> Void
 
-    public init(
+    package init(
         cancel: @escaping @Sendable (String?, Context) async throws(StageFailure) -> Void = { _, _ in },
         _ script: @escaping Script
     ) {
@@ -19,18 +19,18 @@ public struct ScriptedStage: Stage {
         cancellation = cancel
     }
 
-    public func resume(from checkpoint: String?, in context: Context) async throws(StageFailure) -> Outcome {
+    package func resume(from checkpoint: String?, in context: Context) async throws(StageFailure) -> Outcome {
         try await script(checkpoint, context)
     }
 
-    public func cancel(from checkpoint: String?, in context: Context) async throws(StageFailure) {
+    package func cancel(from checkpoint: String?, in context: Context) async throws(StageFailure) {
         try await cancellation(checkpoint, context)
     }
 }
 
 extension CheckpointCoding where Checkpoint == String {
     /// The text's own bytes.
-    public static var text: CheckpointCoding {
+    package static var text: CheckpointCoding {
         CheckpointCoding(encode: { Array($0.utf8) }, decode: { String(decoding: $0, as: UTF8.self) })
     }
 }
@@ -38,7 +38,7 @@ extension CheckpointCoding where Checkpoint == String {
 extension StageKind {
     /// A kind whose stages do what a script says. `reading` is a key of its own that is read as any JSON with
     /// expressions: the script is given it.
-    public static func scripted(
+    package static func scripted(
         _ name: String, captures: [String] = [], keepsOwnDeadline: Bool = false, work: BackgroundWork = .local,
         cancel: @escaping @Sendable (String?, ScriptedStage.Context) async throws(StageFailure) -> Void = { _, _ in },
         _ script:

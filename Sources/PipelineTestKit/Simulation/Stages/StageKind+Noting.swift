@@ -1,8 +1,8 @@
-public import PipelineCore
+package import PipelineCore
 
 extension StageKind {
     /// The same kind, with something done before each call that goes on with a stage of it.
-    public func noting(_ note: @escaping @Sendable (StageFacts) -> Void) -> StageKind {
+    package func noting(_ note: @escaping @Sendable (StageFacts) -> Void) -> StageKind {
         StageKind(
             name: name, summary: summary, fields: fields, defaultDeadline: defaultDeadline,
             keepsOwnDeadline: keepsOwnDeadline, keepsSubmit: keepsSubmit, allowsOtherKeys: allowsOtherKeys,
