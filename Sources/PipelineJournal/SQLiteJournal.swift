@@ -8,7 +8,7 @@ package import PipelineSQLite
 /// `owners/` and renews its lease; requests reach it through a socket beside the lock.
 ///
 /// Only ``close()``, or the end of the object, lets the locks go: an owner keeps its journal as long as its jobs.
-package final class SQLiteJournal: DatabaseJournal, JournalOverview, MetricsJournal, TraceJournal {
+package final class SQLiteJournal: DatabaseJournal {
     /// The name under which this process owns jobs.
     public let owner: OwnerID
     let folder: StateFolder

@@ -14,6 +14,9 @@ enum JournalKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     static let allCases: [JournalKind] =
         PostgresServer.isAvailable ? [.memory, .sqlite, .postgres] : [.memory, .sqlite]
 
+    /// Those that keep what is kept in rows.
+    static var databases: [JournalKind] { allCases.filter { $0 != .memory } }
+
     func makeWorld() async throws -> any JournalWorld {
         switch self {
         case .memory: MemoryWorld()
@@ -23,6 +26,13 @@ enum JournalKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 
     var testDescription: String { rawValue }
+}
+
+extension DatabaseJournal {
+    func close() async {
+        await (self as? SQLiteJournal)?.close()
+        await (self as? PostgresJournal)?.close()
+    }
 }
 
 /// One journal as several processes see it.

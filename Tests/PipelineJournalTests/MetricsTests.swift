@@ -6,6 +6,8 @@ import Testing
 
 @Suite("Metrics in the journal")
 struct MetricsTests {
+    private let owner = OwnerID("owner-a")
+
     private static func measured(_ pipelines: Range<Int>) -> Measurements {
         var measured = Measurements()
         for number in pipelines {
@@ -15,15 +17,17 @@ struct MetricsTests {
         return measured
     }
 
-    @Test("what commits bring is added up, and is there when the journal is opened again")
-    func kept() async throws {
-        let world = try SQLiteWorld()
+    @Test(
+        "what commits bring is added up, and is there when the journal is opened again",
+        arguments: JournalKind.databases)
+    func kept(kind: JournalKind) async throws {
+        let world = try await kind.makeWorld()
         defer { world.remove() }
-        let journal = try world.openSQLite()
-        let lease = try await journal.create(.example(1), events: [], owner: journal.owner)
+        let journal = try #require(try world.open() as? any DatabaseJournal)
+        let lease = try await journal.create(.example(1), events: [], owner: owner)
         for _ in 1...3 { try await journal.commit([.measured(Self.measured(0..<2))], under: lease) }
         await journal.close()
-        let sums = try await world.openSQLite().measured().sums
+        let sums = try await (try #require(try world.open() as? any DatabaseJournal)).measured().sums
         let attempts = Measurements.Series(.stageAttempts, ["p1", "stage1", "succeeded"])
         #expect(sums[attempts] == Measurements.Sum(count: 3, sum: 3))
         let durations = try #require(sums[Measurements.Series(.jobDuration, ["p1"], bucket: 1)])
@@ -31,13 +35,13 @@ struct MetricsTests {
         #expect(sums[Measurements.Series(.journalCommits, [])]?.sum ?? 0 >= 4)
     }
 
-    @Test("a commit that is refused counts nothing")
-    func refused() async throws {
-        let world = try SQLiteWorld()
+    @Test("a commit that is refused counts nothing", arguments: JournalKind.databases)
+    func refused(kind: JournalKind) async throws {
+        let world = try await kind.makeWorld()
         defer { world.remove() }
-        let journal = try world.openSQLite()
+        let journal = try #require(try world.open() as? any DatabaseJournal)
         let job = JobSnapshot.example(1)
-        let lease = try await journal.create(job, events: [], owner: journal.owner)
+        let lease = try await journal.create(job, events: [], owner: owner)
         await #expect(throws: JournalFailure.self) {
             try await journal.commit(
                 [
@@ -48,19 +52,19 @@ struct MetricsTests {
         #expect(try await journal.measured().sums.keys.contains { $0.metric == .jobDuration } == false)
     }
 
-    @Test("past 200 pipelines the rest is 'other', whichever process counts them")
-    func otherPipelines() async throws {
-        let world = try SQLiteWorld()
+    @Test("past 200 pipelines the rest is 'other', whichever process counts them", arguments: JournalKind.databases)
+    func otherPipelines(kind: JournalKind) async throws {
+        let world = try await kind.makeWorld()
         defer { world.remove() }
-        let journal = try world.openSQLite()
-        let lease = try await journal.create(.example(1), events: [], owner: journal.owner)
+        let journal = try #require(try world.open() as? any DatabaseJournal)
+        let lease = try await journal.create(.example(1), events: [], owner: owner)
         // One after the other, so that it is known which come first.
         for number in 0..<250 {
             try await journal.commit([.measured(Self.measured(number..<number + 1))], under: lease)
         }
         await journal.close()
-        let again = try world.openSQLite()
-        let next = try await again.acquire(JobSnapshot.example(1).record.id, for: again.owner)
+        let again = try #require(try world.open() as? any DatabaseJournal)
+        let next = try await again.acquire(JobSnapshot.example(1).record.id, for: owner)
         try await again.commit([.measured(Self.measured(0..<1)), .measured(Self.measured(300..<301))], under: next)
         let sums = try await again.measured().sums
         let names = Set(sums.keys.filter { $0.metric == .jobDuration }.map { $0.labels[0] })
@@ -69,14 +73,14 @@ struct MetricsTests {
         #expect(sums[Measurements.Series(.stageAttempts, ["p0", "stage0", "succeeded"])]?.sum == 2)
     }
 
-    @Test("jobs that have not ended are counted by the state that a list shows")
-    func gauges() async throws {
-        let world = try SQLiteWorld()
+    @Test("jobs that have not ended are counted by the state that a list shows", arguments: JournalKind.databases)
+    func gauges(kind: JournalKind) async throws {
+        let world = try await kind.makeWorld()
         defer { world.remove() }
-        let journal = try world.openSQLite()
+        let journal = try #require(try world.open() as? any DatabaseJournal)
         var leases: [Lease] = []
         for number in 1...4 {
-            leases.append(try await journal.create(.example(number), events: [], owner: journal.owner))
+            leases.append(try await journal.create(.example(number), events: [], owner: owner))
         }
         let job = JobSnapshot.example(2)
         try await journal.commit([job.next(.upload, .running(AttemptState()))], under: leases[1])

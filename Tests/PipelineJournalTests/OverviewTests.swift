@@ -9,17 +9,19 @@ import Testing
 struct OverviewTests {
     private let owner = OwnerID("owner-a")
 
-    private func withJournal(_ body: (SQLiteJournal) async throws -> Void) async throws {
-        let world = try SQLiteWorld()
+    private func withJournal(
+        _ kind: JournalKind, _ body: (any DatabaseJournal) async throws -> Void
+    ) async throws {
+        let world = try await kind.makeWorld()
         defer { world.remove() }
-        let journal = try world.openSQLite()
+        let journal = try #require(try world.open() as? any DatabaseJournal)
         try await body(journal)
         await journal.close()
     }
 
     /// A job whose upload is in a state; ended when the kind says so.
     private func make(
-        _ number: Int, _ state: StepState, _ kind: JobEvent.Kind? = nil, in journal: SQLiteJournal,
+        _ number: Int, _ state: StepState, _ kind: JobEvent.Kind? = nil, in journal: any DatabaseJournal,
         pipeline: String = "selfie", releases: Bool = false
     ) async throws -> JobID {
         var job = JobSnapshot.example(number, pipeline: pipeline)
@@ -34,13 +36,13 @@ struct OverviewTests {
         return job.record.id
     }
 
-    private func ids(_ query: JobPageQuery, _ journal: SQLiteJournal) async throws -> [JobID] {
+    private func ids(_ query: JobPageQuery, _ journal: any DatabaseJournal) async throws -> [JobID] {
         try await journal.page(query).map(\.snapshot.record.id)
     }
 
-    @Test("pages go by the key of their last job, and each phase finds its own")
-    func pages() async throws {
-        try await withJournal { journal in
+    @Test("pages go by the key of their last job, and each phase finds its own", arguments: JournalKind.databases)
+    func pages(kind: JournalKind) async throws {
+        try await withJournal(kind) { journal in
             let attempt = AttemptState()
             let waits = StepState.waiting(attempt, .at(.at(9)), WaitReason(.poll))
             let made = [
@@ -73,25 +75,41 @@ struct OverviewTests {
         }
     }
 
-    @Test("each commit with an event moves its job to the end of one sequence over the whole journal")
-    func changes() async throws {
-        try await withJournal { journal in
-            #expect(try await journal.lastChange() == 0)
+    @Test(
+        "each commit with an event moves its job to the end of one sequence over the whole journal",
+        arguments: JournalKind.databases)
+    func changes(kind: JournalKind) async throws {
+        try await withJournal(kind) { journal in
+            let start = try await journal.lastChange()
             let first = try await make(1, .pending, in: journal)
-            let mark = try await journal.lastChange()
+            let mark = try await seen(first, after: start, journal)
             let second = try await make(2, .succeeded([:]), .jobSucceeded, in: journal)
-            #expect(try await journal.changes(after: 0, limit: 9).map(\.job) == [first, second])
+            _ = try await seen(second, after: mark, journal)
+            #expect(try await journal.changes(after: start, limit: 9).map(\.job) == [first, second])
+            #expect(try await journal.changes(after: start, limit: 1).first?.job == first)
             #expect(try await journal.changes(after: mark, limit: 9).map(\.job) == [second])
             let last = try await journal.lastChange()
             #expect(try await journal.changes(after: last, limit: 9).isEmpty)
             try await journal.remove(second)
-            #expect(try await journal.lastChange() == last, "it never falls")
+            #expect(try await journal.lastChange() >= last, "it never falls")
         }
     }
 
-    @Test("a job that a person begins anew has no outcome any more")
-    func reopened() async throws {
-        try await withJournal { journal in
+    /// The number of a job's change once it is there to be read: in a database that others use too, not before all
+    /// transactions that began earlier have ended.
+    private func seen(_ job: JobID, after change: Int64, _ journal: any DatabaseJournal) async throws -> Int64 {
+        for _ in 0..<2000 {
+            if let found = try await journal.changes(after: change, limit: 9).last, found.job == job {
+                return found.number
+            }
+        }
+        Issue.record("the change of \(job) does not come")
+        return change
+    }
+
+    @Test("a job that a person begins anew has no outcome any more", arguments: JournalKind.databases)
+    func reopened(kind: JournalKind) async throws {
+        try await withJournal(kind) { journal in
             let job = try await make(1, .failed(StepFailure("no")), .jobFailed, in: journal)
             let lease = try await journal.acquire(job, for: owner)
             try await journal.commit([.reopened], under: lease)

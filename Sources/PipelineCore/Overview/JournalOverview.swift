@@ -9,7 +9,8 @@ public protocol JournalOverview: Sendable {
     func counts(_ query: JobPageQuery) async throws(JournalFailure) -> [JobPhase: Int]
     /// The number of the newest change of any job. It grows with each commit that has an event and never falls.
     func lastChange() async throws(JournalFailure) -> Int64
-    /// The jobs that changed after a change, each once, in the order of their last changes, with its number.
+    /// The jobs that changed after a change, each once, in the order of their last changes, with its number; the limit
+    /// never parts jobs that share a number.
     func changes(after change: Int64, limit: Int) async throws(JournalFailure) -> [JobChange]
     /// All who have owned jobs and are still known.
     func owners() async throws(JournalFailure) -> [OwnerSummary]

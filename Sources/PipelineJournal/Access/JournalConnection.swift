@@ -11,9 +11,9 @@ package protocol JournalConnection: AnyObject, SendableMetatype {
     associatedtype Row: SQLRow
     associatedtype OwnerRows: JournalOwners where OwnerRows.Connection == Self
 
-    /// Whether what was measured is kept: rows that every commit of every machine adds to would have all wait for each
-    /// other.
-    static var keepsMeasurements: Bool { get }
+    /// Selects the id of each job that changed after `:after`, with the number of its last change as `changed`, in the
+    /// order of these numbers; at least `:limit` if there are so many, and all that share the last number.
+    static var changedJobs: StaticString { get }
     /// Keeps other writers that name the same out until the transaction has ended.
     func serialize(_ name: String) throws(JournalFailure)
     /// Runs a statement inside the transaction, before its commit at the latest. The failure is thrown, here or by the

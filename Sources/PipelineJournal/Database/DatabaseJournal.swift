@@ -2,7 +2,9 @@ package import PipelineCore
 
 /// A journal in a database: all that is done by the statements which databases share. What differs between them is how a
 /// transaction comes about, and how owners are known to live.
-package protocol DatabaseJournal: Journal, BatchJournal, ServiceJournal, DurationHistory {
+package protocol DatabaseJournal: Journal, BatchJournal, ServiceJournal, DurationHistory, JournalOverview,
+    MetricsJournal, TraceJournal
+{
     associatedtype Connection: JournalConnection
 
     /// Runs the body on one state of the database.

@@ -1,14 +1,13 @@
 import JSONPath
 import PipelineCore
 import PipelineSQL
-import PipelineSQLite
 
 /// What metrics tell, read in one transaction: all numbers belong to one moment.
-struct MetricsReader: JournalAccess {
-    private let jobs: JobReader<SQLiteConnection>
-    var connection: SQLiteConnection { jobs.connection }
+struct MetricsReader<Connection: JournalConnection>: JournalAccess {
+    private let jobs: JobReader<Connection>
+    var connection: Connection { jobs.connection }
 
-    init(_ jobs: JobReader<SQLiteConnection>) { self.jobs = jobs }
+    init(_ jobs: JobReader<Connection>) { self.jobs = jobs }
 
     /// All that was ever measured; what a later version measured besides is passed over.
     func measured() throws(JournalFailure) -> Measurements {
@@ -58,7 +57,7 @@ struct MetricsReader: JournalAccess {
         var living = LivingOwners(owners: jobs.owners)
         return try all(
             """
-            SELECT pipeline, owner, boot, lease_until, ifnull(request = 'cancel', 0) AS is_cancelled,
+            SELECT pipeline, owner, boot, lease_until, CASE WHEN request = 'cancel' THEN 1 ELSE 0 END AS is_cancelled,
                 count(*) FILTER (WHERE state = 'running' AND NOT (item = -1 AND EXISTS (SELECT 1 FROM steps AS items
                     WHERE items.job = steps.job AND items.stage = steps.stage AND items.item >= 0))) AS at_work,
                 count(*) FILTER (WHERE (state = 'waiting' OR state = 'pending') AND NOT (item = -1 AND EXISTS (SELECT 1
@@ -68,7 +67,7 @@ struct MetricsReader: JournalAccess {
                 count(*) FILTER (WHERE state = 'unknown') AS unknown
             FROM jobs LEFT JOIN owners ON owners.id = jobs.owner LEFT JOIN steps ON steps.job = jobs.number
             WHERE jobs.ended IS NULL AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.job = jobs.number)
-            GROUP BY jobs.number
+            GROUP BY jobs.number, boot, lease_until
             """
         ) { row in
             let isOwned = OwnerLease(row).flatMap { living.owner($0) } != nil
@@ -79,13 +78,14 @@ struct MetricsReader: JournalAccess {
         }
     }
 
-    /// How many remote jobs each service has, by the names that documents give to services.
+    /// How many remote jobs each service has, by the names that documents give to services. A plus keeps SQLite from
+    /// beginning with the steps of all jobs: those that have not ended are few.
     private func computations() throws(JournalFailure) -> [(String, Double)] {
         let found = try all(
             """
             SELECT document, submits.stage AS stage, count(*) AS count
-            FROM jobs CROSS JOIN submits ON submits.job = jobs.number
-                CROSS JOIN steps ON steps.job = submits.job AND steps.stage = submits.stage AND steps.item = submits.item
+            FROM jobs JOIN submits ON submits.job = +jobs.number
+                JOIN steps ON steps.job = +jobs.number AND steps.stage = submits.stage AND steps.item = submits.item
             WHERE jobs.ended IS NULL AND (phase = 'sending' OR phase = 'submitted' OR phase = 'unknown')
                 AND (state = 'running' OR state = 'waiting' OR state = 'unknown')
             GROUP BY document, submits.stage
@@ -130,7 +130,7 @@ struct MetricsReader: JournalAccess {
     private func nextExpiry(after now: Timestamp) throws(JournalFailure) -> Timestamp? {
         try first(
             """
-            SELECT min(expires) AS expires FROM jobs CROSS JOIN steps ON steps.job = jobs.number
+            SELECT min(expires) AS expires FROM jobs JOIN steps ON steps.job = +jobs.number
             WHERE jobs.ended IS NULL AND expires > :now
             """, ["now": now]
         ) { $0.optionalTime("expires") } ?? nil

@@ -1,23 +1,21 @@
-import JSONPath
 import PipelineCore
 import PipelineSQL
-import PipelineSQLite
 
 /// Pages and counts of jobs. What has ended is found by its outcome, which the journal keeps; where a job stands that has
 /// not ended follows from its steps and from who is alive, and is asked of those rows alone.
-struct OverviewReader: JournalAccess {
-    private(set) var jobs: JobReader<SQLiteConnection>
-    var connection: SQLiteConnection { jobs.connection }
-    private var owners: Owners { jobs.owners }
+struct OverviewReader<Connection: JournalConnection>: JournalAccess {
+    private(set) var jobs: JobReader<Connection>
+    var connection: Connection { jobs.connection }
+    private var owners: Connection.OwnerRows { jobs.owners }
 
-    init(_ jobs: JobReader<SQLiteConnection>) { self.jobs = jobs }
+    init(_ jobs: JobReader<Connection>) { self.jobs = jobs }
 
     mutating func page(_ query: JobPageQuery) throws(JournalFailure) -> [OwnedJob] {
         let living = try livingOwners()
         var found: [(JobID, OwnerID?)] = []
         let sql = """
-            SELECT jobs.id, owner FROM jobs LEFT JOIN batches ON batches.job = jobs.number
-            WHERE \(Self.conditions(query)) ORDER BY jobs.id DESC LIMIT (:query ->> '$.limit')
+            \(Self.asked) SELECT jobs.id, owner FROM jobs LEFT JOIN batches ON batches.job = jobs.number
+            WHERE \(Self.conditions(query)) ORDER BY jobs.id DESC LIMIT (SELECT size FROM asked)
             """
         try connection.readRows(ofUnkept: sql, Self.values(query, living)) { (row) throws(JournalFailure) in
             let owner = row.optionalText("owner").map { OwnerID($0) }
@@ -40,9 +38,12 @@ struct OverviewReader: JournalAccess {
         let conditions = Self.conditions(open, hidesItems: false)
         for sql in [
             // Without a filter one look at an index; those that have not ended are few.
-            "SELECT outcome AS phase, count(*) AS count FROM jobs WHERE outcome IS NOT NULL AND \(conditions) GROUP BY 1",
             """
-            SELECT \(Self.openPhase) AS phase, count(*) AS count
+            \(Self.asked) SELECT outcome AS phase, count(*) AS count FROM jobs
+            WHERE outcome IS NOT NULL AND \(conditions) GROUP BY 1
+            """,
+            """
+            \(Self.asked) SELECT \(Self.openPhase) AS phase, count(*) AS count
             FROM jobs LEFT JOIN batches ON batches.job = jobs.number
             WHERE jobs.ended IS NULL AND \(conditions) GROUP BY 1
             """,
@@ -64,73 +65,96 @@ struct OverviewReader: JournalAccess {
         return Set(names.compactMap(\.self))
     }
 
+    /// All that a statement may read of the query: which of it is read depends on the query. The names of the living stand
+    /// between bars, since a list can't be one value.
+    private static var asked: String {
+        """
+        WITH asked AS (SELECT CAST(:phase AS TEXT) AS phase, CAST(:pipeline AS TEXT) AS pipeline,
+            CAST(:batch AS TEXT) AS batch, CAST(:since AS TEXT) AS since, CAST(:before AS TEXT) AS before,
+            CAST(:words AS TEXT) AS words, CAST(:beginning AS TEXT) AS beginning, CAST(:living AS TEXT) AS living,
+            CAST(:size AS BIGINT) AS size)
+        """
+    }
+
+    private static func values(_ query: JobPageQuery, _ living: Set<String>) -> SQLValues {
+        let text = query.text.map { $0.map { "%_\\".contains($0) ? "\\\($0)" : "\($0)" }.joined() }
+        return [
+            "phase": query.phase?.rawValue, "pipeline": query.pipeline, "batch": query.batch?.text,
+            // Ids begin with ten characters of their time.
+            "since": query.since.map { String(JobID(at: $0, random: (0, 0)).text.prefix(10)) },
+            "before": query.before?.text, "words": text.map { "%\($0)%" }, "beginning": text.map { "\($0)%" },
+            "living": "|" + living.sorted().map { "\($0)|" }.joined(), "size": query.limit,
+        ]
+    }
+
     /// The phase of a job that has not ended, as ``JobSnapshot/phase(isOwned:)`` has it.
-    private static let openPhase = """
+    private static var openPhase: String {
+        """
         CASE
-        WHEN owner IN (SELECT value FROM json_each(:query, '$.living')) THEN
+        WHEN replace((SELECT living FROM asked), '|' || owner || '|', '') <> (SELECT living FROM asked) THEN
             CASE WHEN batches.job IS NOT NULL OR request = 'cancel' OR EXISTS (\(working)) OR NOT EXISTS (\(waiting))
             THEN 'running' ELSE 'waiting' END
         WHEN batches.job IS NOT NULL THEN
-            CASE WHEN is_read AND batches.unknown > 0 AND pending + running + batches.suspended = 0
+            CASE WHEN is_read = 1 AND batches.unknown > 0 AND pending + running + batches.suspended = 0
             THEN 'unknown' ELSE 'suspended' END
         WHEN EXISTS (SELECT 1 FROM steps WHERE job = jobs.number AND state = 'unknown')
             AND NOT EXISTS (SELECT 1 FROM steps WHERE job = jobs.number AND (state = 'running' OR state = 'waiting'))
         THEN 'unknown' ELSE 'suspended' END
         """
+    }
 
     /// A repeated stage does nothing itself: its items do.
-    private static let isOwnWork = """
+    private static var isOwnWork: String {
+        """
         (step.item >= 0 OR NOT EXISTS
             (SELECT 1 FROM steps AS item WHERE item.job = step.job AND item.stage = step.stage AND item.item >= 0))
         """
-    private static let working = """
+    }
+
+    private static var working: String {
+        """
         SELECT 1 FROM steps AS step WHERE step.job = jobs.number AND step.state = 'running' AND \(isOwnWork)
         """
-    private static let waiting = """
+    }
+
+    private static var waiting: String {
+        """
         SELECT 1 FROM steps AS step
         WHERE step.job = jobs.number AND (step.state = 'waiting' OR step.state = 'pending') AND \(isOwnWork)
         """
+    }
 
     private static func conditions(_ query: JobPageQuery, hidesItems: Bool = true) -> String {
-        var conditions = [":query IS NOT NULL"]
+        var conditions = ["TRUE"]
         switch query.phase {
-        case .succeeded, .failed, .cancelled: conditions.append("outcome = (:query ->> '$.phase')")
+        case .succeeded, .failed, .cancelled: conditions.append("outcome = (SELECT phase FROM asked)")
         case .running, .waiting, .suspended, .unknown:
-            conditions.append("jobs.ended IS NULL AND \(openPhase) = (:query ->> '$.phase')")
+            conditions.append("jobs.ended IS NULL AND \(openPhase) = (SELECT phase FROM asked)")
         case nil: break
         }
-        if query.pipeline != nil { conditions.append("jobs.pipeline = (:query ->> '$.pipeline')") }
+        if query.pipeline != nil { conditions.append("jobs.pipeline = (SELECT pipeline FROM asked)") }
         if query.batch != nil {
-            conditions.append("jobs.batch = (SELECT number FROM jobs WHERE id = (:query ->> '$.batch'))")
+            conditions.append("jobs.batch = (SELECT number FROM jobs WHERE id = (SELECT batch FROM asked))")
         }
         // An id begins with its time.
-        if query.since != nil { conditions.append("jobs.id >= (:query ->> '$.since')") }
-        if query.before != nil { conditions.append("jobs.id < (:query ->> '$.before')") }
+        if query.since != nil { conditions.append("jobs.id >= (SELECT since FROM asked)") }
+        if query.before != nil { conditions.append("jobs.id < (SELECT before FROM asked)") }
         if query.text != nil {
+            let held = ["jobs.key", "jobs.item_key", "jobs.pipeline"].map { like($0, "words") }.joined(
+                separator: " OR ")
             conditions.append(
                 """
-                (jobs.key LIKE (:query ->> '$.text') ESCAPE '\\' OR jobs.item_key LIKE (:query ->> '$.text') ESCAPE '\\'
-                    OR jobs.pipeline LIKE (:query ->> '$.text') ESCAPE '\\' OR jobs.id LIKE (:query ->> '$.start') ESCAPE '\\'
-                    OR outcome = 'failed' AND EXISTS (SELECT 1 FROM steps
-                        WHERE job = jobs.number AND state = 'failed' AND detail LIKE (:query ->> '$.text') ESCAPE '\\'))
+                (\(held) OR \(like("jobs.id", "beginning")) OR outcome = 'failed' AND EXISTS (SELECT 1 FROM steps
+                    WHERE job = jobs.number AND state = 'failed' AND \(like("detail", "words"))))
                 """)
         }
         if hidesItems, query.isUnfiltered { conditions.append("jobs.batch IS NULL") }
         return conditions.joined(separator: " AND ")
     }
 
-    /// All that a statement may read of the query, as one value: which of it is read depends on the query.
-    private static func values(_ query: JobPageQuery, _ living: Set<String>) -> SQLiteValues {
-        let text = query.text.map { $0.map { "%_\\".contains($0) ? "\\\($0)" : "\($0)" }.joined() }
-        let object: JSONObject = [
-            "phase": JSON(query.phase?.rawValue), "pipeline": JSON(query.pipeline), "batch": JSON(query.batch?.text),
-            // Ids begin with ten characters of their time.
-            "since": JSON(query.since.map { String(JobID(at: $0, random: (0, 0)).text.prefix(10)) }),
-            "before": JSON(query.before?.text), "text": JSON(text.map { "%\($0)%" }),
-            "start": JSON(text.map { "\($0)%" }), "living": .array(living.sorted().map { .string($0) }),
-            "limit": .number(JSONNumber(query.limit)),
-        ]
-        return ["query": JSON.object(object)]
+    /// Databases differ in whether LIKE knows upper case.
+    private static func like(_ column: String, _ pattern: String) -> String {
+        "lower(\(column)) LIKE lower((SELECT \(pattern) FROM asked)) ESCAPE '\\'"
     }
 }
 
@@ -140,10 +164,9 @@ extension OverviewReader {
     }
 
     func changes(after change: Int64, limit: Int) throws(JournalFailure) -> [JobChange] {
-        try all(
-            "SELECT changed, id FROM jobs WHERE changed > :after ORDER BY changed LIMIT :limit",
-            ["after": change, "limit": limit]
-        ) { JobChange(number: $0.integer("changed"), job: JobID($0.text("id"))) }
+        try all(Connection.changedJobs, ["after": change, "limit": limit]) { row in
+            JobChange(number: row.integer("changed"), job: JobID(row.text("id")))
+        }
     }
 
     func ownerSummaries() throws(JournalFailure) -> [OwnerSummary] {

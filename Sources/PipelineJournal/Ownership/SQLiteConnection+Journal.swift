@@ -5,7 +5,9 @@ extension SQLiteConnection: JournalConnection {
     package typealias Row = SQLiteRow
     package typealias OwnerRows = PipelineJournal.Owners
 
-    package static var keepsMeasurements: Bool { true }
+    package static var changedJobs: StaticString {
+        "SELECT changed, id FROM jobs WHERE changed > :after ORDER BY changed LIMIT :limit"
+    }
 
     /// There is one writer at a time anyhow.
     package func serialize(_ name: String) {}

@@ -7,7 +7,16 @@ extension PostgresConnection: JournalConnection {
     package typealias Row = PostgresRow
     package typealias OwnerRows = PostgresOwners
 
-    package static var keepsMeasurements: Bool { false }
+    /// Several jobs may share a number: that of the transaction which wrote their events.
+    package static var changedJobs: StaticString {
+        """
+        SELECT max(events.changed) AS changed, jobs.id AS id FROM events JOIN jobs ON jobs.number = events.job
+        WHERE events.changed > :after AND events.changed <= (SELECT last FROM journal_changes)
+            AND events.changed <= coalesce((SELECT changed FROM events WHERE changed > :after
+                ORDER BY changed LIMIT 1 OFFSET :limit), 9223372036854775807)
+        GROUP BY jobs.number ORDER BY 1, jobs.number
+        """
+    }
 
     package func serialize(_ name: String) throws(JournalFailure) {
         try readRows(

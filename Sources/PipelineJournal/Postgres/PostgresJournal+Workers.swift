@@ -45,6 +45,11 @@ extension PostgresJournal {
         }
     }
 
+    /// Those of ``workers()``: commands that only look have no jobs, and are nothing to show.
+    package func owners() async throws(JournalFailure) -> [OwnerSummary] {
+        try await workers().map { OwnerSummary(owner: OwnerID($0.name), isAlive: $0.isAlive, jobs: $0.jobs) }
+    }
+
     /// Makes this process a worker: its row is there from now on, and its lease is renewed though it has no job.
     public func becomeWorker(atOnce: Int) async throws(JournalFailure) {
         let name = owner

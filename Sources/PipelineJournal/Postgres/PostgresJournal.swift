@@ -8,7 +8,7 @@ import Synchronization
 /// while the lease of its row has not run out by the database's clock; it is renewed every third of its length, and
 /// each write of a job names owner and epoch. A commit whose answer was lost is reconciled by a token, never sent twice.
 /// While the database is away a worker waits, a command gives up after its patience.
-package final class PostgresJournal: DatabaseJournal, JournalOverview, MetricsJournal, TraceJournal {
+package final class PostgresJournal: DatabaseJournal {
     /// The name under which this process owns jobs.
     public let owner: OwnerID
     /// Where the database is, without a password.

@@ -114,6 +114,7 @@ package final class PostgresOwners: JournalOwners {
                 AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = workers.id)
             """, ["owner": owner.text], expecting: nil
         ) { .stale }
+        try JobRows(connection: connection, owners: self).foldMeasurements()
     }
 
     // MARK: What this process has

@@ -96,6 +96,10 @@ enum PostgresSchema {
     /// Times are milliseconds since 1970 as the program says them, but leases are the database's time. `item` is -1 for a
     /// step that is no item of a `forEach`. What changes often stands in rows of its own, apart from documents; ended jobs
     /// are in no index that is looked through for work.
+    ///
+    /// An event knows the transaction that wrote it. All transactions below the oldest one that has not ended are there to
+    /// be read for good, so that nobody who reads changes up to that one misses any, and no commit waits for another to
+    /// get a number. What is measured stands in rows of each process's own.
     private static let version1 = """
         CREATE TABLE documents (
             number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -138,14 +142,16 @@ enum PostgresSchema {
             found_secrets TEXT,
             batch BIGINT REFERENCES jobs (number) ON DELETE CASCADE,
             item_key TEXT,
-            host TEXT
+            host TEXT,
+            outcome TEXT CHECK (outcome IN ('succeeded', 'failed', 'cancelled'))
         ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
         CREATE INDEX jobs_unfinished ON jobs (id) WHERE ended IS NULL;
         CREATE INDEX jobs_free ON jobs (id) WHERE ended IS NULL AND owner IS NULL AND mode = 'background';
         CREATE INDEX jobs_by_pipeline ON jobs (pipeline, id);
         CREATE INDEX jobs_by_document ON jobs (document);
         CREATE INDEX jobs_owned ON jobs (owner) WHERE owner IS NOT NULL;
-        CREATE INDEX jobs_by_batch ON jobs (batch) WHERE batch IS NOT NULL;
+        CREATE INDEX jobs_listed ON jobs (batch, id);
+        CREATE INDEX jobs_by_outcome ON jobs (outcome, id) WHERE outcome IS NOT NULL;
         CREATE TABLE steps (
             job BIGINT NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
             stage TEXT COLLATE "C" NOT NULL CHECK (stage <> ''),
@@ -210,8 +216,28 @@ enum PostgresSchema {
             item BIGINT,
             attempt BIGINT,
             data TEXT NOT NULL,
+            changed BIGINT NOT NULL DEFAULT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT),
             PRIMARY KEY (job, sequence)
         );
+        CREATE INDEX events_by_change ON events (changed);
+        CREATE VIEW journal_changes AS
+            SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) - 1 AS last;
+        CREATE FUNCTION end_job() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                UPDATE jobs SET outcome = substr(new.kind, 5) WHERE number = new.job;
+                RETURN NULL;
+            END
+        $$;
+        CREATE TRIGGER events_end_job AFTER INSERT ON events FOR EACH ROW
+            WHEN (new.kind IN ('job.succeeded', 'job.failed', 'job.cancelled')) EXECUTE FUNCTION end_job();
+        CREATE FUNCTION reopen_job() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                new.outcome := NULL;
+                RETURN new;
+            END
+        $$;
+        CREATE TRIGGER jobs_reopen BEFORE UPDATE OF ended ON jobs FOR EACH ROW
+            WHEN (new.ended IS NULL AND old.outcome IS NOT NULL) EXECUTE FUNCTION reopen_job();
         CREATE TABLE pushes (
             job BIGINT NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
             stage TEXT NOT NULL CHECK (stage <> ''),
@@ -353,6 +379,27 @@ enum PostgresSchema {
         $$;
         CREATE TRIGGER computations_end AFTER UPDATE OF state ON steps FOR EACH ROW
             WHEN (new.state IN ('succeeded', 'failed', 'cancelled', 'skipped')) EXECUTE FUNCTION end_computation();
+        CREATE TABLE metrics (
+            worker TEXT COLLATE "C" NOT NULL,
+            metric TEXT COLLATE "C" NOT NULL CHECK (metric <> ''),
+            labels TEXT COLLATE "C" NOT NULL,
+            bucket BIGINT NOT NULL CHECK (bucket >= 0),
+            count DOUBLE PRECISION NOT NULL CHECK (count >= 0),
+            sum DOUBLE PRECISION NOT NULL CHECK (sum >= 0),
+            PRIMARY KEY (worker, metric, labels, bucket)
+        ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
+        CREATE TABLE metric_names (
+            label TEXT COLLATE "C" NOT NULL CHECK (label <> ''),
+            name TEXT COLLATE "C" NOT NULL,
+            PRIMARY KEY (label, name)
+        );
+        CREATE TABLE traces (
+            job BIGINT PRIMARY KEY REFERENCES jobs (number) ON DELETE CASCADE,
+            link TEXT,
+            sequence BIGINT NOT NULL CHECK (sequence >= 0),
+            is_whole BIGINT NOT NULL CHECK (is_whole IN (0, 1))
+        ) WITH (fillfactor = 70);
+        CREATE INDEX traces_open ON traces (job) WHERE is_whole = 0;
         CREATE TABLE keys (
             name TEXT PRIMARY KEY,
             value BYTEA NOT NULL

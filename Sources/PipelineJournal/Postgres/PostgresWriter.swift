@@ -64,6 +64,9 @@ final class PostgresWriter: Sendable {
     private struct Link {
         var connection: PostgresConnection?
         var token = Int64.random(in: 1 ... .max / 2)
+        let metricNames = KnownMetricNames()
+        /// How long the last transaction took, in seconds, for the next one to keep.
+        var lastDuration: Double?
         /// Set while nobody knows whether the group of that token was committed, with what tells its callers, and when it
         /// was begun.
         var doubtful: (token: Int64, tell: [@Sendable () -> Void], began: Int64)?
@@ -170,14 +173,19 @@ extension PostgresWriter {
         }
         link.token += 1
         let began = owners.now
+        let start = ContinuousClock.now
         var tell: [@Sendable () -> Void] = []
         do throws(JournalFailure) {
             try connection.begin()
             // First of all: workers' rows are locked before those of jobs, by everybody.
             try sign(link.token, on: connection)
-            let rows = JobRows(connection: connection, owners: owners)
+            let measured = GatheredMeasurements()
+            let rows = JobRows(
+                connection: connection, owners: owners, metricNames: link.metricNames, gathered: measured)
             for owner in renewals { try renew(owner, rows) }
             for call in calls { tell.append(try call.perform(rows)) }
+            measured.add(Self.measurements(of: link.lastDuration))
+            try rows.write(measured)
             try connection.finishSending()
         } catch {
             let cause = connection.lastError
@@ -185,7 +193,16 @@ extension PostgresWriter {
             connection.rollBack()
             return .failed(error, isAway: isAway, isPassing: cause?.isPassing == true)
         }
-        return commit(tell, began: began, connection, &link)
+        let attempt = commit(tell, began: began, connection, &link)
+        link.lastDuration = (ContinuousClock.now - start) / .seconds(1)
+        return attempt
+    }
+
+    private static func measurements(of lastDuration: Double?) -> Measurements {
+        var measured = Measurements()
+        measured.count(.journalCommits, [])
+        if let lastDuration { measured.observe(.journalCommit, [], lastDuration) }
+        return measured
     }
 
     private func commit(

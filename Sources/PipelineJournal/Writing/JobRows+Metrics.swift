@@ -13,9 +13,9 @@ final class KnownMetricNames: Sendable {
 }
 
 extension JobRows {
-    /// Adds what was measured to what is kept.
+    /// Adds what was measured to what is kept, at once or with all that the group's other calls measured.
     func add(_ measured: Measurements) throws(JournalFailure) {
-        guard Connection.keepsMeasurements else { return }
+        if let gathered { return gathered.add(measured) }
         for (series, sum) in measured.sums {
             try run(
                 """
@@ -30,7 +30,7 @@ extension JobRows {
         }
     }
 
-    private func labels(of series: Measurements.Series) throws(JournalFailure) -> String {
+    func labels(of series: Measurements.Series) throws(JournalFailure) -> String {
         let names = series.metric.labels
         var values = series.labels
         if let label = names.first, MetricNames.limited.contains(label), try !hasName(label, values[0]) {
@@ -45,19 +45,34 @@ extension JobRows {
     private func hasName(_ label: String, _ name: String) throws(JournalFailure) -> Bool {
         if metricNames.contains(label, name) { return true }
         let values: SQLValues = ["label": label, "name": name]
-        let isKnown =
-            try first("SELECT 1 FROM metric_names WHERE label = :label AND name = :name", values) { _ in true } ?? false
-        if !isKnown {
+        if try !isNamed(values) {
             let added = try change(
                 """
                 INSERT INTO metric_names (label, name)
-                SELECT :label, :name WHERE (SELECT count(*) FROM metric_names WHERE label = :label) < :limit
+                SELECT CAST(:label AS TEXT), CAST(:name AS TEXT)
+                WHERE (SELECT count(*) FROM metric_names WHERE label = :label) < :limit
+                ON CONFLICT (label, name) DO NOTHING
                 """, ["label": label, "name": name, "limit": MetricNames.limit])
-            guard added == 1 else { return false }
+            // Another may have added it just now.
+            if added == 0, try !isNamed(values) { return false }
         }
         metricNames.insert(label, name)
         return true
     }
+
+    private func isNamed(_ values: SQLValues) throws(JournalFailure) -> Bool {
+        try first("SELECT 1 AS one FROM metric_names WHERE label = :label AND name = :name", values) { _ in true }
+            ?? false
+    }
+}
+
+/// What the calls of one transaction have measured, where it is written once for all of them.
+final class GatheredMeasurements: Sendable {
+    private let measured = Mutex(Measurements())
+
+    var sums: [Measurements.Series: Measurements.Sum] { measured.withLock { $0.sums } }
+
+    func add(_ other: Measurements) { measured.withLock { $0.add(other) } }
 }
 
 extension MetricNames {

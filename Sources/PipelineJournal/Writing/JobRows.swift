@@ -7,6 +7,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
     let connection: Connection
     let owners: Connection.OwnerRows
     var metricNames = KnownMetricNames()
+    var gathered: GatheredMeasurements?
 
     /// Writes a whole new job that the owner has.
     func insert(_ job: JobSnapshot, _ events: [JobEvent], for owner: OwnerID) throws(JournalFailure) -> Lease {

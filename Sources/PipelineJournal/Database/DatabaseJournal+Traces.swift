@@ -1,10 +1,9 @@
 package import PipelineCore
 import PipelineSQL
-import PipelineSQLite
 
-extension SQLiteJournal {
-    public func traceCursor(of job: JobID) async throws(JournalFailure) -> TraceCursor? {
-        try await reader.read { (reader) throws(JournalFailure) in
+extension DatabaseJournal {
+    package func traceCursor(of job: JobID) async throws(JournalFailure) -> TraceCursor? {
+        try await read { (reader) throws(JournalFailure) in
             try reader.first(
                 """
                 SELECT link, sequence, is_whole FROM traces JOIN jobs ON jobs.number = traces.job WHERE jobs.id = :job
@@ -17,14 +16,15 @@ extension SQLiteJournal {
         }
     }
 
-    public func keep(_ cursor: TraceCursor, of job: JobID) async throws(JournalFailure) {
-        try await writer.write { (rows) throws(JournalFailure) in
+    package func keep(_ cursor: TraceCursor, of job: JobID) async throws(JournalFailure) {
+        try await write { (rows) throws(JournalFailure) in
             // A link stays that of the start.
             try rows.run(
                 """
                 INSERT INTO traces (job, link, sequence, is_whole)
-                SELECT number, :link, :sequence, :is_whole FROM jobs WHERE id = :job
-                ON CONFLICT (job) DO UPDATE SET sequence = max(sequence, :sequence), is_whole = :is_whole
+                SELECT number, CAST(:link AS TEXT), :sequence, :is_whole FROM jobs WHERE id = :job
+                ON CONFLICT (job) DO UPDATE SET is_whole = excluded.is_whole, sequence = CASE
+                    WHEN traces.sequence > excluded.sequence THEN traces.sequence ELSE excluded.sequence END
                 """,
                 [
                     "job": job.text, "link": cursor.link?.text, "sequence": cursor.sequence,
@@ -33,8 +33,8 @@ extension SQLiteJournal {
         }
     }
 
-    public func openTraces(limit: Int) async throws(JournalFailure) -> [JobID] {
-        try await reader.read { (reader) throws(JournalFailure) in
+    package func openTraces(limit: Int) async throws(JournalFailure) -> [JobID] {
+        try await read { (reader) throws(JournalFailure) in
             try reader.all(
                 """
                 SELECT jobs.id AS id FROM traces JOIN jobs ON jobs.number = traces.job

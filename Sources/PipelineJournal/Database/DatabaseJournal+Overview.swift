@@ -1,35 +1,35 @@
 package import PipelineCore
 
-extension SQLiteJournal {
-    public func page(_ query: JobPageQuery) async throws(JournalFailure) -> [OwnedJob] {
+extension DatabaseJournal {
+    package func page(_ query: JobPageQuery) async throws(JournalFailure) -> [OwnedJob] {
         try await overview { (reader) throws(JournalFailure) in try reader.page(query) }
     }
 
-    public func counts(_ query: JobPageQuery) async throws(JournalFailure) -> [JobPhase: Int] {
+    package func counts(_ query: JobPageQuery) async throws(JournalFailure) -> [JobPhase: Int] {
         try await overview { (reader) throws(JournalFailure) in try reader.counts(query) }
     }
 
-    public func lastChange() async throws(JournalFailure) -> Int64 {
+    package func lastChange() async throws(JournalFailure) -> Int64 {
         try await overview { (reader) throws(JournalFailure) in try reader.lastChange() }
     }
 
-    public func changes(after change: Int64, limit: Int) async throws(JournalFailure) -> [JobChange] {
+    package func changes(after change: Int64, limit: Int) async throws(JournalFailure) -> [JobChange] {
         try await overview { (reader) throws(JournalFailure) in try reader.changes(after: change, limit: limit) }
     }
 
-    public func owners() async throws(JournalFailure) -> [OwnerSummary] {
+    package func owners() async throws(JournalFailure) -> [OwnerSummary] {
         try await overview { (reader) throws(JournalFailure) in try reader.ownerSummaries() }
     }
 
-    public func runs(of pipeline: String, limit: Int) async throws(JournalFailure) -> [JobRun] {
+    package func runs(of pipeline: String, limit: Int) async throws(JournalFailure) -> [JobRun] {
         try await overview { (reader) throws(JournalFailure) in try reader.runs(of: pipeline, limit: limit) }
     }
 
-    public func computations() async throws(JournalFailure) -> [StageCount] {
+    package func computations() async throws(JournalFailure) -> [StageCount] {
         try await overview { (reader) throws(JournalFailure) in try reader.computations() }
     }
 
-    public func itemEnds(
+    package func itemEnds(
         of batch: JobID, since: Timestamp, slot: Duration
     ) async throws(JournalFailure) -> [ItemEnds] {
         try await overview { (reader) throws(JournalFailure) in
@@ -38,7 +38,7 @@ extension SQLiteJournal {
         }
     }
 
-    public func slowestItems(of batch: JobID, limit: Int) async throws(JournalFailure) -> [ItemRecord] {
+    package func slowestItems(of batch: JobID, limit: Int) async throws(JournalFailure) -> [ItemRecord] {
         try await overview { (reader) throws(JournalFailure) in
             guard let number = try reader.jobs.batchNumber(batch) else { return [] }
             return try reader.slowestItems(of: number, limit: limit)
@@ -46,9 +46,9 @@ extension SQLiteJournal {
     }
 
     private func overview<Value: Sendable>(
-        _ body: @escaping @Sendable (inout OverviewReader) throws(JournalFailure) -> Value
+        _ body: @escaping @Sendable (inout OverviewReader<Connection>) throws(JournalFailure) -> Value
     ) async throws(JournalFailure) -> Value {
-        try await reader.read { (jobs) throws(JournalFailure) in
+        try await read { (jobs) throws(JournalFailure) in
             var reader = OverviewReader(jobs)
             return try body(&reader)
         }
