@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "PipelineKit", targets: ["PipelineKit"]),
         .library(name: "PipelineCommands", targets: ["PipelineCommands"]),
         .library(name: "PipelineDaemon", targets: ["PipelineDaemon"]),
+        .library(name: "JournalConformance", targets: ["JournalConformance"]),
         .executable(name: "pipeline", targets: ["pipeline"]),
         .executable(name: "pipeline-daemon", targets: ["pipeline-daemon"]),
         .executable(name: "selfie-studio", targets: ["selfie-studio"]),
@@ -202,6 +203,7 @@ let package = Package(
             swiftSettings: settings),
 
         // Tests.
+        .target(name: "JournalConformance", dependencies: ["PipelineCore", "JSONPath"], swiftSettings: settings),
         .target(name: "CSpawn"),
         .target(name: "CPowerLoss"),
         .target(
@@ -270,7 +272,8 @@ let package = Package(
         .testTarget(
             name: "PipelineJournalTests",
             dependencies: [
-                "PipelineJournal", "PipelineSQLite", "PipelineTestKit", "PipelineCore", "PipelineHTTP", "JSONPath",
+                "PipelineJournal", "PipelineSQLite", "PipelineTestKit", "JournalConformance", "PipelineCore",
+                "PipelineHTTP", "JSONPath",
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
@@ -287,8 +290,8 @@ let package = Package(
         .testTarget(
             name: "PipelineDashboardTests",
             dependencies: [
-                "PipelineDashboard", "PipelinePictures", "PipelineKit", "PipelineSQLite", "PipelineCore",
-                "PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon",
+                "PipelineDashboard", "PipelineMetrics", "PipelineJournal", "PipelinePictures", "PipelineKit",
+                "PipelineSQLite", "PipelineCore", "PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon",
             ],
             exclude: ["browser.py"], swiftSettings: settings),
         .testTarget(

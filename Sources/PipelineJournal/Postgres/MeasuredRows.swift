@@ -3,7 +3,10 @@ import PipelineCore
 import PipelinePostgres
 import PipelineSQL
 
-extension JobRows where Connection == PostgresConnection {
+/// The rows of what was measured, in the transaction of those of jobs.
+struct MeasuredRows {
+    let rows: JobRows<PostgresConnection>
+
     /// Adds what the transaction measured, in one statement, to rows that are the process's own: rows that all shared would
     /// have all wait for each other. A reader sums them up.
     func write(_ measured: GatheredMeasurements) throws(JournalFailure) {
@@ -12,11 +15,12 @@ extension JobRows where Connection == PostgresConnection {
         var sorted: [[JSON]] = []
         for (series, sum) in sums {
             sorted.append([
-                .string(series.metric.rawValue), .string(try labels(of: series)), .number(JSONNumber(series.bucket)),
+                .string(series.metric.rawValue), .string(try rows.labels(of: series)),
+                .number(JSONNumber(series.bucket)),
                 .number(JSONNumber(sum.count)), .number(JSONNumber(sum.sum)),
             ])
         }
-        try run(
+        try rows.run(
             """
             INSERT INTO metrics (worker, metric, labels, bucket, count, sum)
             SELECT :worker, value ->> 0, value ->> 1, CAST(value ->> 2 AS BIGINT),
@@ -24,13 +28,13 @@ extension JobRows where Connection == PostgresConnection {
             FROM json_array_elements(CAST(:rows AS JSON)) AS given (value) GROUP BY 2, 3, 4
             ON CONFLICT (worker, metric, labels, bucket) DO UPDATE
             SET count = metrics.count + excluded.count, sum = metrics.sum + excluded.sum
-            """, ["worker": owners.owner.text, "rows": JSON.array(sorted.map { .array($0) })])
+            """, ["worker": rows.owners.owner.text, "rows": JSON.array(sorted.map { .array($0) })])
     }
 
     /// Puts what processes measured that are gone into one set of rows.
-    func foldMeasurements() throws(JournalFailure) {
-        try connection.serialize("metrics")
-        try run(
+    func fold() throws(JournalFailure) {
+        try rows.connection.serialize("metrics")
+        try rows.run(
             """
             WITH gone AS (DELETE FROM metrics
                 WHERE worker <> '' AND NOT EXISTS (SELECT 1 FROM workers WHERE id = metrics.worker) RETURNING *)
