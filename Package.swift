@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "PipelineKit", targets: ["PipelineKit"]),
         .library(name: "PipelineCommands", targets: ["PipelineCommands"]),
         .library(name: "PipelineDaemon", targets: ["PipelineDaemon"]),
+        .library(name: "JournalConformance", targets: ["JournalConformance"]),
         .executable(name: "pipeline", targets: ["pipeline"]),
         .executable(name: "pipeline-daemon", targets: ["pipeline-daemon"]),
         .executable(name: "selfie-studio", targets: ["selfie-studio"]),
@@ -204,6 +205,7 @@ let package = Package(
             swiftSettings: settings),
 
         // Tests.
+        .target(name: "JournalConformance", dependencies: ["PipelineCore", "JSONPath"], swiftSettings: settings),
         .target(name: "CSpawn"),
         .target(name: "CPowerLoss"),
         .target(
@@ -273,7 +275,8 @@ let package = Package(
         .testTarget(
             name: "PipelineJournalTests",
             dependencies: [
-                "PipelineJournal", "PipelineSQLite", "PipelineTestKit", "PipelineCore", "PipelineHTTP", "JSONPath",
+                "PipelineJournal", "PipelineSQLite", "PipelineTestKit", "JournalConformance", "PipelineCore",
+                "PipelineHTTP", "JSONPath",
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
@@ -290,8 +293,9 @@ let package = Package(
         .testTarget(
             name: "PipelineDashboardTests",
             dependencies: [
-                "Assertions", "PipelineDashboard", "PipelinePictures", "PipelineKit", "PipelineSQLite", "PipelineCore",
-                "PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon",
+                "Assertions", "PipelineDashboard", "PipelineMetrics", "PipelineJournal", "PipelinePictures",
+                "PipelineKit",
+                "PipelineSQLite", "PipelineCore", "PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon",
             ],
             exclude: ["browser.py"], swiftSettings: settings),
         .testTarget(

@@ -108,7 +108,10 @@ package final class PostgresConnection {
     ) -> PostgresError {
         let text = library.errorMessage(handle).map { String(cString: $0) } ?? ""
         let message = address.redacted(text).split(separator: "\n").joined(separator: "; ")
-        return PostgresError(kind: .refused, message: message)
+        let hint =
+            message.contains("password")
+            ? "keep the password in ~/.pgpass, in the file that PGPASSFILE names, or in PGPASSWORD" : nil
+        return PostgresError(kind: .refused, message: message, hint: hint)
     }
 }
 

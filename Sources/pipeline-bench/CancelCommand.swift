@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import PipelineCore
 import PipelineEngine
+import PipelineKit
 import PipelineJournal
 
 /// Cancels waiting jobs from another process, and measures how long the owner takes to have ended them.

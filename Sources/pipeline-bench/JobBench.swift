@@ -9,24 +9,30 @@ import Synchronization
 /// The parts of one measurement: a workspace of its own, a document, a file to send.
 final class JobBench: Sendable {
     private let workspace: Workspace
-    let journal: SQLiteJournal
+    let journal: Workspace.Journal
     let engine: Engine
     let plan: Plan
     private let folder: String
     private let document: String
     private let last = Mutex(JobID(""))
 
-    /// - Parameter stages: the JSON of the document's stages; nil for the three of a small job.
+    /// - Parameters:
+    ///   - stages: the JSON of the document's stages; nil for the three of a small job.
+    ///   - address: the database of the journal; nil for one in the folder.
     init(
-        folder: String, url: String, polls pace: String = #""first": "0ms""#, stages: String? = nil,
-        environment: [String: String] = [:],
+        folder: String, url: String, journal address: String? = nil, polls pace: String = #""first": "0ms""#,
+        stages: String? = nil, environment: [String: String] = [:],
         observe: @escaping @Sendable (JobEvent) -> Void = { _ in }
     ) throws {
         self.folder = folder
         mkdir(folder, 0o700)
-        let settings = Settings(stateFolder: "\(folder)/state", secretsFile: nil, environment: environment)
+        if let address { _ = try PostgresJournal.migrate(address) }
+        let named = address.map { ["PIPELINE_JOURNAL": $0] } ?? [:]
+        let settings = Settings(
+            stateFolder: "\(folder)/state", secretsFile: nil,
+            environment: environment.merging(named) { _, new in new })
         workspace = Workspace(settings: settings)
-        journal = try SQLiteJournal(folder: settings.stateFolder)
+        journal = try workspace.openJournal()
         engine = try workspace.engine(journal: journal, secrets: try workspace.secrets(), observe: observe)
         document = Self.document(url: url, stages: stages ?? Self.stages(file: "\(folder)/input", pace: pace))
         plan = try Planner(catalogue: workspace.catalogue).plan(SourceText(name: "bench.json", text: document))
@@ -44,7 +50,10 @@ final class JobBench: Sendable {
     func finish() async { await workspace.finish() }
 
     /// Transactions of the journal so far.
-    var transactions: Int { journal.statistics.transactions }
+    var transactions: Int {
+        (journal as? SQLiteJournal)?.statistics.transactions ?? (journal as? PostgresJournal)?.statistics.transactions
+            ?? 0
+    }
 
     func run(count: Int, concurrency: Int) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -12,16 +12,18 @@ struct JobsCommand: AsyncParsableCommand {
     @Option(help: "Jobs at a time.") var concurrency = 64
     @Option(help: "The service's URL, see serve.") var url: String
     @Option(help: "An empty folder for state and results.") var folder: String
+    @Option(help: "The database of the journal; one in the folder by default.") var journal: String?
 
     func run() async throws {
-        let bench = try JobBench(folder: folder, url: url)
+        let bench = try JobBench(folder: folder, url: url, journal: journal)
         let before = Measured.ofThisProcess
         try await bench.run(count: count, concurrency: concurrency)
         let after = Measured.ofThisProcess
         let (cpu, wall) = (after.cpu - before.cpu, after.wall - before.wall)
         let commits = Double(bench.transactions) / Double(count)
+        let place = journal == nil ? "" : " on PostgreSQL"
         print(
-            "\(count) jobs, \(concurrency) at a time: \(text(Double(count) / wall, 0)) jobs/s, "
+            "\(count) jobs\(place), \(concurrency) at a time: \(text(Double(count) / wall, 0)) jobs/s, "
                 + "\(text(cpu * 1000 / Double(count), 3)) ms of CPU and \(text(commits, 2)) commits a job, "
                 + "peak \(text(after.memory, 1)) MiB")
     }

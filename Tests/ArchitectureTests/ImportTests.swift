@@ -50,6 +50,7 @@ import Testing
                 "PipelineKit", "PipelinePictures", "PipelineSimulation", "PipelineStages",
             ]
         ),
+        ("JournalConformance", ["JSONPath", "PipelineCore"]),
         ("PipelineSimulation", ["JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]),
         ("pipeline", ["PipelineCommands"]),
         ("PipelineMetrics", ["PipelineCore", "PipelineKit"]),

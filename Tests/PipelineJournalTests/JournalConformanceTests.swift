@@ -1,361 +1,39 @@
-import JSONPath
+import JournalConformance
 import PipelineCore
 import PipelineTestKit
 import Testing
 
-/// The port's page, held against every journal.
+/// The page of the journal's port, held against every journal.
 @Suite("Every journal")
 struct JournalConformanceTests {
-    let owner = OwnerID("owner-a")
-    let other = OwnerID("owner-b")
-
-    @Test("gives a new job back as it was created", arguments: JournalKind.allCases)
-    func creates(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        let job = JobSnapshot.example(1)
-        let lease = try await journal.create(job, events: [job.event(1, .jobStarted, step: nil)], owner: owner)
-        #expect(lease == Lease(job: job.record.id, owner: owner, epoch: 1))
-        let read = try #require(try await journal.snapshot(of: job.record.id))
-        var expected = job
-        expected.sequence = 1
-        #expect(SnapshotEssence.differences(read, expected) == [])
-        #expect(read.record.inputs["big"]?.number?.literal == "12345678901234567890")
-        #expect(read.record.inputs.names == ["video", "big"])
-        #expect(try await journal.snapshot(of: JobID("nobody")) == nil)
-    }
-
-    @Test("gives all kinds of change back as they were committed", arguments: JournalKind.allCases)
-    func keepsChanges(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        var job = JobSnapshot.example(2)
-        var lease = try await journal.create(job, events: [], owner: owner)
-        for changes in Self.history(job) {
-            try await journal.commit(changes, under: lease)
-            if changes.contains(where: \.endsOwnership) {
-                lease = try await journal.acquire(job.record.id, for: owner)
-            }
-            for change in changes { job.apply(change) }
-            let read = try #require(try await journal.snapshot(of: job.record.id))
-            #expect(SnapshotEssence.differences(read, job) == [])
-            let brief = try #require(try await journal.jobs(JobQuery(isBrief: true)).first?.snapshot)
-            #expect(brief.phase(isOwned: false) == job.phase(isOwned: false) && brief.ended == job.ended)
-            #expect(brief.steps.mapValues(\.state.name) == job.steps.mapValues(\.state.name))
-            #expect(brief.failure?.failure == job.failure?.failure && brief.files == job.files)
-            #expect(brief.record.key == job.record.key && brief.cause == job.cause)
-        }
-        let events = try await journal.events(of: job.record.id, after: 0)
-        #expect(events.map(\.sequence) == [1, 2])
-        #expect(events.last == job.event(2, .jobSuspended, step: nil))
-        #expect(try await journal.events(of: job.record.id, after: 1) == Array(events.dropFirst()))
-        #expect(try await journal.events(of: job.record.id, after: 2).isEmpty)
-    }
-
-    @Test("keeps the values that a push brought, of the last that brought any", arguments: JournalKind.allCases)
-    func keepsPushedValues(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        let id = JobSnapshot.example(3).record.id
-        let lease = try await journal.create(JobSnapshot.example(3), events: [], owner: owner)
-        let values: JSONObject = ["text": "hello", "parts": [1, ["n": nil]]]
-        _ = try await journal.post(Callback(id: "1", time: .at(5), captures: ["text": "early"]), to: .upload, of: id)
-        _ = try await journal.post(Callback(id: "2", time: .at(6), captures: values), to: .upload, of: id)
-        _ = try await journal.post(Callback(id: "3", time: .at(7)), to: .upload, of: id)
-        let count = CallbackCount(waiting: 3, captures: values)
-        #expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
-        #expect(try await journal.inbox(of: id)?.pushes == [.upload: count])
-        try await journal.commit([.pushesTaken(.upload)], under: lease)
-        #expect(try await journal.snapshot(of: id)?.pushes == [.upload: CallbackCount(taken: 3, captures: values)])
-        try await journal.commit([.pushesVoided(.upload)], under: lease)
-        #expect(try await journal.snapshot(of: id)?.pushes[.upload] == nil)
+    @Test("keeps what every journal promises", arguments: JournalConformance.all, JournalKind.allCases)
+    func keeps(promise: JournalConformance, kind: JournalKind) async throws {
+        let violations = await promise.violations(in: try await kind.makeWorld())
+        #expect(violations.isEmpty)
     }
 
     @Test(
-        "keeps a callback that came early with what it is judged by, and wakes nothing for it before",
-        arguments: JournalKind.allCases)
-    func keepsEarlyCallbacks(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        let id = JobSnapshot.example(3).record.id
-        let lease = try await journal.create(JobSnapshot.example(3), events: [], owner: owner)
-        let early = ["1", "2", "3"].enumerated().map { number, name in
-            Callback(
-                id: name, time: .at(Int64(number)), captures: ["text": .string(name)],
-                response: ["body": ["id": .string(name)]])
+        "in a database keeps batches and services too", arguments: JournalConformance.ofDatabases, JournalKind.databases
+    )
+    func keepsRows(promise: JournalConformance, kind: JournalKind) async throws {
+        let violations = await promise.violations(in: try await kind.makeWorld())
+        #expect(violations.isEmpty)
+    }
+
+    /// A world whose journal is not the same for two processes, and never lets go.
+    private struct BrokenWorld: JournalWorld {
+        func open() throws -> any Journal { MemoryWorld().journal }
+        func kill(_ owner: OwnerID, _ journal: any Journal) async { (journal as? MemoryJournal)?.close() }
+        func stop(_ owner: OwnerID) async {}
+        func remove() {}
+    }
+
+    @Test("that keeps less is found out")
+    func findsBroken() async {
+        var broken = 0
+        for promise in JournalConformance.owners where await !promise.violations(in: BrokenWorld()).isEmpty {
+            broken += 1
         }
-        for callback in early { _ = try await journal.post(callback, to: .upload, of: id) }
-        var count = CallbackCount()
-        count.early = early
-        #expect(try await journal.inbox(of: id)?.pushes == [.upload: count])
-        try await journal.commit([.pushesTaken(.upload)], under: lease)
-        #expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
-        try await journal.commit(
-            [
-                .callbackJudged(.upload, id: "2", isMatch: true), .callbackJudged(.upload, id: "3", isMatch: false),
-            ], under: lease)
-        count = CallbackCount(waiting: 1, captures: ["text": "2"])
-        count.early = [early[0]]
-        #expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
-        try await journal.commit([.pushesTaken(.upload)], under: lease)
-        count.waiting = 0
-        count.taken = 1
-        #expect(try await journal.snapshot(of: id)?.pushes == [.upload: count])
-        #expect(try await !journal.post(early[2], to: .upload, of: id).isNew, "a repetition stays one")
-        try await journal.commit([.pushesVoided(.upload)], under: lease)
-        #expect(try await journal.snapshot(of: id)?.pushes[.upload] == nil)
-    }
-
-    @Test("keeps a push once, and knows which ones a step was woken for", arguments: JournalKind.allCases)
-    func keepsPushes(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        let id = JobSnapshot.example(3).record.id
-        let lease = try await journal.create(JobSnapshot.example(3), events: [], owner: owner)
-        let push = Callback(id: "evt_1", time: .at(5))
-        #expect(try await journal.post(push, to: .upload, of: id).isNew)
-        #expect(try await !journal.post(push, to: .upload, of: id).isNew)
-        #expect(try await journal.post(push, to: .model, of: id).isNew)
-        #expect(try await journal.post(Callback(id: "evt_2", time: .at(6)), to: .upload, of: id).isNew)
-        var counts = try await journal.snapshot(of: id)?.pushes
-        #expect(counts == [.upload: CallbackCount(waiting: 2), .model: CallbackCount(waiting: 1)])
-        try await journal.commit([.pushesTaken(.upload)], under: lease)
-        #expect(try await journal.post(Callback(id: "evt_3", time: .at(7)), to: .upload, of: id).isNew)
-        counts = try await journal.snapshot(of: id)?.pushes
-        #expect(counts?[.upload] == CallbackCount(waiting: 1, taken: 2))
-        #expect(try await journal.inbox(of: id) == JobInbox(request: nil, pushes: counts ?? [:]))
-        _ = try await journal.post(.cancel, to: id)
-        #expect(try await journal.inbox(of: id) == JobInbox(request: .cancel, pushes: counts ?? [:]))
-        #expect(try await journal.inbox(of: JobID("x")) == nil)
-        try await journal.commit([.pushesVoided(.upload)], under: lease)
-        #expect(try await journal.snapshot(of: id)?.pushes[.upload] == nil)
-        #expect(try await !journal.post(push, to: .upload, of: id).isNew, "a repetition stays one")
-        await #expect(throws: JournalFailure.noSuchJob(JobID("x"))) {
-            _ = try await journal.post(push, to: .upload, of: JobID("x"))
-        }
-    }
-
-    @Test("keeps who is told of what; what was sent is not changed any more", arguments: JournalKind.allCases)
-    func keepsNotifications(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        var job = JobSnapshot.example(4)
-        var record = NotificationRecord(
-            id: "n-0-1", entry: 0, event: .started, state: .due, due: .at(1), time: .at(1), title: "started",
-            data: ["a": [1, "é"]])
-        // One that comes with the job, and one that is made later.
-        job.notifications[record.id] = record
-        let id = job.record.id
-        let lease = try await journal.create(job, events: [], owner: owner)
-        var planned = NotificationRecord(
-            id: "n-1-late", entry: 1, event: .late, state: .planned, due: .at(60), time: .at(60), title: "late")
-        try await journal.commit([.notification(planned)], under: lease)
-        #expect(try await journal.snapshot(of: id)?.notifications == [record.id: record, planned.id: planned])
-        planned.due = .at(90)
-        record.failures = 1
-        record.failingSince = .at(2)
-        record.problem = "busy"
-        try await journal.commit([.notification(planned), .notification(record)], under: lease)
-        #expect(try await journal.snapshot(of: id)?.notifications == [record.id: record, planned.id: planned])
-        record.state = .sent
-        try await journal.commit([.notification(record)], under: lease)
-        await #expect(throws: JournalFailure.self) {
-            try await journal.commit([.notification(record)], under: lease)
-        }
-        #expect(try await journal.snapshot(of: id)?.notifications[record.id]?.state == .sent)
-        #expect(try await journal.snapshot(of: id)?.nextTelling == nil)
-    }
-
-    /// One commit of every kind of change and of every state.
-    static func history(_ job: JobSnapshot) -> [[JournalChange]] {
-        var step = StepRecord()
-        step.checkpoint = [0, 1, 255]
-        step.captures = ["url": "/u/1", "none": .null]
-        step.started = .at(1)
-        step.attempts = 2
-        step.resumes = 3
-        step.bytesSent = 5_000_000_000
-        step.bytesReceived = 7
-        let attempt = AttemptState(number: 2, failures: 1, noResponseCount: 1, failingSince: .at(2))
-        let states: [StepState] = [
-            .running(attempt), .waiting(attempt, .at(.at(9)), WaitReason(.poll, detail: "soon")),
-            .waiting(attempt, .callback(orAt: nil), WaitReason(.callback)),
-            .waiting(attempt, .resume, WaitReason(.secret)),
-            .unknown(attempt, UnknownSubmit(key: "k", since: .at(3), reason: "lost")), .succeeded(["id": 5]),
-            .failed(StepFailure("broken", hint: "mend", status: 500)), .cancelled, .skipped, .pending,
-        ]
-        let rows = states.enumerated().map { index, state in
-            step.state = state
-            step.version = index + 1
-            step.ended = state.isEnded ? .at(99) : nil
-            step.expires = index.isMultiple(of: 2) ? .at(Int64(1000 + index)) : nil
-            return [JournalChange.step(.upload, step)]
-        }
-        var submit = SubmitRecord(key: "key-1", generation: 1, digest: "abc", phase: .sending)
-        submit.sends = 1
-        submit.firstSent = .at(4)
-        submit.lastSent = .at(5)
-        submit.misses = 2
-        var empty = StepRecord(state: .running(AttemptState()), value: .null)
-        empty.checkpoint = []
-        empty.version = 1
-        return rows + [
-            [.submit(.model, submit), .event(job.event(1))],
-            [.submit(.model, SubmitRecord(key: "key-2", generation: 2, digest: "", phase: .submitted))],
-            [.fact(.size("/a"), 5), .fact(.now(place: "1:2"), "2026"), .fact(.jsonLines("/l"), [1, ["a": .null]])],
-            [
-                .fact(.digest("/a", .sha256), "h"), .fact(.digest("/a", .md5), "m"), .fact(.text("/a"), "t"),
-                .fact(.base64("/a"), "b"),
-            ],
-            [.fact(.size("/a"), 6), .step(StepKey(stage: "model", item: 0), empty)],
-            [
-                .file(WrittenFile(path: "/x", bytes: 1, sha256: "1")),
-                .file(WrittenFile(path: "/y", bytes: 2, sha256: "2")),
-            ],
-            [.file(WrittenFile(path: "/x", bytes: 3, sha256: "3"))],
-            [.requested(.pause), .released(.paused), .event(job.event(2, .jobSuspended, step: nil))],
-            [.taken(.background)], [.requested(nil)], [.ended(.at(50))], [.reopened],
-        ]
-    }
-
-    @Test("keeps which step wrote a file", arguments: JournalKind.allCases)
-    func fileSteps(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        let job = JobSnapshot.example(4)
-        let lease = try await journal.create(job, events: [], owner: owner)
-        let steps = [StepKey(stage: "get", item: 1), StepKey(stage: "get", item: 0), StepKey(stage: "end"), nil]
-        let files = steps.enumerated().map { WrittenFile(path: "/\($0)", bytes: 1, sha256: "1", step: $1) }
-        try await journal.commit(files.map(JournalChange.file), under: lease)
-        let read = try #require(try await journal.snapshot(of: job.record.id))
-        #expect(read.files.suffix(4) == files)
-    }
-
-    @Test("keeps all changes of a commit or none", arguments: JournalKind.allCases)
-    func isAtomic(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        let job = JobSnapshot.example(3)
-        let lease = try await journal.create(job, events: [], owner: owner)
-        var stale = StepRecord(state: .running(AttemptState()))
-        stale.version = 5
-        let changes: [JournalChange] = [
-            job.next(.upload, .running(AttemptState())), .event(job.event(1)), .fact(.size("/a"), 1),
-            .step(.model, stale),
-        ]
-        await #expect(throws: JournalFailure.conflict(.model)) { try await journal.commit(changes, under: lease) }
-        let read = try #require(try await journal.snapshot(of: job.record.id))
-        #expect(SnapshotEssence.differences(read, job) == [])
-        #expect(try await journal.events(of: job.record.id, after: 0).isEmpty)
-        try await journal.commit(Array(changes.dropLast()), under: lease)
-    }
-
-    @Test("refuses a step made from a row that is not the last", arguments: JournalKind.allCases)
-    func comparesVersions(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        let job = JobSnapshot.example(4)
-        let lease = try await journal.create(job, events: [], owner: owner)
-        let change = job.next(.upload, .running(AttemptState()))
-        try await journal.commit([change], under: lease)
-        await #expect(throws: JournalFailure.conflict(.upload)) { try await journal.commit([change], under: lease) }
-        var far = StepRecord()
-        far.version = 2
-        let unheardOf = StepKey(stage: "new")
-        await #expect(throws: JournalFailure.conflict(unheardOf)) {
-            try await journal.commit([.step(unheardOf, far)], under: lease)
-        }
-    }
-
-    @Test("takes an event only as the next of its job", arguments: JournalKind.allCases, [nil, 1, 3] as [Int?])
-    func ordersEvents(kind: JournalKind, sequence: Int?) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        let job = JobSnapshot.example(5)
-        let lease = try await journal.create(job, events: [job.event(1)], owner: owner)
-        await #expect(throws: JournalFailure.self) {
-            try await journal.commit([.event(job.event(sequence))], under: lease)
-        }
-        try await journal.commit([.event(job.event(2))], under: lease)
-        #expect(try await journal.snapshot(of: job.record.id)?.sequence == 2)
-    }
-
-    @Test("lets no owner say that it crashed", arguments: JournalKind.allCases)
-    func refusesCrashed(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        let lease = try await journal.create(.example(6), events: [], owner: owner)
-        await #expect(throws: JournalFailure.self) { try await journal.commit([.released(.crashed)], under: lease) }
-    }
-
-    @Test("refuses a second job of a key, and names the first", arguments: JournalKind.allCases)
-    func guardsKeys(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        let first = JobSnapshot.example(7, key: "nightly")
-        _ = try await journal.create(first, events: [], owner: owner)
-        await #expect(throws: JournalFailure.keyTaken(first.record.id)) {
-            _ = try await journal.create(.example(8, key: "nightly"), events: [], owner: other)
-        }
-        #expect(try await journal.jobs(JobQuery()).count == 1)
-        await #expect(throws: JournalFailure.self) {
-            _ = try await journal.create(.example(7, key: "another"), events: [], owner: other)
-        }
-    }
-
-    @Test("lists what a query selects, newest first", arguments: JournalKind.allCases)
-    func lists(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        for number in 1...6 {
-            let job = JobSnapshot.example(number * 1_000, pipeline: number % 2 == 0 ? "even" : "odd")
-            let lease = try await journal.create(job, events: [], owner: owner)
-            if number > 4 { try await journal.commit([.ended(.at(9))], under: lease) }
-            if number == 1 { try await journal.release(lease) }
-        }
-        func numbers(_ query: JobQuery) async throws -> [Int64] {
-            try await journal.jobs(query).map { ($0.snapshot.record.started - Timestamp.at(0)).components.seconds }
-        }
-        let id = JobSnapshot.example(3_000).record.id
-        #expect(try await numbers(JobQuery()) == [6, 5, 4, 3, 2, 1])
-        #expect(try await numbers(JobQuery(limit: 2)) == [6, 5])
-        #expect(try await numbers(JobQuery(pipeline: "odd", isUnfinished: true)) == [3, 1])
-        #expect(try await numbers(JobQuery(key: id.text)) == [3])
-        #expect(try await numbers(JobQuery(prefix: String(id.text.dropLast(1)))) == [3])
-        #expect(try await numbers(JobQuery(prefix: "")) == [6, 5, 4, 3, 2, 1])
-        #expect(try await numbers(JobQuery(prefix: "zz")).isEmpty)
-        let owners = try await journal.jobs(JobQuery(isUnfinished: true)).map(\.owner)
-        #expect(owners == [owner, owner, owner, nil])
-    }
-
-    @Test("forgets a job that has ended, and no other", arguments: JournalKind.allCases)
-    func removes(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try world.open()
-        let (job, same) = (JobSnapshot.example(9), JobSnapshot.example(10))
-        let lease = try await journal.create(job, events: [job.event(1)], owner: owner)
-        _ = try await journal.create(same, events: [], owner: owner)
-        await #expect(throws: JournalFailure.owned(by: owner)) { try await journal.remove(job.record.id) }
-        try await journal.commit([.ended(.at(1))], under: lease)
-        try await journal.remove(job.record.id)
-        #expect(try await journal.snapshot(of: job.record.id) == nil)
-        #expect(try await journal.events(of: job.record.id, after: 0).isEmpty)
-        #expect(try await journal.snapshot(of: same.record.id)?.record.source == same.record.source)
-        await #expect(throws: JournalFailure.noSuchJob(job.record.id)) { try await journal.remove(job.record.id) }
-        await #expect(throws: JournalFailure.noSuchJob(job.record.id)) { try await journal.commit([], under: lease) }
+        #expect(broken >= 6)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JournalConformance
 import PipelineCore
 import PipelineTestKit
 import Synchronization
@@ -33,18 +34,6 @@ extension DatabaseJournal {
         await (self as? SQLiteJournal)?.close()
         await (self as? PostgresJournal)?.close()
     }
-}
-
-/// One journal as several processes see it.
-protocol JournalWorld: Sendable {
-    /// The journal as a further process opens it.
-    func open() throws -> any Journal
-    /// The process that owns jobs by that name, through that journal, is killed.
-    func kill(_ owner: OwnerID, _ journal: any Journal) async
-    /// The owner is stopped for longer than a lease.
-    func stop(_ owner: OwnerID) async
-    /// Nothing is left of it.
-    func remove()
 }
 
 struct MemoryWorld: JournalWorld {

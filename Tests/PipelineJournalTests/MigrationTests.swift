@@ -1,4 +1,5 @@
 import Foundation
+import JournalConformance
 import PipelineCore
 import PipelineSQLite
 import Testing
@@ -25,7 +26,7 @@ struct MigrationTests {
         // Before version 7 nobody kept which secrets a job began with.
         let job = version < 7 ? JobSnapshot.example(1, foundSecrets: []) : .example(1)
         var expected = job
-        for change in JournalConformanceTests.history(job).joined() { expected.apply(change) }
+        for change in JobPromises.history(job).joined() { expected.apply(change) }
         // These databases were written before the example had digests and texts of files.
         for fact in [Fact.digest("/a", .sha256), .digest("/a", .md5), .text("/a"), .base64("/a")] {
             expected.facts[fact] = nil
@@ -116,7 +117,7 @@ struct MigrationTests {
         let journal = try world.openSQLite()
         let job = JobSnapshot.example(1)
         var lease = try await journal.create(job, events: [], owner: OwnerID("fixture"))
-        for changes in JournalConformanceTests.history(job) {
+        for changes in JobPromises.history(job) {
             try await journal.commit(changes, under: lease)
             if changes.contains(where: \.endsOwnership) {
                 lease = try await journal.acquire(job.record.id, for: lease.owner)

@@ -1,5 +1,6 @@
 import Foundation
 import JSONPath
+import JournalConformance
 import PipelineCore
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import JournalConformance
 import PipelineCore
 import Testing
 

@@ -114,7 +114,7 @@ package final class PostgresOwners: JournalOwners {
                 AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = workers.id)
             """, ["owner": owner.text], expecting: nil
         ) { .stale }
-        try JobRows(connection: connection, owners: self).foldMeasurements()
+        try MeasuredRows(rows: JobRows(connection: connection, owners: self)).fold()
     }
 
     // MARK: What this process has

@@ -185,7 +185,7 @@ extension PostgresWriter {
             for owner in renewals { try renew(owner, rows) }
             for call in calls { tell.append(try call.perform(rows)) }
             measured.add(Self.measurements(of: link.lastDuration))
-            try rows.write(measured)
+            try MeasuredRows(rows: rows).write(measured)
             try connection.finishSending()
         } catch {
             let cause = connection.lastError

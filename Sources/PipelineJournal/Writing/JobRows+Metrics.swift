@@ -19,8 +19,7 @@ extension JobRows {
         for (series, sum) in measured.sums {
             try run(
                 """
-                INSERT INTO metrics (metric, labels, bucket, count, sum)
-                VALUES (:metric, :labels, :bucket, :count, :sum)
+                INSERT INTO metrics (metric, labels, bucket, count, sum) VALUES (:metric, :labels, :bucket, :count, :sum)
                 ON CONFLICT (metric, labels, bucket) DO UPDATE SET count = count + :count, sum = sum + :sum
                 """,
                 [
@@ -53,14 +52,15 @@ extension JobRows {
                 WHERE (SELECT count(*) FROM metric_names WHERE label = :label) < :limit
                 ON CONFLICT (label, name) DO NOTHING
                 """, ["label": label, "name": name, "limit": MetricNames.limit])
-            // Another may have added it just now.
             if added == 0, try !isNamed(values) { return false }
         }
         metricNames.insert(label, name)
         return true
     }
+}
 
-    private func isNamed(_ values: SQLValues) throws(JournalFailure) -> Bool {
+extension JournalAccess {
+    fileprivate func isNamed(_ values: SQLValues) throws(JournalFailure) -> Bool {
         try first("SELECT 1 AS one FROM metric_names WHERE label = :label AND name = :name", values) { _ in true }
             ?? false
     }

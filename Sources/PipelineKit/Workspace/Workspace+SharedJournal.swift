@@ -39,6 +39,7 @@ extension PostgresJournal {
         var options = Options()
         options.host = settings.environment["PIPELINE_HOST"].flatMap { $0.isEmpty ? nil : $0 }
         options.listenAddress = settings.environment["PIPELINE_JOURNAL_LISTEN"].flatMap { $0.isEmpty ? nil : $0 }
+        options.version = ProgramVersion.number
         options.observe = observe
         try self.init(address, options: options)
     }

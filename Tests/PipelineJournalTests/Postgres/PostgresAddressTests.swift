@@ -50,4 +50,15 @@ struct PostgresAddressTests {
         #expect(statement.text == "SELECT ':no', \"a:b\", $1::BIGINT, $2 || $1")
         #expect(statement.names == ["job", "a"])
     }
+
+    @Test("a library that is older than pipeline mode is refused with what to install")
+    func oldLibrary() {
+        // Any library without those functions.
+        guard case .failure(let error) = PostgresLibrary.load(named: ["libm.so.6"]) else {
+            Issue.record("it was taken for libpq")
+            return
+        }
+        #expect(error.kind == .library && error.message.contains("older than version 14"))
+        #expect(error.hint?.contains("libpq5") == true)
+    }
 }

@@ -1,4 +1,5 @@
 import JSONPath
+import JournalConformance
 import PipelineCore
 import PipelineSQL
 import PipelineSQLite

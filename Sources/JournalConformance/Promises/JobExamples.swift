@@ -1,18 +1,20 @@
 import JSONPath
-import PipelineCore
+package import PipelineCore
 
 extension Timestamp {
-    static func at(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: 1_763_640_000_000 + milliseconds) }
+    package static func at(_ milliseconds: Int64) -> Timestamp {
+        Timestamp(milliseconds: 1_763_640_000_000 + milliseconds)
+    }
 }
 
 extension StepKey {
-    static let upload = StepKey(stage: "upload")
-    static let model = StepKey(stage: "model", item: 3)
+    package static let upload = StepKey(stage: "upload")
+    package static let model = StepKey(stage: "model", item: 3)
 }
 
 extension JobSnapshot {
     /// A job with an upload and one item of a model, both pending.
-    static func example(
+    package static func example(
         _ number: Int, key: String? = nil, pipeline: String = "selfie", foundSecrets: [String] = ["TOKEN", "WORD"]
     ) -> JobSnapshot {
         let id = JobID(at: .at(Int64(number)), random: (7, UInt64(number)))
@@ -28,7 +30,7 @@ extension JobSnapshot {
         return JobSnapshot(record: record, steps: [.upload: StepRecord(), .model: item], mode: .attached)
     }
 
-    func event(_ sequence: Int?, _ kind: JobEvent.Kind = .stageStarted, step: StepKey? = .upload) -> JobEvent {
+    package func event(_ sequence: Int?, _ kind: JobEvent.Kind = .stageStarted, step: StepKey? = .upload) -> JobEvent {
         JobEvent(
             sequence: sequence, time: .at(Int64(sequence ?? 0)), kind: kind, job: record.id,
             pipeline: record.pipeline, step: step, attempt: step == nil ? nil : 1,
@@ -36,7 +38,7 @@ extension JobSnapshot {
     }
 
     /// The row of a step after one more transition.
-    func next(_ key: StepKey, _ state: StepState) -> JournalChange {
+    package func next(_ key: StepKey, _ state: StepState) -> JournalChange {
         var step = steps[key] ?? StepRecord()
         step.state = state
         step.version += 1
@@ -45,7 +47,7 @@ extension JobSnapshot {
 }
 
 /// What two snapshots are compared by: all of them.
-struct SnapshotEssence: Equatable {
+package struct SnapshotEssence: Equatable {
     let texts: [String]
     let objects: [JSONObject]
     let started: Timestamp
@@ -86,7 +88,7 @@ struct SnapshotEssence: Equatable {
 
 extension SnapshotEssence {
     /// The fields in which two snapshots differ, for messages that can be read.
-    static func differences(_ read: JobSnapshot?, _ expected: JobSnapshot) -> [String] {
+    package static func differences(_ read: JobSnapshot?, _ expected: JobSnapshot) -> [String] {
         guard let read else { return ["there is no job"] }
         let pairs = zip(
             Mirror(reflecting: SnapshotEssence(read)).children, Mirror(reflecting: SnapshotEssence(expected)).children)

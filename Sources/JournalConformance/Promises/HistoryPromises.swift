@@ -1,13 +1,12 @@
 import JSONPath
 import PipelineCore
-import PipelineTestKit
-import Testing
 
-/// What outlives jobs, held against every journal.
-@Suite("The history of every journal")
-struct HistoryConformanceTests {
-    private static func open(_ world: any JournalWorld) throws -> any Journal & DurationHistory {
-        try #require(try world.open() as? any Journal & DurationHistory)
+/// What outlives jobs.
+enum HistoryPromises {
+    private static func open(
+        _ world: any JournalWorld, _ check: ConformanceCheck
+    ) throws -> any Journal & DurationHistory {
+        try check.require(try world.open() as? any Journal & DurationHistory)
     }
 
     private static func sample(_ number: Int, stage: String = "model") -> StageSample {
@@ -19,25 +18,19 @@ struct HistoryConformanceTests {
         return sample
     }
 
-    @Test("gives samples back, of each stage the last ones, oldest first", arguments: JournalKind.allCases)
-    func samples(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try Self.open(world)
+    static func samples(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        let journal = try open(world, check)
         let job = JobSnapshot.example(1)
         let lease = try await journal.create(job, events: [], owner: OwnerID("a"))
-        let all = (1...5).flatMap { [Self.sample($0), Self.sample($0, stage: "upload")] }
+        let all = (1...5).flatMap { [sample($0), sample($0, stage: "upload")] }
         try await journal.commit(all.map(JournalChange.sample), under: lease)
-        #expect(try await journal.samples(of: "selfie", limit: 2) == Array(all.suffix(4)))
-        #expect(try await journal.samples(of: "other", limit: 2).isEmpty)
-        #expect(try await journal.pipelines() == ["selfie"])
+        check.expect(try await journal.samples(of: "selfie", limit: 2) == Array(all.suffix(4)))
+        check.expect(try await journal.samples(of: "other", limit: 2).isEmpty)
+        check.expect(try await journal.pipelines() == ["selfie"])
     }
 
-    @Test("gives the ledger's rows back, and keeps them when their job is removed", arguments: JournalKind.allCases)
-    func resumes(kind: JournalKind) async throws {
-        let world = try await kind.makeWorld()
-        defer { world.remove() }
-        let journal = try Self.open(world)
+    static func resumes(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        let journal = try open(world, check)
         let job = JobSnapshot.example(1)
         let lease = try await journal.create(job, events: [], owner: OwnerID("a"))
         let rows = [
@@ -47,19 +40,19 @@ struct HistoryConformanceTests {
             ResumeRecord(time: .at(9), pipeline: "selfie", job: job.record.id, step: nil, reason: .restart),
         ]
         try await journal.commit(rows.map(JournalChange.resume), under: lease)
-        #expect(try await journal.resumes(since: .at(0), of: nil) == rows)
-        #expect(try await journal.resumes(since: .at(2), of: "selfie") == [rows[1]])
-        #expect(try await journal.resumes(since: .at(0), of: "other").isEmpty)
+        check.expect(try await journal.resumes(since: .at(0), of: nil) == rows)
+        check.expect(try await journal.resumes(since: .at(2), of: "selfie") == [rows[1]])
+        check.expect(try await journal.resumes(since: .at(0), of: "other").isEmpty)
         let first = try await journal.resumes(after: 0, since: .at(0))
-        #expect(first.records == rows)
+        check.expect(first.records == rows)
         let none = ResumeRows(records: [], last: first.last)
-        #expect(try await journal.resumes(after: first.last, since: .at(0)) == none)
+        check.expect(try await journal.resumes(after: first.last, since: .at(0)) == none)
         let late = ResumeRecord(time: .at(3), pipeline: "other", job: job.record.id, step: nil, reason: .poll)
         try await journal.commit([.resume(late)], under: lease)
-        #expect(try await journal.resumes(after: first.last, since: .at(0)).records == [late])
+        check.expect(try await journal.resumes(after: first.last, since: .at(0)).records == [late])
         try await journal.commit([.ended(.at(10))], under: lease)
         try await journal.release(lease)
         try await journal.remove(job.record.id)
-        #expect(try await journal.resumes(since: .at(0), of: nil).count == 3)
+        check.expect(try await journal.resumes(since: .at(0), of: nil).count == 3)
     }
 }

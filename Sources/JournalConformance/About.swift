@@ -1,0 +1,5 @@
+// Is for: The promises of the journal's port, to be held against any journal.
+//
+// May be called by: Tests of journals, of this package and of others.
+//
+// Must not know: How any journal keeps them.

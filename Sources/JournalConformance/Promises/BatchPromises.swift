@@ -1,0 +1,177 @@
+import JSONPath
+import PipelineCore
+
+/// The rows of batches: counts kept by the commits that change items, keys that stand once, leases.
+enum BatchPromises {
+    private static let owner = OwnerID("owner-a")
+    private static let job: JobSnapshot = {
+        var job = JobSnapshot.example(1, key: "june")
+        job.steps = [:]
+        return job
+    }()
+
+    private static func withBatch(
+        _ world: any JournalWorld, _ check: ConformanceCheck, _ settings: BatchSettings = BatchSettings(),
+        _ body: (any Journal & BatchJournal, Lease) async throws -> Void
+    ) async throws {
+        let journal = try check.require(try world.open() as? any Journal & BatchJournal)
+        let batch = BatchRecord(sources: ["video=*.mov"], folder: "/videos", settings: settings)
+        try await body(journal, try await journal.create(batch, job: job, events: [], owner: owner))
+    }
+
+    private static func rows(_ keys: String...) -> [NewItem] {
+        keys.map { NewItem(key: $0, line: nil, inputs: ["video": .string("/videos/" + $0)]) }
+    }
+
+    private static func add(
+        _ items: [NewItem], to lease: Lease, _ journal: any BatchJournal, isRead: Bool = false, replaces: Bool = false
+    ) async throws -> AddedItems {
+        try await journal.add(
+            items, place: ReadingPlace(source: 0, path: items.last?.key), isRead: isRead, replacesChanged: replaces,
+            to: lease)
+    }
+
+    static func roundTrip(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        let settings = BatchSettings(atOnce: 3, tolerance: .percent(2.5), stopAfter: 4, results: "/out/r.jsonl")
+        try await withBatch(world, check, settings) { journal, lease in
+            _ = try await add(rows("a", "b"), to: lease, journal)
+            let batch = try check.require(try await journal.batch(lease.job))
+            check.expect(batch.settings == settings)
+            check.expect(batch.sources == ["video=*.mov"] && batch.folder == "/videos" && !batch.isRead)
+            check.expect(batch.place == ReadingPlace(source: 0, path: "b"))
+            var item = try check.require(try await journal.claimItems(1, of: lease).first)
+            item.state = .failed
+            item.ended = .at(9)
+            item.seconds = 1.5
+            item.failure = ItemFailure(stage: "model", failure: StepFailure("no credit"))
+            item.results = ["score": 1]
+            item.files = ["/out/a.txt"]
+            item.job = JobID("x")
+            _ = try await journal.finish(item, of: lease)
+            check.expect(try await journal.item("a", of: lease.job) == item)
+            check.expect(try await journal.item("1", of: lease.job) == item, "by its number")
+            let bare = try check.require(try await journal.item("b", of: lease.job))
+            check.expect(bare.results.isEmpty && bare.files.isEmpty && bare.failure == nil)
+        }
+    }
+
+    static func counts(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            _ = try await add(rows("a", "b", "c", "d"), to: lease, journal, isRead: true)
+            let claimed = try await journal.claimItems(3, of: lease)
+            check.expect(claimed.map(\.key) == ["a", "b", "c"])
+            for (item, state) in zip(claimed, [ItemRecord.State.succeeded, .failed, .unknown]) {
+                var item = item
+                item.state = state
+                _ = try await journal.finish(item, of: lease)
+            }
+            let batch = try check.require(try await journal.batch(lease.job))
+            check.expect(batch.counts.filter { $0.value > 0 } == [.pending: 1, .succeeded: 1, .failed: 1, .unknown: 1])
+            var counted: [ItemRecord.State: Int] = [:]
+            for item in try await journal.items(of: lease.job, in: nil, after: 0, limit: 100) {
+                counted[item.state, default: 0] += 1
+            }
+            check.expect(counted == batch.counts.filter { $0.value > 0 })
+        }
+    }
+
+    static func keys(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            let first = try await add(rows("a", "b", "a"), to: lease, journal, isRead: true)
+            check.expect(first.added == 2 && first.duplicates == 1 && first.known == 0)
+            check.expect(try await journal.batch(lease.job)?.count(.duplicate) == 1)
+            let record = try check.require(try await journal.batch(lease.job))
+            try await journal.reread(lease, as: record, of: job.record)
+            check.expect(try await journal.batch(lease.job)?.count(.duplicate) == 0, "the new reading tells them again")
+            let second = try await add(rows("a", "c", "c"), to: lease, journal, isRead: true)
+            check.expect(second.added == 1 && second.duplicates == 1 && second.known == 1)
+        }
+    }
+
+    static func changes(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            _ = try await add(rows("a"), to: lease, journal, isRead: true)
+            var item = try check.require(try await journal.claimItems(1, of: lease).first)
+            item.state = .succeeded
+            _ = try await journal.finish(item, of: lease)
+            let record = try check.require(try await journal.batch(lease.job))
+            try await journal.reread(lease, as: record, of: job.record)
+            let other = [NewItem(key: "a", line: nil, inputs: ["video": "/elsewhere"])]
+            check.expect(try await add(other, to: lease, journal).changed == ["a"])
+            check.expect(try await journal.item("a", of: lease.job)?.state == .succeeded)
+            _ = try await add(other, to: lease, journal, replaces: true)
+            let again = try check.require(try await journal.item("a", of: lease.job))
+            check.expect(again.state == .pending && again.number == 2 && again.inputs == ["video": "/elsewhere"])
+            check.expect(try await journal.batch(lease.job)?.counts.filter { $0.value > 0 } == [.pending: 1])
+        }
+    }
+
+    static func badRows(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            let bad = NewItem(key: "line 2", line: 2, inputs: [:], failure: StepFailure("line 2: no number"))
+            _ = try await add(rows("a") + [bad], to: lease, journal, isRead: true)
+            check.expect(try await journal.retryItems(in: [.failed], keys: nil, of: lease) == 0)
+            check.expect(try await journal.failures(of: lease.job, limit: 5).map(\.example) == ["line 2"])
+            let record = try check.require(try await journal.batch(lease.job))
+            check.expect(record.count(.failed) == 1)
+            try await journal.reread(lease, as: record, of: job.record)
+            check.expect(try await journal.batch(lease.job)?.counts.filter { $0.value > 0 } == [.pending: 1])
+        }
+    }
+
+    static func retries(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            _ = try await add(rows("a", "b"), to: lease, journal, isRead: true)
+            var failed = try check.require(try await journal.claimItems(2, of: lease).first)
+            failed.state = .failed
+            failed.ended = .at(5)
+            _ = try await journal.finish(failed, of: lease)
+            check.expect(try await journal.retryItems(in: [.failed], keys: ["a"], of: lease) == 1)
+            check.expect(try await journal.retryItems(in: [.running], keys: nil, of: lease) == 1)
+            let again = try await journal.claimItems(5, of: lease)
+            check.expect(again.map(\.attempt) == [2, 1])
+            check.expect(again.map(\.ended) == [.at(5), nil], "an end that is known tells a retry from a takeover")
+        }
+    }
+
+    static func stale(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            try await journal.release(lease)
+            let next = try await journal.acquire(lease.job, for: owner)
+            await check.expect(throws: JournalFailure.stale) { _ = try await add(rows("a"), to: lease, journal) }
+            await check.expect(throws: JournalFailure.stale) { _ = try await journal.claimItems(1, of: lease) }
+            _ = try await add(rows("a"), to: next, journal)
+            check.expect(try await journal.claimItems(1, of: next).count == 1)
+        }
+    }
+
+    static func groups(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            _ = try await add(rows("a", "b", "c"), to: lease, journal, isRead: true)
+            for (item, title) in zip(try await journal.claimItems(3, of: lease), ["x", "y", "y"]) {
+                var item = item
+                item.state = .failed
+                item.failure = ItemFailure(stage: "model", failure: StepFailure(title))
+                _ = try await journal.finish(item, of: lease)
+            }
+            let groups = try await journal.failures(of: lease.job, limit: 5)
+            check.expect(groups.map(\.count) == [2, 1] && groups.map(\.example) == ["b", "a"])
+            check.expect(try await journal.batch(lease.job)?.streak.count == 2)
+        }
+    }
+
+    static func list(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withBatch(world, check) { journal, lease in
+            var record = JobSnapshot.example(2, key: "june.1").record
+            record.item = BatchItem(batch: lease.job, key: "a")
+            let one = JobSnapshot(record: record, steps: [:], mode: .attached)
+            let own = try await journal.create(one, events: [], owner: owner)
+            check.expect(try await journal.jobs(JobQuery()).map(\.snapshot.record.key) == ["june"])
+            check.expect(try await journal.jobs(JobQuery(key: "june.1")).first?.snapshot.record.item?.key == "a")
+            try await journal.commit([.ended(.at(3))], under: own)
+            try await journal.commit([.ended(.at(4))], under: lease)
+            try await journal.remove(lease.job)
+            check.expect(try await journal.jobs(JobQuery(key: "june.1")).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import JSONPath
+import PipelineCore
+
+/// What all processes on one journal know of services: closed ones, one trial, places for remote jobs.
+enum ServicePromises {
+    private static let owner = OwnerID("owner-a")
+    private static let id = ServiceID("a")
+
+    private typealias ServiceRows = Journal & ServiceJournal
+
+    private static func withJournals(
+        _ world: any JournalWorld, _ check: ConformanceCheck,
+        _ body: (any ServiceRows, any ServiceRows) async throws -> Void
+    ) async throws {
+        let first = try check.require(try world.open() as? any ServiceRows)
+        try await body(first, try check.require(try world.open() as? any ServiceRows))
+    }
+
+    static func trial(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withJournals(world, check) { first, second in
+            let closed = ClosedService(id: id, name: "api", since: .at(1), until: .at(61), closings: 2)
+            try await first.closeService(closed)
+            check.expect(try await second.closedServices() == [closed])
+            check.expect(try await !second.beginTrial(of: id, at: .at(60), until: .at(90)))
+            check.expect(try await second.beginTrial(of: id, at: .at(61), until: .at(91)))
+            check.expect(try await !first.beginTrial(of: id, at: .at(62), until: .at(92)))
+            check.expect(try await first.beginTrial(of: id, at: .at(91), until: .at(121)))
+            try await first.openService(id)
+            check.expect(try await second.closedServices().isEmpty)
+            check.expect(try await !second.beginTrial(of: id, at: .at(200), until: .at(230)))
+        }
+    }
+
+    static func places(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
+        try await withJournals(world, check) { first, second in
+            let jobs = (1...3).map { JobSnapshot.example($0) }
+            var leases: [Lease] = []
+            for job in jobs { leases.append(try await first.create(job, events: [], owner: owner)) }
+            let step = try check.require(jobs[0].steps.keys.filter { $0.item == nil }.min())
+            func claim(_ journal: any ServiceRows, _ number: Int) async throws -> Bool {
+                try await journal.claimComputation(at: id, for: step, of: jobs[number].record.id, limit: 2)
+            }
+            check.expect(try await claim(first, 0))
+            check.expect(try await claim(second, 1))
+            check.expect(try await claim(first, 0), "it has one")
+            check.expect(try await !claim(second, 2))
+            var record = try check.require(jobs[0].steps[step])
+            record.state = .waiting(AttemptState(), .at(.at(9)), WaitReason(.poll))
+            record.version += 1
+            try await first.commit([.step(step, record), .released(.interrupted)], under: leases[0])
+            check.expect(try await !claim(second, 2), "the remote job of one that is suspended may run")
+            let lease = try await first.acquire(jobs[0].record.id, for: owner)
+            record.state = .succeeded([:])
+            record.version += 1
+            try await first.commit([.step(step, record)], under: lease)
+            check.expect(try await claim(second, 2))
+            try await first.commit([.ended(.at(10))], under: lease)
+            check.expect(try await !claim(first, 0))
+        }
+    }
+}

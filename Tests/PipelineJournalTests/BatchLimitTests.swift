@@ -1,0 +1,59 @@
+import PipelineCore
+import Testing
+
+/// What stops a batch, by counts alone.
+@Suite("A batch stops")
+struct BatchLimitTests {
+    private func batch(_ settings: BatchSettings, _ counts: [ItemRecord.State: Int], isRead: Bool = true) -> BatchRecord
+    {
+        var batch = BatchRecord(sources: [], folder: "/", settings: settings)
+        batch.counts = counts
+        batch.isRead = isRead
+        return batch
+    }
+
+    @Test("beyond its tolerance while something is pending, and fails with nothing pending")
+    func tolerance() {
+        let settings = BatchSettings(tolerance: .count(2))
+        #expect(batch(settings, [.failed: 2, .pending: 1]).obstacle == nil)
+        #expect(batch(settings, [.failed: 3, .pending: 1]).obstacle == .tooManyFailures)
+        #expect(batch(settings, [.failed: 3]).obstacle == nil)
+        #expect(batch(settings, [.failed: 3, .succeeded: 9]).outcome == .failed)
+        #expect(batch(settings, [.failed: 2, .succeeded: 9]).outcome == .succeeded)
+    }
+
+    @Test("by a share of all items once they are read, before that from a hundred on")
+    func share() throws {
+        let tolerance = try #require(FailureTolerance("5%"))
+        #expect(!tolerance.isExceeded(failures: 50, items: 99, isRead: false))
+        #expect(tolerance.isExceeded(failures: 6, items: 100, isRead: false))
+        #expect(tolerance.isExceeded(failures: 1, items: 10, isRead: true))
+        #expect(FailureTolerance("101%") == nil && FailureTolerance("-1") == nil && FailureTolerance("x") == nil)
+        #expect(tolerance.text == "5%" && FailureTolerance("7")?.text == "7")
+    }
+
+    @Test("when so many in a row failed alike; a bad row says nothing of the service")
+    func streak() {
+        var streak = FailureStreak()
+        var item = ItemRecord(number: 1, key: "a", state: .failed)
+        item.failure = ItemFailure(stage: "model", failure: StepFailure("no credit"))
+        for _ in 0..<3 { streak.add(item) }
+        var bad = item
+        bad.failure = ItemFailure(stage: nil, failure: StepFailure("line 2"))
+        streak.add(bad)
+        #expect(streak.count == 3)
+        var stopped = batch(BatchSettings(stopAfter: 3), [.failed: 3, .pending: 9])
+        stopped.streak = streak
+        #expect(stopped.obstacle == .sameFailure)
+        item.state = .succeeded
+        streak.add(item)
+        #expect(streak.count == 0)
+    }
+
+    @Test("unknown when an item is, whatever else failed")
+    func unknown() {
+        #expect(batch(BatchSettings(), [.failed: 1, .unknown: 1]).outcome == .unknown)
+        #expect(batch(BatchSettings(), [.suspended: 1]).outcome == nil)
+        #expect(batch(BatchSettings(), [.succeeded: 1], isRead: false).outcome == nil)
+    }
+}
