@@ -208,7 +208,7 @@ struct PageTests {
     }
 
     @Test(
-        "five hundred requests with anything in their addresses, fields and forms are answered without an error of ours"
+        "a hundred requests with anything in their addresses, fields and forms are answered without an error of ours"
     )
     func fuzzedRequests() async throws {
         try await withWorld { world, cookie in
@@ -301,7 +301,7 @@ struct PageTests {
             #expect(page.contains("0<small>of 20</small>"))
             let row = try #require(page.firstRange(of: "<tr><td>studio</td>"))
             let cells = page[row.upperBound...].components(separatedBy: "</tr>")[0]
-            for cell in [">1\u{202F}201<", ">37<", ">4<", ">3 MiB<", ">1<"] {
+            for cell in [">1\u{202F}201<", ">37<", ">4<", ">3.0 MiB<", ">1<"] {
                 #expect(cells.contains(cell), "\(cells)")
             }
         }
@@ -347,7 +347,7 @@ struct Randomness {
     /// The bytes with some of them changed, put in, taken out and repeated.
     mutating func mutated(_ seed: [UInt8]) -> [UInt8] {
         var bytes = seed
-        for _ in 0...next(6) {
+        for _ in 0...next(6) where !bytes.isEmpty {
             let place = next(bytes.count)
             switch next(4) {
             case 0: bytes[place] = UInt8(next(256))
