@@ -1,3 +1,4 @@
+import JournalConformance
 import PipelineCore
 import Testing
 
