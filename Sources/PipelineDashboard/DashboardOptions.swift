@@ -6,7 +6,7 @@ import PipelineKit
 package struct DashboardOptions: Sendable {
     /// `HOST:PORT`; any free port of loopback by default.
     package var listen: String
-    /// Whether jobs may be retried, cancelled, paused and resumed from it.
+    /// True if jobs may be retried, cancelled, paused and resumed from it.
     package var allowsActions: Bool
     /// What programs bring as a Bearer.
     package var token: String?

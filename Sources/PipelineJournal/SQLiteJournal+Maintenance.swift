@@ -32,7 +32,7 @@ extension SQLiteJournal {
         }
     }
 
-    /// What is wrong with the journal, one sentence each; empty when nothing is.
+    /// Returns what is wrong with the journal, one sentence each; empty when nothing is.
     ///
     /// Reads the whole database: pages and indexes, references between tables, and whether each job can be read.
     @concurrent

@@ -17,10 +17,10 @@ extension SQLiteJournal {
         owners.send(.attend(self.owner, job), to: owner)
     }
 
-    /// Whether a person watches the job of this process on a terminal of another one.
+    /// Returns whether a person watches the job of this process on a terminal of another one.
     package func isWatched(_ job: JobID) -> Bool { owners.isWatched(job) }
 
-    /// Who attends to jobs of this process, as it begins; ends when this journal can't listen.
+    /// Returns who attends to jobs of this process, as it begins; ends when this journal can't listen.
     package func attentions() -> AsyncStream<OwnerSignal> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
             do throws(JournalFailure) {
@@ -31,7 +31,7 @@ extension SQLiteJournal {
         }
     }
 
-    /// What the owners that were asked show; ends when this journal can't listen.
+    /// Returns what the owners that were asked show; ends when this journal can't listen.
     package func news() -> AsyncStream<JournalSignal> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1024)) { continuation in
             do throws(JournalFailure) {

@@ -29,7 +29,7 @@ package final class PostgresConnection {
     private var statements: [UnsafePointer<UInt8>: Known] = [:]
     private var pending: [Pending] = []
     private var prepared = 0
-    /// Whether a pooler stands between: it may give each transaction another session, so that nothing that belongs to a
+    /// True if a pooler stands between: it may give each transaction another session, so that nothing that belongs to a
     /// session is used.
     package private(set) var isPooled = false
     package private(set) var isInTransaction = false
@@ -211,7 +211,7 @@ extension PostgresConnection {
         if isOpen { lastError = nil }
     }
 
-    /// What the server was told by others since the last look: channel and payload.
+    /// Returns what the server was told by others since the last look: channel and payload.
     package func notifications() throws(PostgresError) -> [(channel: String, payload: String)] {
         guard library.consumeInput(handle) == 1 else { throw lost() }
         var found: [(channel: String, payload: String)] = []

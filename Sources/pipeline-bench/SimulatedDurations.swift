@@ -40,7 +40,7 @@ struct SimulatedDurations {
         }
     }
 
-    /// The same with 2 % outliers of five times and 1 % that fail early.
+    /// Returns the same with 2 % outliers of five times and 1 % that fail early.
     mutating func nextWithOutliers() -> Double {
         let usual = next().seconds
         let chance = unit()

@@ -58,7 +58,7 @@ import Testing
     private nonisolated(unsafe) static let declaration =
         /(?:[a-z@][A-Za-z()@]* )*(struct|class|enum|actor|extension|protocol) ([A-Za-z_][A-Za-z0-9_.]*)/
 
-    /// Whether a line of a type's own level declares a variable that is stored.
+    /// Returns whether a line of a type's own level declares a variable that is stored.
     private static func isStored(_ line: String) -> Bool {
         guard line.hasPrefix("    "), !line.hasPrefix("     ") else { return false }
         let words = line.split(separator: " ")

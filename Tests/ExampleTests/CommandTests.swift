@@ -154,7 +154,7 @@ import Testing
         #expect(inputs == ["size=", "name="])
     }
 
-    /// What the shell's script asks the program (swift-argument-parser, "Customizing Completions").
+    /// Returns what the shell's script asks the program (swift-argument-parser, "Customizing Completions").
     private func complete(
         _ words: [String], _ command: String, _ argument: String, _ shell: String, _ bench: ExampleBench
     ) async throws -> [String] {

@@ -132,7 +132,8 @@ import Testing
         #expect(kept.count == 1)
     }
 
-    /// What of the archive breaks the schema of HAR 1.2: every member that the specification demands, and their types.
+    /// Returns what of the archive breaks the schema of HAR 1.2: every member that the specification demands, and their
+    /// types.
     private static func mistakes(of archive: JSON) -> [String] {
         let fields: JSON = [
             "type": "array",

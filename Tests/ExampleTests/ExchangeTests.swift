@@ -80,7 +80,7 @@ struct ExchangeBench {
 
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// What stands in the folder of results.
+    /// Returns what stands in the folder of results.
     func output() -> [String: String] {
         let names = (FileManager.default.enumerator(atPath: results)?.allObjects as? [String] ?? []).filter {
             (try? FileManager.default.attributesOfItem(atPath: "\(results)/\($0)")[.type] as? FileAttributeType)

@@ -88,7 +88,7 @@ private final class RawConnection {
         _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// What comes until the other side ends.
+    /// Returns what comes until the other side ends.
     func rest() -> String {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)

@@ -54,13 +54,13 @@ final class DashboardWorld: Sendable {
 
     struct NoCookie: Error { let answer: String }
 
-    /// What is answered to a request of a browser at the address for people.
+    /// Returns what is answered to a request of a browser at the address for people.
     func get(_ target: String, cookie: String? = nil) throws -> RawResponse {
         let field = cookie.map { "Cookie: \($0)\r\n" } ?? ""
         return try send("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\(field)Connection: close\r\n\r\n")
     }
 
-    /// What is answered to the bytes of a request.
+    /// Returns what is answered to the bytes of a request.
     func send(_ request: String) throws -> RawResponse {
         let connection = try RawConnection(port: service.port)
         connection.send(request)
@@ -174,7 +174,7 @@ struct RawResponse {
         body = parts.dropFirst().joined(separator: "\r\n\r\n")
     }
 
-    /// Whether its body holds the text.
+    /// Returns whether its body holds the text.
     func shows(_ text: String) -> Bool { body.contains(text) }
 
     func value(_ name: String) -> String? {

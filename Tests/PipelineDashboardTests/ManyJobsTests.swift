@@ -44,5 +44,5 @@ struct ManyJobsTests {
     }
 }
 
-/// What this process has used of processors, in microseconds; its browser's side included.
+/// Returns what this process has used of processors, in microseconds; its browser's side included.
 private func processorTime() -> Int { Int(clock()) }

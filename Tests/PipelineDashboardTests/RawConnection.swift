@@ -43,14 +43,14 @@ final class RawConnection: @unchecked Sendable {
     /// Says that nothing more is sent.
     func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// What comes until the other side ends.
+    /// Returns what comes until the other side ends.
     func rest() -> String {
         var bytes = pending
         while let piece = read() { bytes += piece }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What comes up to the text, and with it; nil when the other side ends before.
+    /// Returns what comes up to the text, and with it; nil when the other side ends before.
     func text(through end: String) -> String? {
         while true {
             let text = String(decoding: pending, as: UTF8.self)

@@ -20,7 +20,7 @@ import Testing
             attendance: attendance)
     }
 
-    /// How many seconds the job takes.
+    /// Returns how many seconds the job takes.
     private static func seconds(_ bench: EngineBench, _ life: EngineBench.Life) -> Double {
         let start = bench.simulation.now
         #expect(bench.end(of: life) == .success(.ended(.succeeded)))

@@ -44,7 +44,7 @@ struct TLSTests {
         }
     }
 
-    /// What libcurl tells of a connection.
+    /// Returns what libcurl tells of a connection.
     private func said(by request: RequestDescription, _ tls: TLSOptions) throws -> String {
         let (_, completion) = ExchangeTask.make(id: 0)
         let options = ExchangeOptions(tls: tls, proxy: "")

@@ -11,7 +11,7 @@ import Testing
 struct LeakAttempt: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let stage: String
-    /// Whether the other origin is asked at all, without credentials; else the stage refuses to.
+    /// True if the other origin is asked at all, without credentials; else the stage refuses to.
     var isFollowed = true
     /// The service's answer; `there` is a URL of the other origin.
     let answer: @Sendable (_ request: ReceivedRequest, _ there: String) -> ScriptedAnswer

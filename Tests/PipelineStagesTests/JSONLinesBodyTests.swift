@@ -54,7 +54,7 @@ struct JSONLinesBodyTests {
     func missing() async throws {
         let service = ScriptedService()
         let bench = try bench(service.network, url: "http://api.test")
-        #expect(await bench.resume().definite?.contains("can't read \(folder.path)/a.jsonl") == true)
+        #expect(await bench.resume().definite?.contains("\(folder.path)/a.jsonl can't be read") == true)
     }
 
     @Test("a file that changes between the look at it and the sending ends the request, and nothing wrong is accepted")

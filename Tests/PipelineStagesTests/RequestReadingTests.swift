@@ -153,6 +153,6 @@ struct RequestReadingTests {
 }
 
 extension String {
-    /// How often a text stands in this one.
+    /// Returns how often a text stands in this one.
     fileprivate func components(of text: String) -> Int { ranges(of: text).count }
 }

@@ -16,7 +16,7 @@ struct RawRequest: Sendable {
     var cutAfter: Int?
     /// nil sends no `Authorization`.
     var token: String? = "demo"
-    /// Whether this is the last request of its connection.
+    /// True if this is the last request of its connection.
     var closes = true
 
     var bytes: [UInt8] {

@@ -10,7 +10,7 @@ struct EngineFlaw: Sendable, CustomTestStringConvertible {
     /// Put between what the simulation sees and the memory.
     var below: @Sendable (any Journal) -> any Journal = { $0 }
     var stage: LedgerStage.Flaw?
-    /// Whether events are told as soon as they are on disk.
+    /// True if events are told as soon as they are on disk.
     var isLoud = false
     /// Where it shows.
     let scenario: Scenario

@@ -13,15 +13,15 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     var files: [String: String] = [:]
     /// What its network does.
     var faults = NetworkFault.allCases
-    /// Whether a submit may be left for a person.
+    /// True if a submit may be left for a person.
     var mayBeUnknown = false
-    /// Whether a person who looks at the service can settle it.
+    /// True if a person who looks at the service can settle it.
     var isResolvable = false
-    /// Whether answers that failed may use up the tries.
+    /// True if answers that failed may use up the tries.
     var mayFail = false
-    /// Whether the service sends each result when a job has ended.
+    /// True if the service sends each result when a job has ended.
     var isCalledBack = false
-    /// Whether another owner may take over while the first is stopped.
+    /// True if another owner may take over while the first is stopped.
     var mayFreeze = true
     /// The stages from one of which a person has the ended job done again, in every other schedule; empty for one with a
     /// value, and seldom.

@@ -9,10 +9,10 @@ struct Schedule {
     private(set) var violations: [String] = []
     private(set) var lives = 0
     private(set) var end: World.LifeEnd?
-    /// Whether a person asked for the job to be cancelled.
+    /// True if a person asked for the job to be cancelled.
     private(set) var isCancelled = false
 
-    /// Whether a person will want the ended job done again.
+    /// True if a person will want the ended job done again.
     private var isRepeated = false
 
     /// How long it took in virtual time.

@@ -144,10 +144,10 @@ final class World: Sendable {
         }
     }
 
-    /// Whether the life was ended from outside.
+    /// Returns whether the life was ended from outside.
     func wasKilled(_ process: SimulatedProcess) -> Bool { killed.withLock { $0.contains(process.owner) } }
 
-    /// Whether somebody is still to be told of the job.
+    /// True if somebody is still to be told of the job.
     var isUntold: Bool { recorder.job(record.id)?.nextTelling != nil }
 
     /// A sink that takes its time, hangs now and then, and fails as long as it has failed seldom.

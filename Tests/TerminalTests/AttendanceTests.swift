@@ -56,7 +56,7 @@ import Testing
         /// The environment of a terminal's shell.
         var shared: [String: String] { environment.filter { ["PIPELINE_STATE_DIR", "SERVER"].contains($0.key) } }
 
-        /// How many rows of the ledger say so.
+        /// Returns how many rows of the ledger say so.
         func entries(_ charge: String) async throws -> Int {
             try await json("budget")["resumes"]?.array?.count { $0["charge"]?.string == charge } ?? 0
         }

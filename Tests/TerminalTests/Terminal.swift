@@ -38,7 +38,7 @@ final class Terminal: Sendable {
         guard end.cause == .exited(0) else { throw Timeout(description: "\(end)") }
     }
 
-    /// What the window shows, without blank lines at the end.
+    /// Returns what the window shows, without blank lines at the end.
     func screen(colors: Bool = false) async throws -> [String] {
         let end = try await run(["capture-pane", "-p"] + (colors ? ["-e"] : []))
         var lines = end.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

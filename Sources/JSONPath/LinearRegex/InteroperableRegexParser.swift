@@ -84,7 +84,7 @@ struct InteroperableRegexParser {
         return RegexBounds(minimum: minimum, maximum: maximum)
     }
 
-    /// What follows a backslash outside a class.
+    /// Returns what follows a backslash outside a class.
     private mutating func escape() throws(LinearRegexError) -> RegexPattern {
         if reader.current == "p" || reader.current == "P" {
             var set = RegexScalarSet()

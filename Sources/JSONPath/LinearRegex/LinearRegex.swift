@@ -66,13 +66,13 @@ public struct LinearRegex: Sendable {
         return Match(range: whole, text: String(text[whole]), groups: groups, names: groupNames)
     }
 
-    /// Whether the pattern matches somewhere in the text.
+    /// Returns whether the pattern matches somewhere in the text.
     public func isFound(in text: String) -> Bool {
         var budget = Int.max
         return run(on: text, .search, budget: &budget) == .match
     }
 
-    /// Whether the pattern matches the text from its start to its end.
+    /// Returns whether the pattern matches the text from its start to its end.
     public func matchesWhole(_ text: String) -> Bool {
         var budget = Int.max
         return run(on: text, .whole, budget: &budget) == .match

@@ -1,6 +1,6 @@
 /// Escapes and classes of the everyday syntax.
 extension PracticalRegexParser {
-    /// What follows a backslash outside a class; the position stands behind it.
+    /// Returns what follows a backslash outside a class; the position stands behind it.
     mutating func escape(from start: Int, ignoringCase: Bool) throws(LinearRegexError) -> RegexPattern {
         guard let scalar = reader.current else { throw loneBackslash(at: start) }
         if let assertion = Self.assertion(scalar) {

@@ -90,7 +90,7 @@ struct PracticalRegexParser {
         case named(String)
     }
 
-    /// What stands between `(?` and the group's content.
+    /// Returns what stands between `(?` and the group's content.
     private mutating func opening(from start: Int) throws(LinearRegexError) -> Opening {
         if reader.take(":") { return .plain }
         for (text, name) in Self.refused where reader.take(text) {

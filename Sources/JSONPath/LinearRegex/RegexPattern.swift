@@ -17,7 +17,7 @@ struct RegexBounds: Sendable {
     var minimum: Int
     /// Nil for any number.
     var maximum: Int?
-    /// Whether fewer are preferred.
+    /// True if fewer are preferred.
     var isLazy = false
 }
 
@@ -25,7 +25,7 @@ struct RegexBounds: Sendable {
 enum RegexAssertion: Sendable {
     case textStart, textEnd, lineStart, lineEnd, wordBoundary, noWordBoundary
 
-    /// Whether the condition holds before the byte at the offset. Words are of ASCII letters, digits and `_`.
+    /// Returns whether the condition holds before the byte at the offset. Words are of ASCII letters, digits and `_`.
     @inline(__always)
     func holds(at offset: Int, in text: UnsafeBufferPointer<UInt8>) -> Bool {
         switch self {

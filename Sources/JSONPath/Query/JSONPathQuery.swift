@@ -25,7 +25,7 @@ public struct JSONPathQuery: Sendable {
         self.root = root
     }
 
-    /// Whether the query gives at most one node, whatever the document (RFC 9535, section 1.1, "Singular Query").
+    /// True if the query gives at most one node, whatever the document (RFC 9535, section 1.1, "Singular Query").
     public var isSingular: Bool { segments.allSatisfy(\.isSingular) }
 }
 

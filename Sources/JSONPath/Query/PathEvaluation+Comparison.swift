@@ -38,7 +38,7 @@ extension PathEvaluation {
         }
     }
 
-    /// Whether the left one is less: both numbers, or both strings.
+    /// Returns whether the left one is less: both numbers, or both strings.
     private mutating func precedes(_ left: JSON?, _ right: JSON?) throws(JSONPathEvaluationError) -> Bool {
         guard let left, let right else { return false }
         try spend(cost(left, right))
@@ -49,7 +49,7 @@ extension PathEvaluation {
         }
     }
 
-    /// What looking at two long strings or numbers costs.
+    /// Returns what looking at two long strings or numbers costs.
     private func cost(_ left: JSON, _ right: JSON) -> Int {
         switch (left, right) {
         case (.string(let left), .string(let right)): min(left.utf8.count, right.utf8.count) / 16

@@ -22,7 +22,7 @@ struct PathEvaluation {
         if remaining < 0 { throw .evaluationTooLarge(budget: budget) }
     }
 
-    /// Whether a condition holds for a node (RFC 9535, section 2.3.5.2).
+    /// Returns whether a condition holds for a node (RFC 9535, section 2.3.5.2).
     mutating func holds(_ condition: PathCondition, for node: JSON) throws(JSONPathEvaluationError) -> Bool {
         try spend(1)
         switch condition {

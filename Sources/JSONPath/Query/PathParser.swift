@@ -54,7 +54,7 @@ struct PathParser {
         }
     }
 
-    /// What follows a dot.
+    /// Returns what follows a dot.
     private mutating func dotted() throws(JSONPathError) -> PathSegment {
         let isDescendant = reader.take(".")
         switch reader.current {

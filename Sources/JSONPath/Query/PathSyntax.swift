@@ -1,10 +1,10 @@
 /// One step of a query: what it selects of each node that came so far (RFC 9535, section 2.5).
 struct PathSegment: Sendable {
-    /// Whether it also applies to all descendants: `..`.
+    /// True if it also applies to all descendants: `..`.
     let isDescendant: Bool
     let selectors: [PathSelector]
 
-    /// Whether it gives at most one node for each it is given.
+    /// True if it gives at most one node for each it is given.
     var isSingular: Bool {
         guard !isDescendant, selectors.count == 1 else { return false }
         switch selectors[0] {
@@ -50,7 +50,7 @@ struct PathSlice: Sendable {
 
 /// A query inside a filter.
 struct EmbeddedQuery: Sendable {
-    /// Whether it begins at the current node (`@`), not at the root.
+    /// True if it begins at the current node (`@`), not at the root.
     let isRelative: Bool
     let segments: [PathSegment]
 

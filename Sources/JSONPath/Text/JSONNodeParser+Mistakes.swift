@@ -37,7 +37,7 @@ extension JSONNodeParser {
         while let byte = scanner.current, byte != 0x0A, byte != 0x0D { scanner.offset += 1 }
     }
 
-    /// Whether the text goes on with these two bytes.
+    /// Returns whether the text goes on with these two bytes.
     private func follows(_ first: UInt8, _ second: UInt8) -> Bool {
         scanner.offset + 1 < scanner.bytes.count && scanner.bytes[scanner.offset] == first
             && scanner.bytes[scanner.offset + 1] == second

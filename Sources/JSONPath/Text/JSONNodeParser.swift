@@ -177,7 +177,7 @@ struct JSONNodeParser {
 }
 
 extension UInt8 {
-    /// Whether a value, or something that was meant as one, can begin with this byte.
+    /// True if a value, or something that was meant as one, can begin with this byte.
     fileprivate var beginsValue: Bool {
         isWordByte || [UInt8](arrayLiteral: 0x22, 0x27, 0x2D, 0x5B, 0x7B).contains(self)
     }

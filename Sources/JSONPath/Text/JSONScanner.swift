@@ -24,7 +24,7 @@ struct JSONScanner {
         }
     }
 
-    /// Whether the text goes on with this word, after which no letter or digit may follow; takes it if so.
+    /// Returns whether the text goes on with this word, after which no letter or digit may follow; takes it if so.
     @inline(__always)
     mutating func take(_ word: StaticString) -> Bool {
         let length = word.utf8CodeUnitCount

@@ -97,7 +97,7 @@ extension JSONSyntaxError {
             hint: "a character beyond U+FFFF needs two escapes, like \\uD83D\\uDE00")
     }
 
-    /// What stands at a place, fit for a message: `“x”`, or a byte's number when it can't be shown.
+    /// Returns what stands at a place, fit for a message: `“x”`, or a byte's number when it can't be shown.
     static func name(at offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String {
         let end = min(offset + 4, bytes.count)
         let text = String(decoding: bytes[offset..<end], as: UTF8.self)
@@ -109,7 +109,7 @@ extension JSONSyntaxError {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Where the first byte stands that is not part of well-formed UTF-8 (Unicode 3.9, table 3-7).
+    /// Returns where the first byte stands that is not part of well-formed UTF-8 (Unicode 3.9, table 3-7).
     func firstInvalidUTF8(in range: Range<Int>) -> Int {
         var decoder = Unicode.UTF8.ForwardParser()
         var iterator = self[range].makeIterator()

@@ -2,7 +2,7 @@
 struct JSONWriter {
     /// Spaces for each level; nil writes no white space at all.
     let indent: Int?
-    /// Whether U+2028 and U+2029 are escaped, for text that is put into JavaScript or read line by line.
+    /// True if U+2028 and U+2029 are escaped, for text that is put into JavaScript or read line by line.
     let escapesLineSeparators: Bool
 
     func write(_ value: JSON, into bytes: inout [UInt8], level: Int = 0) {
@@ -69,7 +69,7 @@ struct JSONWriter {
         bytes.append(contentsOf: text[start...])
     }
 
-    /// How many bytes at the offset must be written as an escape; 0 when none.
+    /// Returns how many bytes at the offset must be written as an escape; 0 when none.
     @inline(__always)
     private func escapedLength(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> Int {
         let byte = text[offset]

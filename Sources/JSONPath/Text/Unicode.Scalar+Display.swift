@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-    /// Whether a terminal must not get this raw: controls, invisible direction marks, line separators.
+    /// True if a terminal must not get this raw: controls, invisible direction marks, line separators.
     var isControlOrFormat: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true

@@ -14,7 +14,7 @@ public enum JSON: Sendable {
 }
 
 extension JSON: Hashable {
-    /// Whether two values are equal: numbers by value, strings scalar by scalar (no Unicode normalization, as
+    /// Returns whether two values are equal: numbers by value, strings scalar by scalar (no Unicode normalization, as
     /// RFC 8259 section 8.3 and RFC 9535 section 2.3.5.2.2 compare them), objects whatever the order of members.
     public static func == (left: JSON, right: JSON) -> Bool {
         switch (left, right) {
@@ -63,7 +63,7 @@ extension JSON {
     public var array: [JSON]? { if case .array(let elements) = self { elements } else { nil } }
     /// The members of an object; nil for every other kind.
     public var object: JSONObject? { if case .object(let members) = self { members } else { nil } }
-    /// Whether this is `null`.
+    /// True if this is `null`.
     public var isNull: Bool { if case .null = self { true } else { false } }
     /// The member of that name; nil when there is none or this is not an object.
     public subscript(name: String) -> JSON? { object?[name] }

@@ -18,7 +18,7 @@ public struct JSONObject: Sendable {
 
     /// How many members there are.
     public var count: Int { members.count }
-    /// Whether there is no member.
+    /// True if there is no member.
     public var isEmpty: Bool { members.isEmpty }
     /// The names in order.
     public var names: [String] { members.map(\.name) }
@@ -36,7 +36,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Where a member stands in ``members``; nil when there is none of that name.
+    /// Returns where a member stands in ``members``; nil when there is none of that name.
     public func position(of name: String) -> Int? {
         if let index { return index.position(of: name, in: members) }
         return members.firstIndex { $0.name.hasSameScalars(as: name) }

@@ -1,12 +1,13 @@
 extension String {
-    /// Whether both are the same Unicode scalars.
+    /// Returns whether both are the same Unicode scalars.
     ///
     /// Swift's own `==` takes canonically equivalent strings for equal (`é` as one scalar or as two); JSON doesn't.
     func hasSameScalars(as other: String) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 
-    /// Whether this comes before the other one by Unicode scalar values, which is also the order of UTF-8 bytes.
+    /// Returns whether this comes before the other one by Unicode scalar values, which is also the order of UTF-8
+    /// bytes.
     func scalarsPrecede(_ other: String) -> Bool {
         utf8.lexicographicallyPrecedes(other.utf8)
     }

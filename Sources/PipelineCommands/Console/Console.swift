@@ -5,11 +5,11 @@ import Synchronization
 
 /// The terminal or the pipes that a command talks to: data on standard output, everything else on standard error.
 struct Console: Sendable {
-    /// Whether a person reads standard error as it comes.
+    /// True if a person reads standard error as it comes.
     let isTerminal: Bool
-    /// Whether one of the three standard streams is a terminal: then a person is there who waits.
+    /// True if one of the three standard streams is a terminal: then a person is there who waits.
     let hasTerminal: Bool
-    /// Whether a person reads standard output as it comes.
+    /// True if a person reads standard output as it comes.
     let showsData: Bool
     private let colors: (data: Bool, notes: Bool)
     /// What went wrong with standard output.

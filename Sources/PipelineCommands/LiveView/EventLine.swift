@@ -35,7 +35,7 @@ struct EventLine {
         whole = text ?? Self.quiet(event, step)
     }
 
-    /// What nobody who waits for a job wants to read each time.
+    /// Returns what nobody who waits for a job wants to read each time.
     private static func quiet(_ event: JobEvent, _ step: String) -> StyledText {
         switch event.kind {
         case .stageWaiting: "\(step): asks again \(until(event) ?? "later")"

@@ -58,7 +58,7 @@ struct LiveFrame {
         }
     }
 
-    /// What follows the name, from the richest form to the shortest: a narrow window gets what fits.
+    /// Returns what follows the name, from the richest form to the shortest: a narrow window gets what fits.
     private func details(_ line: LiveModel.Line) -> [StyledText] {
         if let items = line.items { return details(line, items) }
         switch line.mark {

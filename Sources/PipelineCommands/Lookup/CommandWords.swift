@@ -19,8 +19,8 @@ extension CompletionKind {
     static let pipelineNames = CompletionKind.custom { words, _, _ in waiting { await CommandWords(words).names() } }
     static let pipelines = CompletionKind.file(extensions: ["json"])
 
-    /// What an asynchronous look-up gives: the library asks for completions before any command runs, on the main
-    /// thread, and only asynchronous commands may take their time.
+    /// Returns what an asynchronous look-up gives: the library asks for completions before any command runs, on the
+    /// main thread, and only asynchronous commands may take their time.
     private static func waiting(_ look: @escaping @Sendable () async -> [String]) -> [String] {
         let (found, isDone) = (FoundWords(), DispatchSemaphore(value: 0))
         Task.detached {

@@ -27,24 +27,24 @@ struct SentRequest {
 
     var title: String { redactor.redact("\(method) \(url)") }
 
-    /// Whether nothing differs.
+    /// Returns whether nothing differs.
     func isSame(_ exchange: Recording.Exchange) -> Bool {
         hasPlace(of: exchange) && differences(from: exchange).isEmpty
     }
 
-    /// Whether method and URL are those of the exchange.
+    /// Returns whether method and URL are those of the exchange.
     func hasPlace(of exchange: Recording.Exchange) -> Bool {
         method == exchange.method && TextPattern(exchange.url).matches(url)
     }
 
-    /// Whether method and path are.
+    /// Returns whether method and path are.
     func hasPath(of exchange: Recording.Exchange) -> Bool {
         method == exchange.method && TextPattern(Self.path(exchange.url)).matches(Self.path(url))
     }
 
     private static func path(_ url: String) -> String { String(url.prefix { $0 != "?" && $0 != "#" }) }
 
-    /// What differs, secrets redacted; empty for nothing.
+    /// Returns what differs, secrets redacted; empty for nothing.
     func differences(from exchange: Recording.Exchange) -> [String] {
         let boundary = Self.boundary(exchange.headers)
         var old = ["\(exchange.method) \(exchange.url)"]

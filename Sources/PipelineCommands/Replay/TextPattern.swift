@@ -60,7 +60,7 @@ struct TextPattern: Sendable {
     private static let signature: StaticString =
         "Signature=hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh"
 
-    /// Whether the text begins as a form says, in which `d` is a digit and `h` one in base 16.
+    /// Returns whether the text begins as a form says, in which `d` is a digit and `h` one in base 16.
     private static func fits(_ bytes: ArraySlice<UInt8>, _ form: StaticString) -> Bool {
         guard bytes.count >= form.utf8CodeUnitCount else { return false }
         return form.withUTF8Buffer { form in

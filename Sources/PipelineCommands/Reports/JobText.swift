@@ -119,7 +119,7 @@ struct JobText {
         ErrorReport.lines(of: failure).map { "    \(StyledText(message: $0))" }
     }
 
-    /// What is good until a step's ``StepRecord/expires``.
+    /// Returns what is good until a step's ``StepRecord/expires``.
     private static func words(for state: StepState) -> String {
         switch state.name {
         case .succeeded: "its captures are good"

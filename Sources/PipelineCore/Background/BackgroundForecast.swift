@@ -13,7 +13,7 @@ package struct BackgroundForecast: Sendable, Hashable {
         package let resumes: [Resume]
         /// By how much what follows is delayed.
         package let delay: Duration
-        /// Whether it waits for a good moment before it begins.
+        /// True if it waits for a good moment before it begins.
         package let isDiscretionary: Bool
 
         package var count: Int { resumes.reduce(0) { $0 + $1.count } }

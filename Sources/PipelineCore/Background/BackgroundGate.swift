@@ -5,7 +5,7 @@
 package protocol BackgroundGate: Sendable {
     /// Enters a resume; what follows may begin at the decision's start. The caller journals the decision's record.
     func enter(_ request: ResumeRequest) async -> ResumeDecision
-    /// Whether now is a good moment for a discretionary step.
+    /// Returns whether now is a good moment for a discretionary step.
     func judge(_ question: ConditionQuestion) async -> ConditionEvaluation
     /// A resume will come: others that come a little sooner may wait for it.
     func expect(_ resume: ExpectedResume) async

@@ -27,7 +27,7 @@ package struct ConditionEvaluation: Sendable, Hashable {
         return "the moment scores \(Self.rounded(score)) of the \(Self.rounded(threshold)) that it needs"
     }
 
-    /// The same, with the time at which who put the step off asks again, whatever is judged meanwhile.
+    /// Returns the same, with the time at which who put the step off asks again, whatever is judged meanwhile.
     package func askedAgain(at time: Timestamp) -> ConditionEvaluation {
         var judgement = self
         judgement.askAgain = time

@@ -1,10 +1,10 @@
 /// What the machine is like at a moment, as far as it is known.
 package struct DeviceConditions: Sendable, Hashable {
-    /// Whether power comes from outside; nil when nobody knows.
+    /// True if power comes from outside; nil when nobody knows.
     package var hasExternalPower: Bool?
     /// How full the battery is, from 0 to 1; nil without one.
     package var battery: Double?
-    /// Whether the network costs by the byte; nil when nobody knows.
+    /// True if the network costs by the byte; nil when nobody knows.
     package var isMetered: Bool?
     /// Processes that want to run, per processor; nil when nobody knows.
     package var load: Double?
@@ -28,6 +28,6 @@ package struct DeviceConditions: Sendable, Hashable {
 
 /// Looks at the machine: real in programs, scripted in tests.
 package protocol DeviceConditionsSource: Sendable {
-    /// What it is like now; never fails, what can't be read is unknown.
+    /// Returns what it is like now; never fails, what can't be read is unknown.
     func surroundings() async -> DeviceConditions
 }

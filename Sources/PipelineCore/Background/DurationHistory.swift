@@ -5,11 +5,11 @@ package protocol DurationHistory: Sendable {
     /// The rows of all pipelines since a time that came after a row of the number, in the order of their coming: what
     /// another process has added since the last look.
     func resumes(after number: Int, since time: Timestamp) async throws(JournalFailure) -> ResumeRows
-    /// What is known of how long the stages of a pipeline took, oldest first: of each stage the last ones, at most
-    /// `limit`.
+    /// Returns what is known of how long the stages of a pipeline took, oldest first: of each stage the last ones, at
+    /// most `limit`.
     func samples(of pipeline: String, limit: Int) async throws(JournalFailure) -> [StageSample]
-    /// What runs now of a pipeline's remote jobs that other living owners have, at most `limit` of them: each takes longer
-    /// than its sample says (``StageSample/isRunning``).
+    /// Returns what runs now of a pipeline's remote jobs that other living owners have, at most `limit` of them: each
+    /// takes longer than its sample says (``StageSample/isRunning``).
     func runningSamples(
         of pipeline: String, besides owner: OwnerID, at now: Timestamp, limit: Int
     ) async throws(JournalFailure) -> [StageSample]

@@ -13,8 +13,8 @@ package enum Interactivity: String, Sendable, Hashable, CaseIterable {
         self = hasTerminal || isAsserted ? .attended : .unattended
     }
 
-    /// Whether a job that runs so is held back as the background is: one that nobody waits for, if its document says
-    /// how. What nobody wrote slows down neither a script nor a job of the background.
+    /// Returns whether a job that runs so is held back as the background is: one that nobody waits for, if its document
+    /// says how. What nobody wrote slows down neither a script nor a job of the background.
     package func isHeld(by background: BackgroundDefinition, mode: JobMode) -> Bool {
         background.isStated && (mode == .background || self == .unattended)
     }

@@ -10,7 +10,7 @@ package struct ResumeBudget: Sendable, Hashable {
     package let factor: Double
     /// The longest delay.
     package let maximum: Duration
-    /// Whether a transfer first started in the background waits for a good moment, whatever its stage says.
+    /// True if a transfer first started in the background waits for a good moment, whatever its stage says.
     package let makesTransfersDiscretionary: Bool
 
     package init(

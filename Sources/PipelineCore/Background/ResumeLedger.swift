@@ -67,7 +67,7 @@ package struct ResumeLedger: Sendable {
         return decision
     }
 
-    /// What ``enter(_:at:)`` would say.
+    /// Returns what ``enter(_:at:)`` would say.
     package func preview(_ request: ResumeRequest, at time: Timestamp) -> ResumeDecision {
         var record = ResumeRecord(
             time: time, pipeline: request.pipeline, job: request.job, step: request.step, reason: request.reason,
@@ -99,7 +99,7 @@ package struct ResumeLedger: Sendable {
         return ResumeDecision(record: record, asked: time, rationale: rationale)
     }
 
-    /// Whether a delay is in force that an attendance ends: the pipeline's or the machine's.
+    /// Returns whether a delay is in force that an attendance ends: the pipeline's or the machine's.
     package func isDelayed(pipeline: String, at time: Timestamp) -> Bool {
         ![pipelines[pipeline], machine].allSatisfy { $0?.hasFallenBack(at: time) ?? true }
     }
@@ -152,8 +152,8 @@ package struct ResumeLedger: Sendable {
         return batches.values.joined().filter(fits).min { ($0.start, $0.moment) < ($1.start, $1.moment) }
     }
 
-    /// How long it pays to wait for others: the intervals of all that may come within the tolerance are pierced by
-    /// one point, the earliest of their ends, and what comes until then is one resume.
+    /// Returns how long it pays to wait for others: the intervals of all that may come within the tolerance are pierced
+    /// by one point, the earliest of their ends, and what comes until then is one resume.
     private func company(of request: ResumeRequest, at time: Timestamp, latest: Timestamp) -> Timestamp {
         guard latest > time else { return time }
         let near = expected.values.lazy.joined().filter { other in
@@ -191,7 +191,7 @@ package struct ResumeLedger: Sendable {
             : "the budget of \(allowance) resumes in \(DurationText.describe(budget.window)) is used up"
     }
 
-    /// How a budget stands at a time; the machine's with no pipeline.
+    /// Returns how a budget stands at a time; the machine's with no pipeline.
     package func standing(of pipeline: String?, under budget: ResumeBudget?, at time: Timestamp) -> ResumeStanding {
         let limiter = pipeline.map { pipelines[$0] ?? ResumeLimiter() } ?? machine
         let budget = budget ?? machineBudget

@@ -14,7 +14,7 @@ package struct ResumeLimiter: Sendable, Hashable {
 
     package init() {}
 
-    /// How many resumes count at the time.
+    /// Returns how many resumes count at the time.
     package func used(at time: Timestamp, of budget: ResumeBudget) -> Int {
         let oldest = time - budget.window
         return entries.reversed().prefix { $0 > oldest }.count
@@ -26,17 +26,17 @@ package struct ResumeLimiter: Sendable, Hashable {
         return budget.delay(after: hasFallenBack(at: time) ? .zero : lastDelay)
     }
 
-    /// Whether no delay is in force any more.
+    /// Returns whether no delay is in force any more.
     package func hasFallenBack(at time: Timestamp) -> Bool {
         lastDelay == .zero || time >= delayEnd + lastDelay
     }
 
-    /// When the delay in force falls back to zero if nothing more comes; nil when none is in force.
+    /// Returns when the delay in force falls back to zero if nothing more comes; nil when none is in force.
     package func fallBack(at time: Timestamp) -> Timestamp? {
         hasFallenBack(at: time) ? nil : delayEnd + lastDelay
     }
 
-    /// When the allowance has room again; nil when it has, or never will.
+    /// Returns when the allowance has room again; nil when it has, or never will.
     package func roomAgain(at time: Timestamp, under budget: ResumeBudget) -> Timestamp? {
         guard let allowance = budget.allowance, allowance > 0 else { return nil }
         let inWindow = entries.filter { $0 > time - budget.window }

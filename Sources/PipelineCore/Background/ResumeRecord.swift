@@ -27,7 +27,7 @@ package struct ResumeRecord: Sendable, Hashable {
     package var machineDelay: Duration
     /// When what followed could begin.
     package var start: Timestamp
-    /// Whether the pipeline's budget was unlimited: then the machine's does not count it either.
+    /// True if the pipeline's budget was unlimited: then the machine's does not count it either.
     package var isUnlimited: Bool
 
     package init(

@@ -1,7 +1,7 @@
 /// What a job knows of getting control back: whether a resume is under way, and what is held back by the rules of the
 /// background. In memory only: after a crash the restart is a resume of its own.
 package struct ResumeWatch: Sendable {
-    /// Whether a resume is under way: until every step waits again, what happens belongs to it.
+    /// True if a resume is under way: until every step waits again, what happens belongs to it.
     package private(set) var isOpen = false
     /// The step that the open resume is still to be counted for.
     private var counted: StepKey?
@@ -18,9 +18,9 @@ package struct ResumeWatch: Sendable {
 
     package init() {}
 
-    /// Whether something could go on and is held back.
+    /// True if something could go on and is held back.
     package var isHeldBack: Bool { heldUntil != nil || !conditions.isEmpty }
-    /// Whether nothing is under way or held back.
+    /// True if nothing is under way or held back.
     package var isAtRest: Bool { !isOpen && unentered == nil && !isHeldBack && inside.isEmpty }
 
     /// Begins a resume; false when it belongs to the one under way.

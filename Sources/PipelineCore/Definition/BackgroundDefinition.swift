@@ -8,7 +8,8 @@ package struct BackgroundDefinition: Sendable {
         case fraction(Double)
         case duration(Duration)
 
-        /// How far the end of a wait may be moved; a hundred years at most, whatever percentage the document gives.
+        /// Returns how far the end of a wait may be moved; a hundred years at most, whatever percentage the document
+        /// gives.
         package func length(of wait: Duration) -> Duration {
             switch self {
             case .fraction(let share): .seconds(min(36_525 * 86_400, max(0, wait.seconds) * share))
@@ -21,7 +22,7 @@ package struct BackgroundDefinition: Sendable {
     package let isDiscretionary: Setting<Bool>
     package let tolerance: Setting<Tolerance>
     package let budget: ResumeBudgetDefinition
-    /// Whether the document has the member; else all of this is what holds without it.
+    /// True if the document has the member; else all of this is what holds without it.
     package let isStated: Bool
 
     /// What holds when the document has no `background`.

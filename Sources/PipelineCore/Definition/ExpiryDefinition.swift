@@ -55,7 +55,7 @@ package struct ExpiryDefinition: Sendable {
         }
     }
 
-    /// When that is, as far as it is known before the stage has run: `15m after its end`.
+    /// Returns when that is, as far as it is known before the stage has run: `15m after its end`.
     package func describe(in scope: Scope) -> String {
         func text(_ value: JSON) -> String { value.string ?? value.text }
         if let value = duration?.describe(in: scope) {

@@ -23,7 +23,7 @@ package struct InputDefinition: Sendable {
     /// A regular expression that a string must match somewhere.
     package let pattern: LinearRegex?
     package let summary: String?
-    /// Whether the value is kept nowhere: a resume needs it again.
+    /// True if the value is kept nowhere: a resume needs it again.
     package let isSecret: Bool
 
     static let kindField = Field(
@@ -147,7 +147,7 @@ extension InputDefinition.Kind {
         self == .file || self == .string || self == .files ? valueSchema : ["anyOf": [valueSchema, .anyTemplate]]
     }
 
-    /// Whether a value of the document has this type.
+    /// Returns whether a value of the document has this type.
     package func accepts(_ value: JSON) -> Bool {
         switch self {
         case .file, .string: value.string != nil

@@ -54,7 +54,7 @@ public struct NotificationFailure: Error, Sendable, Hashable {
     public let message: String
     /// How to mend it, if that is known.
     public let hint: String?
-    /// Whether the same delivery may fare better later.
+    /// True if the same delivery may fare better later.
     public let isRetryable: Bool
 
     /// Says why a notification did not arrive. One that `isRetryable` is sent again later, with growing delays.

@@ -67,7 +67,7 @@ package enum NotificationSinkDefinition: Sendable {
 }
 
 extension NotificationSinkDefinition {
-    /// Whether it is switched on; a value that is wrong was refused when the job started.
+    /// Returns whether it is switched on; a value that is wrong was refused when the job started.
     func isOn(in scope: Scope) -> Bool {
         switch self {
         case .desktop(let flag), .terminal(let flag): (try? flag.value(in: scope)) ?? true

@@ -18,7 +18,7 @@ package struct PipelineDefinition: Sendable {
     package let batch: BatchDefinition?
     /// The names that `inputs` gives, those with mistakes too; nil when they can't be known.
     let inputNames: [String]?
-    /// Whether `services` is there and is no object.
+    /// True if `services` is there and is no object.
     let hasUnreadableServices: Bool
 }
 
@@ -89,7 +89,7 @@ extension PipelineDefinition {
         return read(reader, source: source)
     }
 
-    /// Where a document of YAML begins; nil when it looks like JSON.
+    /// Returns where a document of YAML begins; nil when it looks like JSON.
     private static func otherFormat(_ source: SourceText) -> SourceRange? {
         let text = String(decoding: source.bytes.prefix(4096), as: UTF8.self)
         guard let line = text.split(whereSeparator: \.isNewline).first(where: { !$0.hasPrefix("#") && !$0.isEmpty }),

@@ -18,7 +18,7 @@ package struct RetryDefinition: Sendable {
     /// Of the whole document.
     static let documentField = RetryFields(.service).field
 
-    /// The same with what the outer one says where this says nothing.
+    /// Returns the same with what the outer one says where this says nothing.
     func over(_ outer: RetryDefinition) -> RetryDefinition {
         var all = self
         all.attempts = attempts ?? outer.attempts
@@ -44,7 +44,7 @@ package struct RetryDefinition: Sendable {
             statuses: statuses == nil ? plain.statuses : codes)
     }
 
-    /// Whether it is the same in every scope.
+    /// True if it is the same in every scope.
     package var isConstant: Bool {
         func isKnown<Value>(_ setting: Setting<Value>?) -> Bool { setting == nil || setting?.constant != nil }
         return isKnown(attempts) && isKnown(duration) && isKnown(delay) && isKnown(factor) && isKnown(maximum)

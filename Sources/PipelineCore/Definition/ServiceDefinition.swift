@@ -12,7 +12,7 @@ package struct ServiceDefinition: Sendable {
     package let timeout: Setting<Duration>?
     /// The addresses that it, its redirects and captured URLs may lead to.
     package let network: Network
-    /// Whether its requests say which trace they belong to.
+    /// True if its requests say which trace they belong to.
     package let isTraced: Bool
 
     /// The words for these addresses.

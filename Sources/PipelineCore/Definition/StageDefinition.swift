@@ -15,7 +15,7 @@ package struct StageDefinition: Sendable {
         "id", .name(.stage), required: true, examples: ["upload"], "The stage's name within the document.")
     static let kindField = Field("kind", .string, required: true, examples: ["request"], "What the stage does.")
 
-    /// What kind a stage without one most likely is.
+    /// Returns what kind a stage without one most likely is.
     private static func kindAdvice(_ place: SourceLocation) -> String? {
         let members = place.members?.map(\.member) ?? []
         func has(_ names: String...) -> Bool { members.contains { names.contains($0.name) } }

@@ -56,7 +56,7 @@ struct TemplateSlips {
             || ExpressionFunction(rawValue: name) != nil && content.hasPrefix("\(name)(")
     }
 
-    /// What a text begins with that other tools take for an expression, and how long that is.
+    /// Returns what a text begins with that other tools take for an expression, and how long that is.
     private func slip(in text: ArraySlice<UInt8>) -> (content: String, length: Int)? {
         for (opener, closer) in [("{{", "}}"), ("${", "}")] where text.starts(with: opener.utf8) {
             guard let end = Self.end(of: closer, in: text) else { return nil }

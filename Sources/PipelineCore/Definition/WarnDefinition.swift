@@ -5,7 +5,7 @@ package struct WarnDefinition: Sendable {
     package let condition: Expression
     package let message: Template
 
-    /// Whether it speaks of one item of a `forEach`; else it is judged once, for the whole stage.
+    /// True if it speaks of one item of a `forEach`; else it is judged once, for the whole stage.
     package var readsItem: Bool {
         (condition.references + message.references).contains { $0.root == .item || $0.root == .index }
     }

@@ -42,7 +42,7 @@ package struct DurationDistribution: Sendable, Hashable {
         return max(elapsed, Normal.exponential((low + high) / 2))
     }
 
-    /// The same place, less surely: the standard deviation of the logarithm grows by as much.
+    /// Returns the same place, less surely: the standard deviation of the logarithm grows by as much.
     func widened(by doubt: Double) -> DurationDistribution {
         guard doubt > 0 else { return self }
         return DurationDistribution(

@@ -52,11 +52,12 @@ package struct Estimate: Sendable, Hashable {
         self.sources = sources
     }
 
-    /// Whether it takes into account that the end has not come yet, as one wants for a wait that goes on; else it stays
+    /// True if it takes into account that the end has not come yet, as one wants for a wait that goes on; else it stays
     /// where it was as time passes, as one wants for a time that was promised.
     private(set) var isConditioned = true
 
-    /// Whether intervals like this one held so seldom lately that it is not to be shown (``StageOutlook/isContradicted``).
+    /// True if intervals like this one held so seldom lately that it is not to be shown
+    /// (``StageOutlook/isContradicted``).
     package private(set) var isContradicted = false
 
     /// The estimate as it was when its origin was new.

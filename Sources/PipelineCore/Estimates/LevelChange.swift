@@ -6,7 +6,7 @@
 struct LevelChange {
     /// The index of the first duration of the new level; 0 when there is no such place.
     let place: Int
-    /// Whether the last duration lies far above all that is usual, so that it may be the first of a new level.
+    /// True if the last duration lies far above all that is usual, so that it may be the first of a new level.
     let isLastFarAbove: Bool
 
     /// So far back is looked for a change.

@@ -2,7 +2,7 @@
 package struct PastDuration: Sendable, Hashable {
     /// Seconds, at least a millisecond.
     package let seconds: Double
-    /// Whether it has not ended: it takes longer than ``seconds``.
+    /// True if it has not ended: it takes longer than ``seconds``.
     package let isRunning: Bool
 
     package init(_ seconds: Double, isRunning: Bool = false) {

@@ -73,7 +73,7 @@ struct PastDurations {
         return weights
     }
 
-    /// How far durations lie from their level. That is known from before a change of the level too.
+    /// Returns how far durations lie from their level. That is known from before a change of the level too.
     private func scale(_ weights: [Double], _ change: LevelChange) -> Double {
         guard change.place > 0 else { return Self.scale(logarithms[...], weights[...]) }
         let (before, after) = (logarithms[..<change.place], logarithms[change.place...])
@@ -102,7 +102,7 @@ struct PastDurations {
         return max(min(variance.squareRoot(), quartiles > 0 ? quartiles : .infinity), 0.03)
     }
 
-    /// How many equally weighted durations the weights are worth (Kish, 1965).
+    /// Returns how many equally weighted durations the weights are worth (Kish, 1965).
     private func effectiveCount(_ weights: [Double]) -> Double {
         let sum = weights.reduce(0, +)
         return sum * sum / weights.reduce(0) { $0 + $1 * $1 }

@@ -12,11 +12,11 @@ package struct StageOutlook: Sendable, Hashable {
     package let progressError: ReportError?
     /// Polls in the mean of the last jobs; nil without a history.
     package let pastPolls: Double?
-    /// Whether the size explains durations, so that they were brought to this one's.
+    /// True if the size explains durations, so that they were brought to this one's.
     package let isBySize: Bool
     /// By how much the logarithm of the duration is in doubt since no past job was of this size; 0 within the sizes seen.
     package let sizeDoubt: Double
-    /// Whether the last intervals that were foretold held so seldom that the next one is not to be shown.
+    /// True if the last intervals that were foretold held so seldom that the next one is not to be shown.
     package let isContradicted: Bool
 
     /// How wrong a service's words were in the past.

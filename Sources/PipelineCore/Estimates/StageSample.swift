@@ -25,8 +25,8 @@ package struct StageSample: Sendable, Hashable {
     package var remainingError: Double?
     /// Likewise of what its progress had implied.
     package var progressError: Double?
-    /// Whether it has not ended: ``seconds`` is for how long it is known to have run until ``ended``, and it takes longer.
-    /// Such a sample is of a job that runs now; it is never a row of the history.
+    /// True if it has not ended: ``seconds`` is for how long it is known to have run until ``ended``, and it takes
+    /// longer. Such a sample is of a job that runs now; it is never a row of the history.
     package var isRunning = false
 
     package init(

@@ -113,7 +113,7 @@ package struct RecordedBody: Sendable, Hashable {
         self.file = file
     }
 
-    /// Whether what is kept is all of the body.
+    /// True if what is kept is all of the body.
     package var isWhole: Bool { base64 != nil || text.map { Int64($0.utf8.count) >= size } ?? (size == 0) }
 }
 

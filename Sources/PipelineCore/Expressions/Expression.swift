@@ -84,7 +84,7 @@ public struct Expression: Sendable {
         if case .path(.input(let name), let accessors) = root.kind, accessors.isEmpty { name } else { nil }
     }
 
-    /// Whether its value needs a file, the time or chance: what the caller obtains and journals.
+    /// True if its value needs a file, the time or chance: what the caller obtains and journals.
     var asksOutside: Bool { root.asksOutside }
 
     /// The text of one part, for messages.

@@ -7,7 +7,7 @@ struct BackgroundRules: Sendable {
     var watch: ResumeWatch
     /// Whether a person waits for the command that runs the job.
     let interactivity: Interactivity
-    /// Whether background work is limited at all.
+    /// True if background work is limited at all.
     let hasLimiter: Bool
     /// Set once the job was cancelled: it is brought to its end, `finally` with it, and never held back.
     var isFinishing = false
@@ -55,7 +55,7 @@ struct BackgroundRules: Sendable {
         return true
     }
 
-    /// What is to be asked of a step that could begin: whether now is a good time.
+    /// Returns what is to be asked of a step that could begin: whether now is a good time.
     mutating func question(
         about key: StepKey, _ stage: PlannedStage, in table: inout JobTable
     ) -> Question {
@@ -144,7 +144,7 @@ extension JobTable {
 }
 
 extension StepEnd {
-    /// Whether the end of a call is control that comes back from outside.
+    /// Returns whether the end of a call is control that comes back from outside.
     func isResume(of stage: PlannedStage) -> Bool {
         guard stage.stage.work == .transfer else { return false }
         switch self {

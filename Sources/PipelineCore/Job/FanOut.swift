@@ -15,7 +15,7 @@ struct FanOut: Sendable {
     /// It was not found out what the stage is repeated over.
     mutating func drop(_ stage: String) { expanding.remove(stage) }
 
-    /// Whether what bounds the stage's items has to be evaluated first.
+    /// Returns whether what bounds the stage's items has to be evaluated first.
     func isUnknown(_ stage: PlannedStage) -> Bool { limits[stage.id] == nil && !stage.hasConstantLimits }
 
     private func concurrencyLimit(_ stage: PlannedStage) -> Int {
@@ -26,24 +26,24 @@ struct FanOut: Sendable {
         limits[stage.id]?.tolerance ?? stage.tolerance?.constant ?? .count(0)
     }
 
-    /// How many items may begin now.
+    /// Returns how many items may begin now.
     func room(of entry: StepIndex.Entry) -> Int {
         max(0, min(concurrencyLimit(entry.stage) - entry.counts.active, entry.ready.count))
     }
 
-    /// Whether no further item begins, since one has failed.
+    /// Returns whether no further item begins, since one has failed.
     func isStopped(_ entry: StepIndex.Entry) -> Bool {
         entry.counts.failed > 0
             && (limits[entry.stage.id]?.stopsOnFailure ?? entry.stage.stopsOnFailure.constant ?? false)
     }
 
-    /// Whether the stage fails as its items are.
+    /// Returns whether the stage fails as its items are.
     func fails(_ entry: StepIndex.Entry, in table: JobTable) -> Bool {
         entry.counts.failed > 0 && !table.tolerates(entry.stage)
             && tolerance(entry.stage).isExceeded(failures: entry.counts.failed, items: entry.items.count)
     }
 
-    /// Whether items of other stages that follow this one's are still under way or to come.
+    /// Returns whether items of other stages that follow this one's are still under way or to come.
     func isFollowed(_ entry: StepIndex.Entry, in table: JobTable) -> Bool {
         let index = table.index
         return index.followers(of: entry.stage.id).contains { id in
@@ -195,11 +195,11 @@ struct FanOut: Sendable {
 }
 
 extension StepRecord {
-    /// Whether stages that follow its items have not followed all that there are to be.
+    /// True if stages that follow its items have not followed all that there are to be.
     fileprivate var endsItsFollowers: Bool { state.name == .failed && !toleratesFailure }
 }
 
 extension JobTable {
-    /// Whether the job goes on when the stage fails, as it was found when the stage began.
+    /// Returns whether the job goes on when the stage fails, as it was found when the stage began.
     func tolerates(_ stage: PlannedStage) -> Bool { step(StepKey(stage: stage.id))?.toleratesFailure == true }
 }

@@ -117,7 +117,7 @@ extension Resolution {
 }
 
 extension JobCommand {
-    /// Whether its answer is to be had before more is decided.
+    /// True if its answer is to be had before more is decided.
     package var isQuestion: Bool {
         switch self {
         case .prepare, .evaluateItems, .evaluateWarnings, .enterResume, .enterAuthentication, .evaluateCondition,
@@ -134,14 +134,14 @@ extension StepFailure {
 }
 
 extension JobSnapshot {
-    /// Whether nothing of the job is left to do but to end it.
+    /// Returns whether nothing of the job is left to do but to end it.
     package func isOver(in plan: Plan, at time: Timestamp) -> Bool {
         let table = JobTable(self, plan: plan, values: JobValues(environment: environment), at: JobMoment(time))
         var state = JobState(table, settings: JobSettings(), marks: EstimateMarks())
         return state.isOver()
     }
 
-    /// Whether it has failed because a person gave a submit up: only a person's `retry` begins that again.
+    /// True if it has failed because a person gave a submit up: only a person's `retry` begins that again.
     package var wasGivenUp: Bool { ended != nil && failure?.failure == .givenUp }
 
     /// Why a job is let go of which a step waits for a resume, and what is missing.

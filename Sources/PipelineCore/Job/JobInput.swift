@@ -111,7 +111,7 @@ package struct ForEachItems: Sendable {
     package var concurrencyLimit: Int?
     /// How many may fail.
     package var tolerance: FailureTolerance
-    /// Whether no more begin once one has failed.
+    /// True if no more begin once one has failed.
     package var stopsOnFailure: Bool
 
     package init(
@@ -159,7 +159,7 @@ package struct JobMoment: Sendable {
     package let time: Timestamp
     /// What the clock shows besides; nil where nobody asks how much it is set.
     package let reading: ClockReading?
-    /// Whether a person watches the job on a terminal: then nothing holds it back.
+    /// True if a person watches the job on a terminal: then nothing holds it back.
     package let isWatched: Bool
     /// Hides secrets in what is kept for people.
     package let redactor: Redactor

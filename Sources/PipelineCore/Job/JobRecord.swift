@@ -19,7 +19,7 @@ package struct JobRecord: Sendable {
     /// The environment variables that the document names, as they were; null for one that was not set.
     package let environment: JSONObject
     package let folders: JobFolders
-    /// Whether existing files may be replaced.
+    /// True if existing files may be replaced.
     package let overwrites: Bool
     /// The names of the secrets that the document can do without and that were found nevertheless, in order of the
     /// alphabet: what began with one does not go on without it. Never a value.
@@ -66,8 +66,8 @@ package enum JobRequest: String, Sendable, Hashable, CaseIterable {
 }
 
 extension JobRecord {
-    /// Whether the job can't go on without the secret of that name: nothing in the document does without it, or the job
-    /// began with it.
+    /// Returns whether the job can't go on without the secret of that name: nothing in the document does without it, or
+    /// the job began with it.
     package func needsSecret(_ name: String, in plan: Plan) -> Bool {
         !plan.optionalSecrets.contains(name) || foundSecrets.contains(name)
     }

@@ -2,9 +2,9 @@
 package struct JobSettings: Sendable {
     /// Whether a person waits for the command that runs it.
     package var interactivity = Interactivity.attended
-    /// Whether background work is limited at all.
+    /// True if background work is limited at all.
     package var hasLimiter = false
-    /// Whether notifications reach anybody.
+    /// True if notifications reach anybody.
     package var hasSinks = false
     /// How long a wait must be for the job to be parked; nil when it never is.
     package var parking: Duration?

@@ -1,6 +1,6 @@
 extension JobSnapshot {
-    /// What is asked for a discretionary step that could begin: it has waited since all that it needs ended, over
-    /// restarts too.
+    /// Returns what is asked for a discretionary step that could begin: it has waited since all that it needs ended,
+    /// over restarts too.
     package func momentQuestion(
         for key: StepKey, _ stage: PlannedStage, budget: ResumeBudget, mustBeginBy: Timestamp? = nil
     ) -> ConditionQuestion {

@@ -2,8 +2,8 @@ package import JSONPath
 
 /// What expires, from what was journaled with the steps: the same over restarts.
 extension JobSnapshot {
-    /// What presses a step that has not ended, the earliest; nil when nothing does. For one that has not begun that is what
-    /// it reads and what it was given; for one under way what the service keeps of it, and for a transfer, whose every
+    /// Returns what presses a step that has not ended, the earliest; nil when nothing does. For one that has not begun
+    /// that is what it reads and what it was given; for one under way what the service keeps of it, and for a transfer, whose every
     /// request is made of what it reads, that too.
     package func pressing(_ key: StepKey, in plan: Plan) -> StepExpiry? {
         guard let step = steps[key], !step.state.isEnded, let stage = plan.stage(key.stage) else { return nil }
@@ -21,7 +21,7 @@ extension JobSnapshot {
         return steps.keys.compactMap { mustBeginBy($0, in: plan) }.min()
     }
 
-    /// When the step's deadline passes; nil for none, or while an expression for it has no value.
+    /// Returns when the step's deadline passes; nil for none, or while an expression for it has no value.
     package func deadline(of key: StepKey, in plan: Plan, scope: @autoclosure () -> Scope) -> Timestamp? {
         guard let setting = plan.stage(key.stage)?.deadline, let started = steps[key]?.started,
             let duration = setting.constant ?? (try? setting.value(in: scope()))

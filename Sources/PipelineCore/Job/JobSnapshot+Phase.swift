@@ -10,7 +10,7 @@ extension JobSnapshot {
         steps.values.reduce(BytesMoved()) { $0 + BytesMoved(sent: $1.bytesSent, received: $1.bytesReceived) }
     }
 
-    /// Where the job stands; `isOwned` says whether a living process has it.
+    /// Returns where the job stands; `isOwned` says whether a living process has it.
     package func phase(isOwned: Bool) -> JobPhase {
         if ended != nil { return outcome }
         if let batch { return isOwned ? .running : batch.outcome == .unknown ? .unknown : .suspended }
@@ -20,8 +20,8 @@ extension JobSnapshot {
         return states.contains(.unknown) && !canGoOn ? .unknown : .suspended
     }
 
-    /// Whether something is done for the job at this moment: a call of a stage runs, a cancellation, or nothing is left but
-    /// to end it. What the rules of the background hold back between two stages waits.
+    /// True if something is done for the job at this moment: a call of a stage runs, a cancellation, or nothing is left
+    /// but to end it. What the rules of the background hold back between two stages waits.
     private var isAtWork: Bool {
         if request == .cancel { return true }
         // A repeated stage does nothing itself: its items do.

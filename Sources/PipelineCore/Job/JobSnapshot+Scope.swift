@@ -1,8 +1,8 @@
 package import JSONPath
 
 extension JobSnapshot {
-    /// What expressions of the step may read, as far as it is known of the job; `environment` is the job's own, `nil`
-    /// for a variable that was not set, `firstKey` the step's own key before it has a submit, where it is known.
+    /// Returns what expressions of the step may read, as far as it is known of the job; `environment` is the job's own,
+    /// `nil` for a variable that was not set, `firstKey` the step's own key before it has a submit, where it is known.
     package func scope(
         for key: StepKey, in plan: Plan, environment: [String: String?], secrets: [String: String],
         secretInputs: JSONObject, firstKey: String? = nil
@@ -35,7 +35,7 @@ extension JobSnapshot {
         return scope
     }
 
-    /// What templates outside of all stages may read, such as those of a notification.
+    /// Returns what templates outside of all stages may read, such as those of a notification.
     package func documentScope(
         environment: [String: String?], secrets: [String: String] = [:], secretInputs: JSONObject = [:]
     ) -> Scope {
@@ -56,7 +56,7 @@ extension JobSnapshot {
         return nil
     }
 
-    /// The same from what is journaled alone.
+    /// Returns the same from what is journaled alone.
     package func documentScope() -> Scope { documentScope(environment: environment) }
 
     /// The environment variables that were journaled with the job.

@@ -9,7 +9,7 @@ package struct BlockedStep: Sendable, Hashable {
     package let tried: String?
     /// What a person can do about it; nil when nothing is needed.
     package let advice: String?
-    /// Whether the rules for background work hold it back.
+    /// True if the rules for background work hold it back.
     package private(set) var isHeldBack = false
 
     init(step: StepKey, reason: String, until: Timestamp?, tried: String?, advice: String?) {
@@ -20,7 +20,7 @@ package struct BlockedStep: Sendable, Hashable {
         self.advice = advice
     }
 
-    /// The same step, held back by the rules for background work: by the resume budget, or for a good moment.
+    /// Returns the same step, held back by the rules for background work: by the resume budget, or for a good moment.
     package func heldBack(until time: Timestamp, reason: String, advice: String) -> BlockedStep {
         var held = BlockedStep(
             step: step, reason: "it is held back: \(reason)", until: time, tried: tried, advice: self.advice ?? advice)
@@ -30,7 +30,7 @@ package struct BlockedStep: Sendable, Hashable {
 }
 
 extension JobSnapshot {
-    /// What holds each step that has not ended, in the order of the plan's stages; a running step is not held.
+    /// Returns what holds each step that has not ended, in the order of the plan's stages; a running step is not held.
     package func standstills(in plan: Plan, isOwned: Bool) -> [BlockedStep] {
         plan.stages.flatMap { stage in
             steps.filter { $0.key.stage == stage.id }.sorted { $0.key < $1.key }.compactMap { key, step in

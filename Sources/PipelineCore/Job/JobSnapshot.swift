@@ -76,7 +76,7 @@ package enum JournalChange: Sendable {
 }
 
 extension JournalChange {
-    /// Whether the job has no owner once it is committed.
+    /// True if the job has no owner once it is committed.
     package var endsOwnership: Bool {
         switch self {
         case .released, .ended: true
@@ -112,10 +112,10 @@ extension JobSnapshot {
         files.append(file)
     }
 
-    /// Whether a callback for the step has woken nothing yet.
+    /// Returns whether a callback for the step has woken nothing yet.
     package func hasCallback(_ key: StepKey) -> Bool { (pushes[key]?.waiting ?? 0) > 0 }
 
-    /// Whether a push came that woke nothing yet.
+    /// True if a push came that woke nothing yet.
     package var hasPushes: Bool { pushes.values.contains { $0.waiting > 0 } }
 
     /// The snapshot after a committed change. The same fold serves every journal and the engine's memory.

@@ -74,7 +74,7 @@ extension JobState {
         }
     }
 
-    /// Whether a step of the stage may begin for all that has become of others while it was prepared.
+    /// Returns whether a step of the stage may begin for all that has become of others while it was prepared.
     func mayStillBegin(_ stage: PlannedStage) -> Bool {
         if stage.isFinal { return true }
         guard table.index.isWanted, table.index.mayBegin else { return false }

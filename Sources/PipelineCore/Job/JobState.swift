@@ -44,7 +44,7 @@ package struct JobState: Sendable {
     /// What is known of getting control back.
     package var watch: ResumeWatch { rules.watch }
 
-    /// What follows from the input. Throws only for a mistake of ours.
+    /// Returns what follows from the input. Throws only for a mistake of ours.
     package mutating func apply(_ input: JobInput, at moment: JobMoment) throws(IllegalTransition) -> [JobCommand] {
         try begin(at: moment)
         switch input {
@@ -91,10 +91,10 @@ package struct JobState: Sendable {
     /// Before this it must go on, because something expires; nil for no such time.
     package mutating func mustActBefore() -> Timestamp? { table.mustActBefore() }
 
-    /// Whether a sink has a notification in its hands.
+    /// True if a sink has a notification in its hands.
     package var isDelivering: Bool { !notifications.sending.isEmpty }
 
-    /// Whether its owner wants to be rid of it.
+    /// True if its owner wants to be rid of it.
     package var isStopped: Bool { stop != nil && stop != .cancel && stop != .abandon }
 
     // MARK: Beginning
@@ -194,14 +194,14 @@ package struct JobState: Sendable {
         return commands.contains(where: \.isQuestion)
     }
 
-    /// What the stage can do now; nil for nothing.
+    /// Returns what the stage can do now; nil for nothing.
     private func decision(on id: String) -> StageDecision? {
         StageDecision(
             on: id, in: table, fanOut,
             isQuiet: watch.conditions.isEmpty && !commands.contains(where: \.isQuestion))
     }
 
-    /// Whether a stage has something to do now; those that have not are not looked at again.
+    /// True if a stage has something to do now; those that have not are not looked at again.
     var hasDecision: Bool {
         mutating get {
             for id in table.index.stagesToDecide {
@@ -243,7 +243,7 @@ package struct JobState: Sendable {
         for stage in table.plan.stages + table.plan.finally { table.withIndex { $0.look(at: stage.id) } }
     }
 
-    /// Whether nothing of the job is left to do but to end it.
+    /// Returns whether nothing of the job is left to do but to end it.
     package mutating func isOver() -> Bool {
         guard case .ended = table.index.rest else { return stop == .abandon }
         return stop == .abandon || table.withIndex { [now] in $0.dueSteps(at: now) }.isEmpty && !hasDecision

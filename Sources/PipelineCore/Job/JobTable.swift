@@ -218,12 +218,12 @@ package struct JobTable: Sendable {
             environment: values.environment, secrets: values.secrets, secretInputs: values.secretInputs)
     }
 
-    /// When the step's deadline passes; nil for none, or while an expression for it has no value.
+    /// Returns when the step's deadline passes; nil for none, or while an expression for it has no value.
     package func deadline(of key: StepKey) -> Timestamp? {
         snapshot.deadline(of: key, in: plan, scope: currentScope(for: key))
     }
 
-    /// When a failed attempt of the step is repeated.
+    /// Returns when a failed attempt of the step is repeated.
     package func policy(of key: StepKey, _ stage: PlannedStage) -> RetryPolicy {
         stage.retries.isConstant
             ? stage.retry : (try? stage.retries.policy(in: currentScope(for: key))) ?? stage.retry

@@ -15,7 +15,7 @@ package struct JobValues: Sendable {
     private var sealing: CaptureSealing?
     /// The secrets that captured values may be sealed under, the latest of a name last.
     private var sealedUnder: [(name: String, value: String)] = []
-    /// Whether a captured value of the job may be sealed: mostly none is, and then none is looked through.
+    /// True if a captured value of the job may be sealed: mostly none is, and then none is looked through.
     private var holdsSealed = false
 
     package init(

@@ -12,7 +12,7 @@ struct OpenCall: Sendable {
         self.shift += shift
     }
 
-    /// How the call ended, by the clock as it is set now.
+    /// Returns how the call ended, by the clock as it is set now.
     func end(_ end: StepEnd) -> StepEnd {
         guard shift != .zero, case .waiting(let checkpoint, let wake, let reason) = end, reason.kind != .time else {
             return end

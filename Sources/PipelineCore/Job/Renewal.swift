@@ -8,7 +8,7 @@ enum Renewal {
     /// Statuses by which services say that a link or a token is no longer good.
     private static let voidStatuses: Set<Int> = [401, 403, 404, 410]
 
-    /// Whether a failed attempt is worth another one with fresh captures: once, until bytes have moved again.
+    /// Returns whether a failed attempt is worth another one with fresh captures: once, until bytes have moved again.
     static func isWorthIt(
         _ failed: AttemptFailure, _ key: StepKey, _ stage: PlannedStage, in table: JobTable
     ) -> Bool {

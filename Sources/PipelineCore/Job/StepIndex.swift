@@ -60,9 +60,9 @@ struct StepIndex: Sendable {
         }
     }
 
-    /// Whether its stages are still to run: none has failed for good, nobody has cancelled it.
+    /// True if its stages are still to run: none has failed for good, nobody has cancelled it.
     var isWanted: Bool { failures.isEmpty && counts.cancelled == 0 }
-    /// Whether something new may begin: no step waits for a resume, after which the job will be let go.
+    /// True if something new may begin: no step waits for a resume, after which the job will be let go.
     var mayBegin: Bool { counts.manual == 0 }
 
     // MARK: Keeping
@@ -196,7 +196,7 @@ struct StepIndex: Sendable {
 
     // MARK: Asking
 
-    /// Whether a stage waits for fresh captures that are on their way.
+    /// Returns whether a stage waits for fresh captures that are on their way.
     func isHeld(_ id: String) -> Bool {
         guard let source = entries[id]?.stage.renews, let entry = entries[source] else { return false }
         switch entry.own {
@@ -219,7 +219,7 @@ struct StepIndex: Sendable {
         return due.sorted { (order($0.stage), $0) < (order($1.stage), $1) }
     }
 
-    /// When the next wait ends by itself.
+    /// Returns when the next wait ends by itself.
     mutating func nextWake() -> Timestamp? { nextUnheld().flatMap { wakes.time(of: $0) } }
 
     private mutating func nextUnheld() -> StepKey? {
@@ -339,6 +339,6 @@ extension StepState.Name {
         }
     }
 
-    /// Whether who needs the stage may begin: when it has ended; who follows its items begins with it.
+    /// Returns whether who needs the stage may begin: when it has ended; who follows its items begins with it.
     fileprivate func isDone(for follows: Bool) -> Bool { isEnded || follows && self != .pending }
 }

@@ -20,7 +20,7 @@ package struct StepRecord: Sendable, Hashable {
     package var bytesReceived: Int64
     /// What it has cost, over all that it did, in the author's currency; nil when the document does not say.
     package var cost: Double?
-    /// Whether the job goes on, and may succeed, when the step fails (`continueOnFailure`).
+    /// True if the job goes on, and may succeed, when the step fails (`continueOnFailure`).
     package var toleratesFailure: Bool
     /// The value of `item` for a step of a `forEach`.
     package var value: JSON?

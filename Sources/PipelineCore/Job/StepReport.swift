@@ -21,7 +21,7 @@ extension StepReport {
         }
     }
 
-    /// Whether what was said of the step besides is kept with it.
+    /// True if what was said of the step besides is kept with it.
     package var takesNotes: Bool { if case .progress = self { true } else { false } }
 
     /// Keeps what a call under way says; `counts` says how many resumes it begins.

@@ -172,7 +172,7 @@ extension WakeCondition {
 }
 
 extension WaitReason.Kind {
-    /// Whether what follows the wait is another try rather than the same one going on.
+    /// True if what follows the wait is another try rather than the same one going on.
     package var startsNewTry: Bool {
         switch self {
         case .retry, .refused, .interrupted, .noAnswer, .secret, .renewal: true
@@ -182,7 +182,7 @@ extension WaitReason.Kind {
 }
 
 extension WaitReason.Kind {
-    /// Whether a new owner ends the wait before its time: the first poll after a restart is at once, a service's
+    /// True if a new owner ends the wait before its time: the first poll after a restart is at once, a service's
     /// Retry-After and a time that the author gave are kept.
     var endsWithResume: Bool {
         switch self {

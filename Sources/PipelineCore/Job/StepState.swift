@@ -40,7 +40,7 @@ package enum StepState: Sendable, Hashable {
         }
     }
 
-    /// Whether nothing but a person's `retry` moves the step on.
+    /// True if nothing but a person's `retry` moves the step on.
     package var isEnded: Bool {
         switch self {
         case .succeeded, .failed, .cancelled, .skipped: true

@@ -80,7 +80,7 @@ package struct FailureGroup: Sendable, Hashable {
     package let message: String
     /// Where the row of the first stands, `FILE:LINE`; nil for items whose rows are right.
     package var place: String?
-    /// Whether any of them was begun, so that it can be begun again.
+    /// True if any of them was begun, so that it can be begun again.
     package var wasBegun = true
 
     package init(stage: String?, code: String, count: Int, example: String, message: String) {

@@ -7,7 +7,7 @@ package protocol Journal: Sendable {
     func create(_ job: JobSnapshot, events: [JobEvent], owner: OwnerID) async throws(JournalFailure) -> Lease
     /// The job as it was last committed; nil when there is none of that id.
     func snapshot(of job: JobID) async throws(JournalFailure) -> JobSnapshot?
-    /// What others asked of the job, as it stands; nil when there is no job of that id.
+    /// Returns what others asked of the job, as it stands; nil when there is no job of that id.
     func inbox(of job: JobID) async throws(JournalFailure) -> JobInbox?
     /// Jobs that the query selects, newest first, with who owns each.
     func jobs(_ query: JobQuery) async throws(JournalFailure) -> [OwnedJob]
@@ -15,8 +15,8 @@ package protocol Journal: Sendable {
     func acquire(_ job: JobID, for owner: OwnerID) async throws(JournalFailure) -> Lease
     /// Lets the job go, as `.released` and `.ended` do in a commit; a stale lease changes nothing.
     func release(_ lease: Lease) async throws(JournalFailure)
-    /// Whether the owner may believe that it still has the job, without a look at the disk: false once it may have been
-    /// stopped for so long that another could have taken the job, until a write of its own shows that none did.
+    /// Returns whether the owner may believe that it still has the job, without a look at the disk: false once it may
+    /// have been stopped for so long that another could have taken the job, until a write of its own shows that none did.
     func holds(_ lease: Lease) -> Bool
     /// Keeps all the changes, or none: `.stale` when the job has another owner by now, `.conflict` when a step's row
     /// is not the one that the change was made from.

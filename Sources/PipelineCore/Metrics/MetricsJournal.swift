@@ -5,7 +5,7 @@
 package protocol MetricsJournal: Sendable {
     /// All that was ever measured.
     func measured() async throws(JournalFailure) -> Measurements
-    /// What is true now of the metrics that are gauges.
+    /// Returns what is true now of the metrics that are gauges.
     func gauges(at now: Timestamp) async throws(JournalFailure) -> [MetricGauge]
 }
 

@@ -56,19 +56,19 @@ package struct NotificationRecord: Sendable, Hashable {
         self.problem = problem
     }
 
-    /// Whether it is still to be sent.
+    /// True if it is still to be sent.
     package var isOpen: Bool { state == .planned || state == .due }
 
     /// The longest time between two attempts.
     package static let longestDelay = Duration.seconds(900)
 
-    /// Whether its time has come. No try waits longer than ``longestDelay``: when one seems to, the clock
+    /// Returns whether its time has come. No try waits longer than ``longestDelay``: when one seems to, the clock
     /// was set back.
     package func isReady(at now: Timestamp) -> Bool {
         isOpen && (due <= now || state == .due && due - now > Self.longestDelay)
     }
 
-    /// What a sink gets of it.
+    /// Returns what a sink gets of it.
     package func notification(of job: JobID, pipeline: String) -> JobNotification {
         JobNotification(id: id, event: event, job: job, pipeline: pipeline, time: time, title: title, data: data)
     }

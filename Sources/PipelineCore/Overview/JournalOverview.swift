@@ -5,7 +5,7 @@
 package protocol JournalOverview: Sendable {
     /// The jobs that the query selects, newest first, as a list shows them.
     func page(_ query: JobPageQuery) async throws(JournalFailure) -> [OwnedJob]
-    /// How many jobs the query selects in each phase; its own phase, place and limit do not count.
+    /// Returns how many jobs the query selects in each phase; its own phase, place and limit do not count.
     func counts(_ query: JobPageQuery) async throws(JournalFailure) -> [JobPhase: Int]
     /// The number of the newest change of any job. It grows with each commit that has an event and never falls.
     func lastChange() async throws(JournalFailure) -> Int64
@@ -16,9 +16,10 @@ package protocol JournalOverview: Sendable {
     func owners() async throws(JournalFailure) -> [OwnerSummary]
     /// The last jobs of a pipeline that have ended, oldest first.
     func runs(of pipeline: String, limit: Int) async throws(JournalFailure) -> [JobRun]
-    /// How many steps of each stage have a remote job that has not ended.
+    /// Returns how many steps of each stage have a remote job that has not ended.
     func computations() async throws(JournalFailure) -> [StageCount]
-    /// How many items of a batch have ended in each slot of time since a moment; slots without any are left out.
+    /// Returns how many items of a batch have ended in each slot of time since a moment; slots without any are left
+    /// out.
     func itemEnds(of batch: JobID, since: Timestamp, slot: Duration) async throws(JournalFailure) -> [ItemEnds]
     /// The items of a batch that took longest, the slowest first.
     func slowestItems(of batch: JobID, limit: Int) async throws(JournalFailure) -> [ItemRecord]

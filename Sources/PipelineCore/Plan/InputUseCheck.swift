@@ -74,7 +74,7 @@ struct InputUseCheck {
 }
 
 extension ExpressionFunction {
-    /// Whether it is of a local file.
+    /// True if it is of a local file.
     var readsFile: Bool {
         switch self {
         case .size, .digest, .text, .jsonLines, .fileBase64: true

@@ -19,7 +19,7 @@ extension Plan {
         certainStages.filter { $0.forEach == nil }.compactMap { $0.stage.target(start) }
     }
 
-    /// What makes a job fail for sure, as far as it is known when it starts; nil for nothing.
+    /// Returns what makes a job fail for sure, as far as it is known when it starts; nil for nothing.
     ///
     /// Only stages that will run are asked, and whose failure ends the job.
     package func preflight(at start: JobStart) async -> StepFailure? {
@@ -37,8 +37,8 @@ extension Plan {
         return nil
     }
 
-    /// What makes an item of a stage fail for sure, of items that are known when the job starts: two of them that write
-    /// one file, too.
+    /// Returns what makes an item of a stage fail for sure, of items that are known when the job starts: two of them
+    /// that write one file, too.
     private func itemPreflight(to stage: PlannedStage, at start: JobStart) async -> StepFailure? {
         var writers: [String: Int] = [:]
         for (index, item) in (items(of: stage, at: start) ?? []).enumerated() {

@@ -47,7 +47,7 @@ package struct Plan: Sendable {
         }
     }
 
-    /// Whether the items of a stage with `forEach` are made from inputs and the document alone: from no answer.
+    /// Returns whether the items of a stage with `forEach` are made from inputs and the document alone: from no answer.
     package func hasOwnItems(_ id: String) -> Bool {
         switch stage(id)?.forEach {
         case .elements(let expression):

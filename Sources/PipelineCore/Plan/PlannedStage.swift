@@ -27,7 +27,7 @@ package final class PlannedStage: Sendable {
     package let warnings: [WarnDefinition]
     /// What its success has cost, in the author's currency; nil when nobody says.
     package let cost: Expression?
-    /// Whether it runs when the job has ended: it may read every capture, and its failure changes nothing.
+    /// True if it runs when the job has ended: it may read every capture, and its failure changes nothing.
     package let isFinal: Bool
     package let continuesOnFailure: Setting<Bool>
     /// Its own `retry` over the document's.
@@ -39,7 +39,7 @@ package final class PlannedStage: Sendable {
     package let expires: ExpiryDefinition?
     /// The stage that is run again for fresh captures; one of `needs`.
     package let renews: String?
-    /// Whether running it again for fresh captures asks after what it began, instead of beginning it again.
+    /// True if running it again for fresh captures asks after what it began, instead of beginning it again.
     package let keepsSubmit: Bool
     /// Whether it also waits for a good moment when no person waits.
     package let discretionary: Setting<Bool>
@@ -95,21 +95,21 @@ package final class PlannedStage: Sendable {
         offset = draft.definition.place.node.range.start
     }
 
-    /// Whether it reads that capture of a stage, as far as its text tells.
+    /// Returns whether it reads that capture of a stage, as far as its text tells.
     package func reads(_ capture: String, of source: String) -> Bool {
         readCaptures[source].map { $0.contains(capture) || $0.contains(nil) } ?? false
     }
 
-    /// Whether nothing must be found out before it begins.
+    /// True if nothing must be found out before it begins.
     var beginsWithJob: Bool { condition == nil && forEach == nil && renews == nil && hasConstantSettings }
 
-    /// Whether what the document says around its work is the same for every job.
+    /// True if what the document says around its work is the same for every job.
     package var hasConstantSettings: Bool {
         retries.isConstant && continuesOnFailure.constant != nil && discretionary.constant != nil
             && (deadline == nil || deadline?.constant != nil)
     }
 
-    /// Whether what bounds its items is.
+    /// True if what bounds its items is.
     var hasConstantLimits: Bool {
         (concurrency == nil || concurrency?.constant != nil) && (tolerance == nil || tolerance?.constant != nil)
             && stopsOnFailure.constant != nil
@@ -118,12 +118,13 @@ package final class PlannedStage: Sendable {
     /// When a failed try is repeated, as far as that is known without values of expressions.
     package var retry: RetryPolicy { retries.constants }
 
-    /// Whether it also waits for a good moment when no person waits; an expression that has no value yet says no.
+    /// Returns whether it also waits for a good moment when no person waits; an expression that has no value yet says
+    /// no.
     package func isDiscretionary(in scope: @autoclosure () -> Scope) -> Bool {
         discretionary.constant ?? (try? discretionary.value(in: scope())) ?? false
     }
 
-    /// Whether `when` speaks of one item of a `forEach`; else it is judged once, for the whole stage.
+    /// True if `when` speaks of one item of a `forEach`; else it is judged once, for the whole stage.
     package var conditionReadsItem: Bool {
         forEach != nil && condition?.references.contains { $0.root == .item || $0.root == .index } == true
     }

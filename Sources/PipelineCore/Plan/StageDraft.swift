@@ -7,7 +7,7 @@ final class StageDraft {
     let definition: StageDefinition
     /// The stage before it in the array.
     let previous: String?
-    /// Whether it stands in `finally`.
+    /// True if it stands in `finally`.
     var isFinal = false
     var options: StageOptions?
     var kind: StageKind?

@@ -12,12 +12,12 @@ public struct StageKind: Sendable {
     package let constraints: @Sendable () -> JSON?
     /// The deadline of a stage that has none of its own.
     package let defaultDeadline: Duration?
-    /// Whether the stage itself ends by its deadline, for example because it asks once more before.
+    /// True if the stage itself ends by its deadline, for example because it asks once more before.
     package let keepsOwnDeadline: Bool
-    /// Whether a stage that is run again for fresh captures goes on from its checkpoint and its submit, such as one that
-    /// asks again for the result of its remote job.
+    /// True if a stage that is run again for fresh captures goes on from its checkpoint and its submit, such as one
+    /// that asks again for the result of its remote job.
     package let keepsSubmit: Bool
-    /// Whether the stage may have keys beyond its fields, which it checks itself.
+    /// True if the stage may have keys beyond its fields, which it checks itself.
     package let allowsOtherKeys: Bool
     /// Reads the configuration and makes the stage; nil after having reported mistakes.
     package let make: @Sendable (StageReading) -> AnyStage?

@@ -41,8 +41,8 @@ package struct ClockReading: Sendable, Hashable {
         return shift >= .seconds(1) || shift <= .seconds(-1) ? shift : nil
     }
 
-    /// How long a wait that began at this reading still lasts: until the time has come, or as long has passed as was left
-    /// then.
+    /// Returns how long a wait that began at this reading still lasts: until the time has come, or as long has passed
+    /// as was left then.
     package func left(until end: Timestamp, at reading: ClockReading) -> Duration {
         min(end - reading.time, (end - time) - (reading.elapsed - elapsed))
     }
@@ -69,7 +69,7 @@ package protocol SecretSource: Sendable {
 package protocol FileFacts: Sendable {
     /// The value of a fact about a file, as ``Fact`` says; throws one sentence and a hint.
     func value(of fact: Fact) async throws(StepFailure) -> JSON
-    /// What tells one state of the file from another without reading it; nil when that can't be told.
+    /// Returns what tells one state of the file from another without reading it; nil when that can't be told.
     func fingerprint(ofFileAt path: String) -> String?
     /// The absolute path of a local copy of an input that is a URL, fetched now unless it is there. It goes on where an
     /// earlier call was interrupted, and the copy is verified as a download is.

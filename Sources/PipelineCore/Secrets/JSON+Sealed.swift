@@ -16,7 +16,7 @@ extension JSON {
             }, number: { .number($0) })
     }
 
-    /// Whether something in the value may be sealed.
+    /// True if something in the value may be sealed.
     package var holdsSealed: Bool {
         switch self {
         case .null, .bool, .number: false

@@ -17,7 +17,7 @@ struct RedactionView {
     /// The offset in the text as it is.
     func place(_ offset: Int) -> Int { places?[offset] ?? offset }
 
-    /// What percent-encoding stands for; nil when there is none.
+    /// Returns what percent-encoding stands for; nil when there is none.
     /// - Parameter plusIsSpace: as forms are encoded (WHATWG URL, section 5.1).
     func percentDecoded(plusIsSpace: Bool) -> RedactionView? {
         decoded { (source: UnsafeBufferPointer<UInt8>, index: Int, target: inout [UInt8]) -> Int in
@@ -34,7 +34,7 @@ struct RedactionView {
         }
     }
 
-    /// What JSON's escapes stand for; nil when there are none.
+    /// Returns what JSON's escapes stand for; nil when there are none.
     func unescaped() -> RedactionView? {
         decoded { (source: UnsafeBufferPointer<UInt8>, index: Int, target: inout [UInt8]) -> Int in
             guard source[index] == UInt8(ascii: "\\"), index + 1 < source.count else { return 0 }

@@ -23,10 +23,10 @@ package struct Redactor: Sendable {
         self.init(secrets.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
     }
 
-    /// Whether there is nothing to look for.
+    /// True if there is nothing to look for.
     package var isEmpty: Bool { patterns.isEmpty }
 
-    /// The same with one more value, such as a secret capture.
+    /// Returns the same with one more value, such as a secret capture.
     package func adding(_ value: String, named name: String) -> Redactor {
         Redactor(secrets + [(name: name, value: value)])
     }

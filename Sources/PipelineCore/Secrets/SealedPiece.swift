@@ -60,6 +60,6 @@ struct SealedPiece {
         return parts + [.plain(rest)]
     }
 
-    /// Whether a text may hold a piece; cheap for the texts that do not.
+    /// Returns whether a text may hold a piece; cheap for the texts that do not.
     static func mayStand(in text: String) -> Bool { text.utf8.contains(0xE2) && ByteSearch.contains(text, opening) }
 }

@@ -3,9 +3,9 @@ struct SecretPatterns: Sendable {
     struct Pattern: Sendable {
         let bytes: [UInt8]
         let name: String
-        /// Whether it counts only where no letter or digit touches it.
+        /// True if it counts only where no letter or digit touches it.
         var isToken = false
-        /// Whether the base64 digit before or after it also holds bits of the secret.
+        /// True if the base64 digit before or after it also holds bits of the secret.
         var reachesLeft = false
         var reachesRight = false
     }
@@ -14,7 +14,7 @@ struct SecretPatterns: Sendable {
     static let shortest = 4
 
     private(set) var all: [Pattern] = []
-    /// Whether a secret has a space, so that `+` must be read as one.
+    /// True if a secret has a space, so that `+` must be read as one.
     private(set) var hasSpace = false
     /// The places in ``all`` of the patterns with that first byte.
     private(set) var byFirst: [[Int]] = Array(repeating: [], count: 256)

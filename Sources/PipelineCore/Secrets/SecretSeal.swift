@@ -4,6 +4,6 @@
 package protocol SecretSeal: Sendable {
     func seal(_ bytes: [UInt8], under secret: String) -> [UInt8]
 
-    /// What was sealed; nil when it was sealed under another secret, or by nobody.
+    /// Returns what was sealed; nil when it was sealed under another secret, or by nobody.
     func unseal(_ sealed: [UInt8], under secret: String) -> [UInt8]?
 }

@@ -21,7 +21,7 @@ package struct CaptureFailure: Error, Sendable, Hashable {
         self.hint = hint
     }
 
-    /// Whether several values matched where one is wanted.
+    /// True if several values matched where one is wanted.
     package var isOfSeveral: Bool { finding.hasSuffix(Self.several) }
 
     /// How a finding ends that is of several values.

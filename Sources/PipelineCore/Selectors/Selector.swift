@@ -17,24 +17,24 @@ package struct Selector: Sendable {
         let source: SelectorSource
         var isOptional = false
         var takesAll = false
-        /// Whether the values are references that are resolved against the URL of the answer.
+        /// True if the values are references that are resolved against the URL of the answer.
         var isURL = false
     }
 
     /// As written, for messages; the entries of a list with `or` between them.
     package let text: String
-    /// Whether the value is redacted wherever it is shown.
+    /// True if the value is redacted wherever it is shown.
     package let isSecret: Bool
     /// What is allowed but never useful, such as a regular expression that can match nothing.
     package let warnings: [SelectorError]
     let alternatives: [Alternative]
 
-    /// Whether it reads `$items`, which only a paginated request has.
+    /// True if it reads `$items`, which only a paginated request has.
     package var readsItems: Bool {
         alternatives.contains { if case .items = $0.source { true } else { false } }
     }
 
-    /// Whether it reads the body of a response, which of a paginated request is the last page's alone.
+    /// True if it reads the body of a response, which of a paginated request is the last page's alone.
     package var readsBody: Bool {
         alternatives.contains { alternative in
             switch alternative.source {

@@ -205,7 +205,7 @@ extension SelectorReader {
         return mistake("\"\(text)\" is no selector", hint, text, origin)
     }
 
-    /// What a way through `response` as in expressions, or a path without its `$`, means.
+    /// Returns what a way through `response` as in expressions, or a path without its `$`, means.
     private static func meant(_ text: String) -> String? {
         var rest = Substring(text)
         if rest.hasPrefix("response.") { rest = rest.dropFirst("response.".count) }

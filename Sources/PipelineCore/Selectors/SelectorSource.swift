@@ -18,7 +18,8 @@ enum SelectorSource: Sendable {
     /// More matches of a pattern than anybody means; each costs a search.
     static let mostMatches = 10_000
 
-    /// What it finds, in order, but no more than `limit`. An answer that cannot be looked into gives the reason.
+    /// Returns what it finds, in order, but no more than `limit`. An answer that cannot be looked into gives the
+    /// reason.
     func matches(in answer: ServiceResponse, limit: Int) -> Result<[JSON], Obstacle> {
         switch self {
         case .query(let query): body(of: answer).flatMap { Self.nodes(of: query, in: $0, limit: limit) }

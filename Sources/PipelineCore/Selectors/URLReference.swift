@@ -34,7 +34,7 @@ package struct URLReference: Sendable, Hashable {
         path = String(rest)
     }
 
-    /// Whether a text is an absolute http or https URL that names a host, with nothing in it that no URL has.
+    /// Returns whether a text is an absolute http or https URL that names a host, with nothing in it that no URL has.
     package static func isWebURL(_ text: String) -> Bool {
         let parts = URLReference(text)
         guard ["http", "https"].contains(parts.scheme?.lowercased()), let authority = parts.authority else {

@@ -28,7 +28,7 @@ package struct ServiceAvailability: Sendable {
         case open
     }
 
-    /// Whether a request may go out; nil when a trial is due, whose right the journal gives.
+    /// Returns whether a request may go out; nil when a trial is due, whose right the journal gives.
     package mutating func admission(at now: Timestamp) -> ServiceAdmission? {
         guard let closed else { return .open }
         let time = closed.opens(at: now)

@@ -40,6 +40,6 @@ package struct ClosedService: Sendable, Hashable {
         self.trialUntil = trialUntil
     }
 
-    /// When it takes a trial. A clock that was set back does not make it longer than it was meant to be.
+    /// Returns when it takes a trial. A clock that was set back does not make it longer than it was meant to be.
     package func opens(at now: Timestamp) -> Timestamp { now >= since ? until : min(until, now + (until - since)) }
 }

@@ -55,7 +55,8 @@ public struct AnyStage: Sendable {
         }
     }
 
-    /// The same stage, with something done before each call that goes on with it: for checks of who is called when.
+    /// Returns the same stage, with something done before each call that goes on with it: for checks of who is called
+    /// when.
     package func noting(_ note: @escaping @Sendable (StageFacts) -> Void) -> AnyStage {
         AnyStage(self) { bytes, host in
             note(host.facts)

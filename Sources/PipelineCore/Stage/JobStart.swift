@@ -9,7 +9,7 @@ public struct JobStart: Sendable {
     /// Whether the stage that is asked comes first: then nothing can have made a file that is missing by the time it
     /// runs.
     public internal(set) var isFirstStage = false
-    /// Whether the person lets existing files be replaced.
+    /// True if the person lets existing files be replaced.
     public let overwrites: Bool
     /// What earlier jobs of the pipeline wrote at a path, as far as it is remembered.
     public let written: @Sendable (String) async -> [WrittenFile]
@@ -24,7 +24,7 @@ public struct JobStart: Sendable {
         self.written = written
     }
 
-    /// Whether the values of all these references are known.
+    /// Returns whether the values of all these references are known.
     package func knows(_ references: [Reference]) -> Bool {
         references.allSatisfy { reference in
             switch reference.root {

@@ -15,11 +15,11 @@ public protocol Stage: Sendable {
         from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> StageOutcome<Checkpoint>
 
-    /// What a plan shows of the stage. Nothing is sent and no file is read for it.
+    /// Returns what a plan shows of the stage. Nothing is sent and no file is read for it.
     func preview(in scope: PreviewScope) async -> StagePreview
 
-    /// What makes the stage fail for sure, as far as it is known when a job starts: then the job does not start, and
-    /// nothing is spent. Nothing is sent for it; nil for nothing.
+    /// Returns what makes the stage fail for sure, as far as it is known when a job starts: then the job does not
+    /// start, and nothing is spent. Nothing is sent for it; nil for nothing.
     func preflight(at start: JobStart) async -> StepFailure?
 
     /// The file that the stage writes, as far as it is known when a job starts; nil for none, and while it is not known.

@@ -92,7 +92,7 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Keeps that a file has its final name.
     public func commit(file: WrittenFile) async throws(StageFailure) { try await host.commit(file: file) }
 
-    /// Whether a push came for the step since it was begun.
+    /// True if a push came for the step since it was begun.
     public var isPushed: Bool { get async { await host.pushes() > 0 } }
 
     /// The values that the document takes out of a callback, of the last that brought any; nil for none since the step was
@@ -109,7 +109,7 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     /// Tells observers how far it is; lossy.
     public func report(_ progress: StageProgress) { host.report(progress) }
 
-    /// Whether the job is still this process's, as far as the clock alone tells.
+    /// True if the job is still this process's, as far as the clock alone tells.
     public var isOwner: Bool { host.isOwner }
 
     /// Keeps an exchange, redacted, for `logs --curl` and `--har`; lossy.

@@ -13,7 +13,8 @@ package protocol StageHost: Sendable {
     func obtain(_ fact: Fact) async throws(StageFailure) -> JSON
     /// Keeps checkpoint and captures; returns when they are durable. Nil leaves what is there.
     func commit(checkpoint: [UInt8]?, captures: JSONObject?, moved: BytesMoved) async throws(StageFailure)
-    /// The same, durable with the next commit, at the latest with the step's end: for what nothing rests on before.
+    /// Returns the same, durable with the next commit, at the latest with the step's end: for what nothing rests on
+    /// before.
     func stage(checkpoint: [UInt8], captures: JSONObject?, moved: BytesMoved) async throws(StageFailure)
     /// The step's entry in the submit ledger; nil before the first intent.
     func submitRecord() async -> SubmitRecord?
@@ -23,11 +24,11 @@ package protocol StageHost: Sendable {
     func stage(submit: SubmitRecord) async throws(StageFailure)
     /// Keeps that a file has its final name; durable with the next commit, at the latest with the step's end.
     func commit(file: WrittenFile) async throws(StageFailure)
-    /// The same of many, together.
+    /// Returns the same of many, together.
     func commit(files: [WrittenFile]) async throws(StageFailure)
     /// Warns of something that is likely a mistake, as `stage.warned`; the step goes on.
     func warn(_ message: String) async throws(StageFailure)
-    /// How many pushes came for the step since it was begun.
+    /// Returns how many pushes came for the step since it was begun.
     func pushes() async -> Int
     /// The values that the last callback for the step brought; nil for none.
     func callbackCaptures() async -> JSONObject?
@@ -42,7 +43,7 @@ package protocol StageHost: Sendable {
     /// Until when the service keeps what the step has there, kept with the step's next change; nil when nothing is known to
     /// expire. Quick, from any thread.
     func mustAct(before time: Timestamp?)
-    /// Whether the job is still this process's, as far as the clock alone tells: asked just before something goes out
+    /// True if the job is still this process's, as far as the clock alone tells: asked just before something goes out
     /// that must not go out twice. Quick, from any thread.
     var isOwner: Bool { get }
     /// Keeps an exchange for people, redacted by who made it; lossy.
@@ -97,18 +98,18 @@ public struct StageFacts: Sendable {
     public let deadline: Timestamp?
     /// The folders that paths are relative to.
     public let folders: JobFolders
-    /// Whether existing files may be replaced.
+    /// True if existing files may be replaced.
     public let overwrites: Bool
     package let retry: RetryPolicy
     /// What is known of the stage's duration.
     package let outlook: StageOutlook
-    /// Whether a person waits for the job.
+    /// True if a person waits for the job.
     public let isAttended: Bool
     /// Where a mistake in the document can be pointed to: `FILE:LINE:COLUMN` of the stage.
     public let place: String
     /// The captures of the stage that some expression of the document reads; nil for a name that is computed.
     package let namesRead: Set<String?>
-    /// Whether the response that ends the stage is read once it has ended.
+    /// True if the response that ends the stage is read once it has ended.
     package let keepsResponse: Bool
 
     package init(

@@ -23,9 +23,9 @@ public struct AttemptFailure: Sendable, Hashable, Error {
     /// The shortest wait before the next try, however small the policy's delays are: for what mends slowly and has
     /// nobody to ask for it, as a full disk does.
     public var pause: Duration
-    /// Whether bytes moved in this try, so that earlier failures are forgotten.
+    /// True if bytes moved in this try, so that earlier failures are forgotten.
     public var progressed: Bool
-    /// Whether the remote job that the step began is over without a result: what follows a `retry` is a new one.
+    /// True if the remote job that the step began is over without a result: what follows a `retry` is a new one.
     public var endsRemoteJob = false
 
     /// Says how an attempt failed.

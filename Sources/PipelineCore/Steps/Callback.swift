@@ -62,7 +62,7 @@ package struct CallbackCount: Sendable, Hashable {
 package struct CallbackReceipt: Sendable, Hashable {
     /// False for a repetition of one that is kept already.
     package let isNew: Bool
-    /// Whether an owner that is alive was told.
+    /// True if an owner that is alive was told.
     package let isHeard: Bool
 
     package init(isNew: Bool, isHeard: Bool) {

@@ -13,7 +13,7 @@ package struct JobEvent: Sendable, Hashable {
         case estimateChanged = "estimate.changed", resumeDeferred = "resume.deferred"
         case notificationSent = "notification.sent"
 
-        /// Whether the journal keeps it and it has a sequence number.
+        /// True if the journal keeps it and it has a sequence number.
         package var isJournaled: Bool { self != .transferProgress && self != .estimateChanged }
     }
 

@@ -2,7 +2,7 @@
 package enum JobPhase: String, Sendable, Hashable, CaseIterable {
     case running, suspended, waiting, unknown, succeeded, failed, cancelled
 
-    /// Whether nothing goes on without a person's `retry`.
+    /// True if nothing goes on without a person's `retry`.
     package var isEnded: Bool {
         switch self {
         case .succeeded, .failed, .cancelled: true

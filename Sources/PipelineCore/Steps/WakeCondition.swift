@@ -16,7 +16,7 @@ public enum WakeCondition: Sendable, Hashable {
         }
     }
 
-    /// Whether a push ends the waiting.
+    /// True if a push ends the waiting.
     package var endsWithCallback: Bool { if case .callback = self { true } else { false } }
 }
 

@@ -53,7 +53,7 @@ package struct TraceCursor: Sendable, Hashable {
     package var sequence: Int
     /// What the job was started from.
     package var link: TraceLink?
-    /// Whether the job has ended and nothing of it is left to export.
+    /// True if the job has ended and nothing of it is left to export.
     package var isWhole: Bool
 
     package init(sequence: Int = 0, link: TraceLink? = nil, isWhole: Bool = false) {
@@ -65,7 +65,7 @@ package struct TraceCursor: Sendable, Hashable {
 
 /// A journal that remembers how far jobs were exported.
 package protocol TraceJournal: Sendable {
-    /// How far the job was exported; nil where it never was.
+    /// Returns how far the job was exported; nil where it never was.
     func traceCursor(of job: JobID) async throws(JournalFailure) -> TraceCursor?
     /// Keeps how far the job was exported; of a job that is gone nothing.
     func keep(_ cursor: TraceCursor, of job: JobID) async throws(JournalFailure)

@@ -18,7 +18,7 @@ enum ByteSearch {
         part.isEmpty || !occurrences(of: Array(part.utf8), in: Array(text.utf8)).isEmpty
     }
 
-    /// How often a text that is not empty occurs in another; occurrences do not overlap, the leftmost count.
+    /// Returns how often a text that is not empty occurs in another; occurrences do not overlap, the leftmost count.
     static func count(of part: String, in text: String) -> Int {
         var count = 0
         search(Array(part.utf8), in: Array(text.utf8)) { _ in count += 1 }

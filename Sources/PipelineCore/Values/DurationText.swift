@@ -93,7 +93,7 @@ extension DurationText {
         return words.first { unit.lowercased().hasPrefix($0.0) }?.1
     }
 
-    /// What a text such as `5 minutes` or `1 h 30 min` means, as it is written here.
+    /// Returns what a text such as `5 minutes` or `1 h 30 min` means, as it is written here.
     private static func meant(by text: String) -> String? {
         let words = text.lowercased().replacing(" and ", with: " ").filter { $0 != " " && $0 != "," }
         guard let parts = UnitText.parts(words) else { return nil }

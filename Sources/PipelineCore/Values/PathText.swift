@@ -7,7 +7,7 @@ enum PathText {
         return text(bytes.suffix(from: bytes.lastIndex(of: slash).map { $0 + 1 } ?? 0))
     }
 
-    /// What stands before the last component; `.` when there is nothing.
+    /// Returns what stands before the last component; `.` when there is nothing.
     static func dirname(_ path: String) -> String {
         let bytes = withoutTrailingSlashes(path)
         if bytes.isEmpty { return path.isEmpty ? "." : "/" }
@@ -19,7 +19,7 @@ enum PathText {
     /// The last component up to its last dot; a dot at the start makes no extension.
     static func stem(_ path: String) -> String { halves(path).stem }
 
-    /// What follows the last dot of the last component, without the dot; empty when there is none.
+    /// Returns what follows the last dot of the last component, without the dot; empty when there is none.
     static func fileExtension(_ path: String) -> String { halves(path).extension }
 
     private static let slash = UInt8(ascii: "/")

@@ -18,7 +18,7 @@ package enum Suggestion {
         return best?.word
     }
 
-    /// The same as the start of a hint: `did you mean "inputs"?`
+    /// Returns the same as the start of a hint: `did you mean "inputs"?`
     package static func hint(for word: String, among words: some Sequence<String>) -> String? {
         nearest(to: word, among: words).map { "did you mean \"\($0)\"?" }
     }

@@ -24,7 +24,7 @@ public struct Timestamp: Sendable, Hashable {
         return Timestamp(milliseconds: duration < .zero ? .max : .min)
     }
 
-    /// How long after `earlier` this is; negative when it is before.
+    /// Returns how long after `earlier` this is; negative when it is before.
     public static func - (time: Timestamp, earlier: Timestamp) -> Duration {
         let (difference, overflow) = time.milliseconds.subtractingReportingOverflow(earlier.milliseconds)
         return .milliseconds(overflow ? (time > earlier ? .max : .min) : difference)

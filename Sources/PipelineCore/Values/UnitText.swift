@@ -21,7 +21,7 @@ struct UnitText {
         return parts.isEmpty ? nil : parts
     }
 
-    /// Whether the text is a number and nothing else: the mistake that deserves a hint of its own.
+    /// Returns whether the text is a number and nothing else: the mistake that deserves a hint of its own.
     static func isBareNumber(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.allSatisfy { ("0"..."9").contains($0) || $0 == "." || $0 == "-" }
             && text.contains { ("0"..."9").contains($0) }

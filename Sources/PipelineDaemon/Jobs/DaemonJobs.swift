@@ -65,7 +65,7 @@ final class DaemonJobs: JobSource {
             job, plan: plan, mode: .background, secretInputs: secretInputs(of: job), again: again)
     }
 
-    /// What was not told of a job that nobody drives any more.
+    /// Returns what was not told of a job that nobody drives any more.
     private func tell(_ job: JobSnapshot) async throws(JournalFailure) -> Engine.JobHandle? {
         guard job.nextTelling != nil else { return nil }
         let id = job.record.id
@@ -90,7 +90,7 @@ final class DaemonJobs: JobSource {
         }
     }
 
-    /// Who takes up what: jobs of the background, never paused or interrupted ones, others only when named.
+    /// Returns who takes up what: jobs of the background, never paused or interrupted ones, others only when named.
     private static func mayTake(_ job: JobSnapshot, isNamed: Bool) -> Bool {
         if isNamed { return job.ended == nil || job.outcome == .failed }
         guard job.ended == nil, job.mode == .background else { return false }
@@ -126,7 +126,7 @@ final class DaemonJobs: JobSource {
         if case .success(let end) = result { log.note("job \(job) \(await words(for: end, of: job))", job: job) }
     }
 
-    /// What became of a job, for the log: nobody else tells a person that a secret is missing.
+    /// Returns what became of a job, for the log: nobody else tells a person that a secret is missing.
     private func words(for end: JobEnd, of job: JobID) async -> String {
         switch end {
         case .ended(let phase): return phase.rawValue

@@ -13,7 +13,7 @@ enum CallbackAuthenticator: Sendable {
     /// "Verifying the timestamp").
     static let window: Int64 = 300
 
-    /// Whether the push is genuine and fresh; `now` is in seconds since 1970.
+    /// Returns whether the push is genuine and fresh; `now` is in seconds since 1970.
     func accepts(_ push: CallbackRequest, now: Int64) -> Bool {
         switch self {
         case .standardWebhooks(let secret): Self.isStandard(push, secret, now)

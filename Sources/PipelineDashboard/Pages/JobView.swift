@@ -38,7 +38,7 @@ final class JobView: Sendable {
         return samples
     }
 
-    /// What is left of a job that has not ended, at most ten seconds old; nil where nothing is known.
+    /// Returns what is left of a job that has not ended, at most ten seconds old; nil where nothing is known.
     func timeLeft(of job: OwnedJob, at now: Timestamp) async throws(JournalFailure) -> TimeLeft? {
         guard job.snapshot.ended == nil else { return nil }
         if let batch = job.snapshot.batch {

@@ -67,7 +67,7 @@ struct ServicesPage {
         return page.frame("Services", "<div class=\"head\"><h1>Services</h1></div>\(content)")
     }
 
-    /// How many remote jobs there are, of how many that documents allow.
+    /// Returns how many remote jobs there are, of how many that documents allow.
     private func underWay(_ service: Service) -> Markup {
         guard let least = service.limits.min(), let most = service.limits.max() else {
             return "\(service.computations)"
@@ -76,7 +76,8 @@ struct ServicesPage {
         return "\(service.computations)<small>of \(limit)</small>"
     }
 
-    /// What the journal counts by the names that documents give to services; nothing of a journal that counts nothing.
+    /// Returns what the journal counts by the names that documents give to services; nothing of a journal that counts
+    /// nothing.
     private func counted() async throws(JournalFailure) -> Markup {
         struct Counts {
             var requests = 0.0

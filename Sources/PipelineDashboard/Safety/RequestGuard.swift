@@ -70,8 +70,8 @@ struct RequestGuard: Sendable {
         return own.contains { host == "\($0):\(port)" || (port == 80 && host == $0) }
     }
 
-    /// Whether a page of ours sent it. A browser says so itself (Fetch Metadata Request Headers); one that does not names
-    /// the origin of the page.
+    /// Returns whether a page of ours sent it. A browser says so itself (Fetch Metadata Request Headers); one that does
+    /// not names the origin of the page.
     private func isOurOwn(_ request: DashboardRequest, _ host: String) -> Bool {
         let sites = request.values("Sec-Fetch-Site")
         guard sites.isEmpty else { return sites == ["same-origin"] }

@@ -30,7 +30,7 @@ package struct DashboardRequest: Sendable {
         return found.count == 1 ? found[0] : nil
     }
 
-    /// Whether it changes nothing (RFC 9110, section 9.2.1).
+    /// True if it changes nothing (RFC 9110, section 9.2.1).
     var isSafe: Bool { method == "GET" || method == "HEAD" }
 
     var path: String { String(target.prefix { $0 != "?" }) }

@@ -8,7 +8,7 @@ struct CommitQueue {
         /// What goes with the changes, and is never a reason to write.
         var measured = Measurements()
         var waiters: [CheckedContinuation<Turn, Never>] = []
-        /// Whether it is to be on disk before anybody acts or waits.
+        /// True if it is to be on disk before anybody acts or waits.
         var isDue = false
     }
 

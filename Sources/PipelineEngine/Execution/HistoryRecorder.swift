@@ -31,7 +31,7 @@ struct HistoryRecorder: Sendable {
         }
     }
 
-    /// What is known of the step's duration: of a remote job also by how long others have run by now.
+    /// Returns what is known of the step's duration: of a remote job also by how long others have run by now.
     func outlook(of key: StepKey, _ stage: PlannedStage, in state: JobState) -> StageOutlook {
         guard case .remoteJob = stage.stage.work, let history else {
             return state.marks.outlook(of: key, stage, in: state.table)

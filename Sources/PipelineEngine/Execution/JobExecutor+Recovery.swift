@@ -49,7 +49,7 @@ extension JobExecutor {
 }
 
 extension ExecutorMessage {
-    /// Whether a call of a stage that is stopped by now said it.
+    /// True if a call of a stage that is stopped by now said it.
     fileprivate var isOfCall: Bool {
         switch self {
         case .ended, .heard, .authenticates, .tick: true

@@ -28,7 +28,7 @@ actor JobExecutor {
     /// What one owner's work on a job is like.
     struct Options: Sendable {
         var purpose = JobPurpose.run
-        /// Whether existing files may be replaced.
+        /// True if existing files may be replaced.
         var overwrites = false
         /// How long stages took before; nil when nobody remembers.
         var history: DurationHistoryCache?

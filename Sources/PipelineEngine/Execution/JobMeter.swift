@@ -15,7 +15,7 @@ struct JobMeter {
         pipeline = job.record.pipeline
     }
 
-    /// What the changes of one input add to the counters.
+    /// Returns what the changes of one input add to the counters.
     mutating func measurements(of changes: [JournalChange], in plan: Plan) -> Measurements {
         var all = Measurements()
         var steps: [StepKey: StepRecord] = [:]

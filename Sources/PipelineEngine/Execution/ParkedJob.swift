@@ -10,7 +10,7 @@ package final class ParkedJob: Sendable {
     let interactivity: Interactivity
     /// What the clock showed when it was parked: by it the job finds out that the clock was set.
     let reading: ClockReading?
-    /// Whether existing files may be replaced.
+    /// True if existing files may be replaced.
     let overwrites: Bool
     private let pipeline: String
     private let rest: Rest
@@ -63,7 +63,7 @@ package final class ParkedJob: Sendable {
         self.rest = rest
     }
 
-    /// Whether it is the rules of the background that it waits for.
+    /// True if it is the rules of the background that it waits for.
     var isHeld: Bool { if case .held = rest { true } else { false } }
 
     /// The job without the delay that held it back, if it is one of the pipeline; nil for one that none holds back.
@@ -89,7 +89,7 @@ package final class ParkedJob: Sendable {
 }
 
 extension EstimateMarks.Mark {
-    /// Whether it says nothing but when the wait began.
+    /// True if it says nothing but when the wait began.
     fileprivate var isPlain: Bool {
         lastRunning == nil && polls == 0 && p50 == nil && p90 == nil && report == nil && words == nil
     }

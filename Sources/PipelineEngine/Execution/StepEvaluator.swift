@@ -76,7 +76,7 @@ struct StepEvaluator: Sendable {
         return time.map { StepExpiry(holder: key, since: end, time: $0) }
     }
 
-    /// What the stage wants to be kept with its start.
+    /// Returns what the stage wants to be kept with its start.
     private func firstCheckpoint() async throws(StageFailure) -> [UInt8]? {
         guard let first = stage.stage.first, stage.forEach == nil || key.item != nil, step.checkpoint == nil else {
             return nil
@@ -122,7 +122,7 @@ struct StepEvaluator: Sendable {
 
     // MARK: Once it has succeeded
 
-    /// What the step's success is to be warned of, and what it has cost; nil where that can't be told.
+    /// Returns what the step's success is to be warned of, and what it has cost; nil where that can't be told.
     func judge(_ captures: JSONObject) async throws(JournalFailure) -> (warnings: [String], cost: Double?) {
         let own = values.opened(captures)
         var warnings = try await warnings(own)
@@ -148,7 +148,7 @@ struct StepEvaluator: Sendable {
         return messages
     }
 
-    /// What the success has cost; nil, with the reason, where that can't be told.
+    /// Returns what the success has cost; nil, with the reason, where that can't be told.
     private func cost(_ own: JSONObject) async throws(JournalFailure) -> (Double?, problem: String?) {
         guard let cost = stage.cost, stage.forEach == nil || key.item != nil else { return (nil, nil) }
         do throws(StageFailure) {

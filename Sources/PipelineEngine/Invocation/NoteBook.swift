@@ -34,7 +34,7 @@ final class NoteBook: Sendable {
     /// Notes what was measured; it goes with the job's next commit, whichever step's it is.
     func measure(_ measured: Measurements) { state.withLock { $0.measured.add(measured) } }
 
-    /// What was measured since the last call.
+    /// Returns what was measured since the last call.
     func takeMeasurements() -> Measurements {
         state.withLock { state in
             defer { state.measured = Measurements() }
@@ -70,7 +70,7 @@ final class NoteBook: Sendable {
         }
     }
 
-    /// What was noted since the last call.
+    /// Returns what was noted since the last call.
     func take(_ step: StepKey) -> StepNotes { state.withLock { $0.notes.removeValue(forKey: step) } ?? StepNotes() }
 
     /// Likewise only what was said of its end.

@@ -14,8 +14,8 @@ struct ProgressMeter: Sendable {
     /// The least time between two events.
     static let interval = Duration.milliseconds(100)
 
-    /// What the progress says of the end: a service's own words, or the bytes that are left at the rate so far; nil
-    /// while there is no rate.
+    /// Returns what the progress says of the end: a service's own words, or the bytes that are left at the rate so far;
+    /// nil while there is no rate.
     mutating func words(for progress: StageProgress, at now: Timestamp) -> Estimate.Words? {
         switch progress {
         case .remote(let share, let secondsLeft): return Estimate.Words(secondsLeft: secondsLeft, share: share)

@@ -54,7 +54,7 @@ package actor JobScheduler {
         var parked: ParkedJob?
         /// Nil while it is parked.
         var activity: Activity?
-        /// Whether something came for it since it was opened.
+        /// True if something came for it since it was opened.
         var isKnocked = false
         /// Who attended while it was being opened.
         var attentions: [OwnerSignal] = []
@@ -74,14 +74,14 @@ package actor JobScheduler {
     var entries: [JobID: Entry] = [:]
     var queue = WakeQueue()
     private var ready: [JobID] = []
-    /// Whether something expires of a job that has become ready since they were last put in order.
+    /// True if something expires of a job that has become ready since they were last put in order.
     private var isPressed = false
     private var drives = 0
     private var openings = 0
     private var alarm: (time: Timestamp, alarm: CancellableTimer)?
     /// What the clock showed when the last message came.
     private var reading: ClockReading
-    /// Whether no further jobs come: then it works until none is left.
+    /// True if no further jobs come: then it works until none is left.
     private var isClosed = false
     private var stopping: Stop?
 

@@ -34,7 +34,7 @@ package struct WakeQueue: Sendable {
 
     package mutating func remove(_ job: JobID) { entries[job] = nil }
 
-    /// When the next job must be woken.
+    /// Returns when the next job must be woken.
     package mutating func nextTime() -> Timestamp? {
         while let first = byLatest.first {
             if entries[first.job]?.number == first.number { return first.time }

@@ -7,7 +7,7 @@ struct CancellableTimer: Sendable {
     /// Ends the sleep; from any thread, any number of times.
     func stop() { flag.raise() }
 
-    /// Whether the time came before ``stop()``.
+    /// Returns whether the time came before ``stop()``.
     func sleep(until time: Timestamp, by clock: any WallClock) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { (try? await clock.sleep(until: time)) != nil }

@@ -190,8 +190,8 @@ public final class AccessTokens: Sendable {
 }
 
 extension ExchangeOptions {
-    /// How a token is asked for, on behalf of a request with these options. Pins and our own certificate belong to the
-    /// service's origin, and hold for the endpoint when it is there too.
+    /// Returns how a token is asked for, on behalf of a request with these options. Pins and our own certificate belong
+    /// to the service's origin, and hold for the endpoint when it is there too.
     fileprivate func forToken(at url: String) -> ExchangeOptions {
         var options = ExchangeOptions(
             totalTimeout: .seconds(60), connectTimeout: connectTimeout, redirects: 0, maximumBodyBytes: 1 << 20,
@@ -205,7 +205,7 @@ extension ExchangeOptions {
 }
 
 extension ExchangeFailure {
-    /// The same of the request that waits for the token: of that one nothing was sent.
+    /// Returns the same of the request that waits for the token: of that one nothing was sent.
     fileprivate func asOfToken(at url: String) -> ExchangeFailure {
         if reason == .cancelled { return .cancelled() }
         return ExchangeFailure(

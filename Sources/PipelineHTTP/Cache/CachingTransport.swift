@@ -64,7 +64,7 @@ public struct CachingTransport: Transport {
         answer.age(at: now) < (policy.maxAge?.inSeconds ?? answer.lifetime)
     }
 
-    /// Whether an answer may be given in the place of one that did not come.
+    /// Returns whether an answer may be given in the place of one that did not come.
     private func canServeStale(_ answer: CachedResponse, _ policy: CachePolicy) -> Bool {
         let lifetime = policy.maxAge?.inSeconds ?? answer.lifetime
         if answer.age(at: now) < lifetime { return true }

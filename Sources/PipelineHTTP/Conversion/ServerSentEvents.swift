@@ -100,7 +100,7 @@ package struct ServerSentEvents: Sendable {
         return !isTooLarge
     }
 
-    /// Whether the byte belongs to the mark that a stream may begin with.
+    /// Returns whether the byte belongs to the mark that a stream may begin with.
     private mutating func passMark(_ byte: UInt8) -> Bool {
         guard let count = mark, byte == Self.byteOrderMark[count] else {
             mark = nil

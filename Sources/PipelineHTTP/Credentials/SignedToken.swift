@@ -46,7 +46,7 @@ public struct SignedToken: Sendable, Hashable {
     public var claims: [Member]
     /// How long it is good.
     public var lifetime: Duration
-    /// Whether each token gets a `jti` of its own, as endpoints that take each assertion once want it.
+    /// True if each token gets a `jti` of its own, as endpoints that take each assertion once want it.
     public var isUnique: Bool
 
     /// Who signs, and what it says.

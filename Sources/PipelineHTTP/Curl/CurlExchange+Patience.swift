@@ -3,7 +3,7 @@ import HTTPTypes
 import NetworkTasks
 
 extension CurlExchange {
-    /// When the limits on silence and slowness end this exchange, if nothing more moves until then.
+    /// Returns when the limits on silence and slowness end this exchange, if nothing more moves until then.
     func deadlines(at now: Duration) -> [(time: Duration, limit: ExchangeFailure.Timeout)] {
         var deadlines: [(time: Duration, limit: ExchangeFailure.Timeout)] = []
         if let idle = options.idleTimeout {
@@ -30,7 +30,7 @@ extension CurlExchange {
         return (stallWindow?.start ?? now) + rule.time
     }
 
-    /// Whether bytes of a body ought to be on their way.
+    /// True if bytes of a body ought to be on their way.
     private var isBodyMoving: Bool {
         guard isConnected else { return false }
         return head != nil || progress.sent < progress.sendTotal ?? 0

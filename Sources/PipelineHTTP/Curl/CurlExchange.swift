@@ -11,7 +11,7 @@ final class CurlExchange: @unchecked Sendable {
     let options: ExchangeOptions
     let completion: NetworkTaskCompletion<HTTPExchangeResponse, ExchangeFailure>
     let rule: RedirectRule
-    /// Whether it moves so much that it needs large buffers.
+    /// True if it moves so much that it needs large buffers.
     let isBulk: Bool
     /// The request of the current hop.
     var request: RequestDescription

@@ -172,7 +172,7 @@ final class CurlLoop {
         send(exchange)
     }
 
-    /// What the exchanges of a service share, from its first one on; nil for one without rates.
+    /// Returns what the exchanges of a service share, from its first one on; nil for one without rates.
     private func throttle(for limits: ServiceLimits) -> ServiceThrottle? {
         let known = throttles[limits.service]
         known?.adopt(limits)

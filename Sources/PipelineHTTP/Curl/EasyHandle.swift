@@ -52,7 +52,7 @@ final class EasyHandle {
         return Int64(value)
     }
 
-    /// What libcurl says about the last failure.
+    /// Returns what libcurl says about the last failure.
     func explanation(of code: CURLcode) -> String {
         errorText[0] == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
     }

@@ -51,7 +51,7 @@ final class ExitGate: Sendable {
         if isFirst { atexit { ExitGate.process.close() } }
     }
 
-    /// Where a thread stays for the rest of the process.
+    /// Returns where a thread stays for the rest of the process.
     static func stay() -> Never {
         while true { pause() }
     }

@@ -37,7 +37,7 @@ final class ServiceThrottle {
         limits = newest
     }
 
-    /// How many bytes of a body may be read for sending; nil when the exchange is held for now.
+    /// Returns how many bytes of a body may be read for sending; nil when the exchange is held for now.
     func allowance(_ exchange: CurlExchange, wanted: Int) -> Int? {
         guard send != nil else { return wanted }
         let free = send!.available(at: MachineClock.monotonic())
@@ -54,7 +54,7 @@ final class ServiceThrottle {
     /// Notes what was read for sending.
     func sent(_ count: Int) { send?.take(count) }
 
-    /// Whether a piece of an answer may be taken now; otherwise the exchange is held, and gets it again later.
+    /// Returns whether a piece of an answer may be taken now; otherwise the exchange is held, and gets it again later.
     func accepts(_ exchange: CurlExchange, count: Int) -> Bool {
         guard receive != nil else { return true }
         guard receive!.available(at: MachineClock.monotonic()) > 0 else {

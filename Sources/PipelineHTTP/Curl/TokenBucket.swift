@@ -30,7 +30,7 @@ struct TokenBucket {
 
     mutating func take(_ count: Int) { level -= Double(count) }
 
-    /// How long until a quantum is free.
+    /// Returns how long until a quantum is free.
     mutating func wait(at now: Duration) -> Duration {
         _ = available(at: now)
         return level >= quantum ? .zero : .seconds((quantum - level) / bytesPerSecond)

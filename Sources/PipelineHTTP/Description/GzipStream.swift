@@ -43,7 +43,7 @@ final class GzipStream {
         return Int(room - stream.avail_out)
     }
 
-    /// Whether nothing follows: the end of the stream is known only once more was asked for.
+    /// Returns whether nothing follows: the end of the stream is known only once more was asked for.
     func hasEnded() -> Bool {
         guard !isFinished else { return true }
         return withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { read(into: $0) == 0 && isFinished }

@@ -48,7 +48,7 @@ final class BodyWriter {
 
     deinit { finish() }
 
-    /// Whether something waits to be written.
+    /// True if something waits to be written.
     var hasGathered: Bool { count > 0 }
 
     /// Takes the next piece; false when writing has to stop.

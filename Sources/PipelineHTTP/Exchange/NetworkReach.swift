@@ -14,7 +14,7 @@ public enum NetworkReach: String, Sendable, Equatable, CaseIterable {
     /// proxy's address must be public too, as nobody here knows what a proxy connects to.
     case `public`
 
-    /// Whether an address, in text without brackets, may be connected to.
+    /// Returns whether an address, in text without brackets, may be connected to.
     func allows(_ address: String) -> Bool {
         guard self == .public else { return true }
         var bytes = [UInt8](repeating: 0, count: 16)
@@ -23,7 +23,7 @@ public enum NetworkReach: String, Sendable, Equatable, CaseIterable {
         return inet_pton(AF_INET6, text, &bytes) == 1 && allows(bytes)
     }
 
-    /// Whether an address of 4 or 16 bytes may be connected to; any others are no addresses.
+    /// Returns whether an address of 4 or 16 bytes may be connected to; any others are no addresses.
     func allows(_ bytes: [UInt8]) -> Bool {
         guard self == .public else { return true }
         switch bytes.count {

@@ -116,7 +116,7 @@ package final class ResponseReceiver {
         if sample.count < sampleBytes { sample.append(contentsOf: bytes.prefix(sampleBytes - sample.count)) }
     }
 
-    /// Whether something that was received waits to be written, see ``flush()``.
+    /// True if something that was received waits to be written, see ``flush()``.
     package var hasGathered: Bool { if case .file(let writer) = target { writer.hasGathered } else { false } }
 
     /// Writes what was received; false when the exchange has to end. To be called when nothing more comes for now.

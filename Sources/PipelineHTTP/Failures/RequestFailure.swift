@@ -2,7 +2,7 @@
 public struct RequestFailure: Error, Sendable, Equatable {
     /// What is wrong, in plain English, without secrets.
     public let message: String
-    /// Whether the same request may fare better later, for example when what a decorator asks is away.
+    /// True if the same request may fare better later, for example when what a decorator asks is away.
     public let isRetryable: Bool
 
     /// Says why a request can't be made.

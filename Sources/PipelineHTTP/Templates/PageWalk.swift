@@ -29,9 +29,9 @@ package struct PageWalk: Sendable, Hashable, Codable {
     package private(set) var pages = 0
     /// How many items they had.
     package private(set) var items = 0
-    /// Whether there is no further page.
+    /// True if there is no further page.
     package private(set) var isFinished = false
-    /// Whether it ended for the number of pages, and not because there was none left.
+    /// True if it ended for the number of pages, and not because there was none left.
     package private(set) var isCutOff = false
     private var trail = PageTrail()
     private var content: PageFingerprint?

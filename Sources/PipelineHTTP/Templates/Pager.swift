@@ -28,7 +28,7 @@ public enum PageRule: Sendable, Hashable {
     /// The items of all pages before are counted.
     case offset(PageParameter)
 
-    /// What leads to a position; nil for the first page, and where the position is a URL.
+    /// Returns what leads to a position; nil for the first page, and where the position is a URL.
     package func parameter(at position: PageWalk.Position) -> (parameter: PageParameter, value: String)? {
         switch (self, position) {
         case (.cursor(let parameter), .cursor(let value)): (parameter, value)

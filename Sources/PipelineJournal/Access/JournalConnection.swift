@@ -27,7 +27,7 @@ package protocol JournalConnection: AnyObject, SendableMetatype {
     func readRows(
         of sql: StaticString, _ values: SQLValues, _ body: (Row) throws(JournalFailure) -> Bool
     ) throws(JournalFailure)
-    /// The same for a statement that was put together at run time and is not kept.
+    /// Returns the same for a statement that was put together at run time and is not kept.
     func readRows(
         ofUnkept sql: String, _ values: SQLValues, _ body: (Row) throws(JournalFailure) -> Bool
     ) throws(JournalFailure)

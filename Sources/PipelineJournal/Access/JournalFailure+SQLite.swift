@@ -26,7 +26,7 @@ extension JournalFailure: SQLiteFailure {
         }
     }
 
-    /// Whether the failure is the caller's alone: other calls of the same transaction are kept.
+    /// True if the failure is the caller's alone: other calls of the same transaction are kept.
     var concernsOneCall: Bool {
         switch self {
         case .stale, .owned, .conflict, .keyTaken, .noSuchJob, .other: true

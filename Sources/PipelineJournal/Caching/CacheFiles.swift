@@ -62,7 +62,7 @@ struct CacheFiles: Sendable {
         return connection
     }
 
-    /// Whether the file has to be begun again.
+    /// Returns whether the file has to be begun again.
     func isDamage(_ error: SQLiteError) -> Bool {
         // A table of the name that is another one can't be made by this program.
         [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_MISMATCH].contains(error.primaryCode)

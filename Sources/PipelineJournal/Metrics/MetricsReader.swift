@@ -22,7 +22,7 @@ struct MetricsReader<Connection: JournalConnection>: JournalAccess {
         return measured
     }
 
-    /// What is true now.
+    /// Returns what is true now.
     func gauges(at now: Timestamp) throws(JournalFailure) -> [MetricGauge] {
         var all: [[String]: (Metric, Double)] = [:]
         func add(_ metric: Metric, _ labels: [String], _ value: Double) {
@@ -78,8 +78,8 @@ struct MetricsReader<Connection: JournalConnection>: JournalAccess {
         }
     }
 
-    /// How many remote jobs each service has, by the names that documents give to services. A plus keeps SQLite from
-    /// beginning with the steps of all jobs: those that have not ended are few.
+    /// Returns how many remote jobs each service has, by the names that documents give to services. A plus keeps SQLite
+    /// from beginning with the steps of all jobs: those that have not ended are few.
     private func computations() throws(JournalFailure) -> [(String, Double)] {
         let found = try all(
             """

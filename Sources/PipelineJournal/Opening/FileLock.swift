@@ -38,7 +38,7 @@ struct FileLock: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Whether somebody, in this process or another, holds the lock of that file.
+    /// Returns whether somebody, in this process or another, holds the lock of that file.
     static func isHeld(_ path: String) -> Bool {
         let opened = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         guard opened >= 0 else { return false }

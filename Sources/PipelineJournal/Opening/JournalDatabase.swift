@@ -71,7 +71,8 @@ final class JournalDatabase: @unchecked Sendable {
 }
 
 extension JournalDatabase {
-    /// Whether the schema is the one that this program makes. Throws `.newer` or `.damaged` for one that it can't use.
+    /// Returns whether the schema is the one that this program makes. Throws `.newer` or `.damaged` for one that it
+    /// can't use.
     func isCurrent() throws(JournalFailure) -> Bool {
         let standing = try administer { (connection) throws(SQLiteError) in
             try JournalMigrations.migrator.standing(of: connection)

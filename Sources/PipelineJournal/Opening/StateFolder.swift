@@ -49,7 +49,7 @@ struct StateFolder: Sendable {
         throw systemRefusal("\(database) can't be looked for")
     }
 
-    /// Whether nothing was written to the database's file yet.
+    /// True if nothing was written to the database's file yet.
     var hasEmptyDatabase: Bool {
         var status = stat()
         return lstat(database, &status) == 0 && status.st_size == 0

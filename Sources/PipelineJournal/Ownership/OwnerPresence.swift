@@ -7,7 +7,7 @@ import Synchronization
 /// The lock goes with the object; the kernel lets it go when the process ends.
 final class OwnerPresence: Sendable {
     private struct State {
-        /// Whether jobs that an earlier process owned under the same name were let go.
+        /// True if jobs that an earlier process owned under the same name were let go.
         var isCleared = false
         var jobs: Set<JobID> = []
         var listeners: [Int: AsyncStream<JobID>.Continuation] = [:]

@@ -52,7 +52,7 @@ package final class Owners: Sendable {
 
     func presence(_ owner: OwnerID) -> OwnerPresence? { state.withLock { $0.presences[owner] } }
 
-    /// Whether an owner with that lease keeps its jobs: it holds its lock, and it has renewed in time, or it is
+    /// Returns whether an owner with that lease keeps its jobs: it holds its lock, and it has renewed in time, or it is
     /// stopped for less than a lease.
     package func isLiving(_ owner: OwnerID, boot: String, until: Int64) -> Bool {
         boot == clock.bootID && clock.now < until && holdsLock(owner)
@@ -79,7 +79,7 @@ package final class Owners: Sendable {
         }
     }
 
-    /// Whether a person watches the job on a terminal.
+    /// Returns whether a person watches the job on a terminal.
     func isWatched(_ job: JobID) -> Bool { !attendants.owners(for: job, at: clock.now).isEmpty }
 
     /// Sends a datagram to every owner of the state folder, those of this process too.
@@ -98,10 +98,10 @@ package final class Owners: Sendable {
         }
     }
 
-    /// Whether an owner of this journal has a job.
+    /// True if an owner of this journal has a job.
     var haveJobs: Bool { state.withLock { $0.presences.values.contains(where: \.hasJobs) } }
 
-    /// Whether leases were renewed so lately that nobody else can have taken a job: two thirds of their length.
+    /// True if leases were renewed so lately that nobody else can have taken a job: two thirds of their length.
     var isFresh: Bool {
         let now = clock.now
         return state.withLock { state in state.renewal.map { now < $0 + length / 3 } ?? false }

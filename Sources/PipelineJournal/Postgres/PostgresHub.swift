@@ -170,7 +170,7 @@ final class PostgresHub: Sendable {
         }
     }
 
-    /// When it may be worth while to look for jobs that nobody has.
+    /// Returns when it may be worth while to look for jobs that nobody has.
     func work() -> AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id = add { $0.work[$1] = continuation }

@@ -15,13 +15,13 @@ extension PostgresJournal {
     /// Returns whether a person watches the job of this process on a terminal of another one.
     package func isWatched(_ job: JobID) -> Bool { hub.isWatched(job) }
 
-    /// Who attends to jobs of this process, as it begins.
+    /// Returns who attends to jobs of this process, as it begins.
     package func attentions() -> AsyncStream<OwnerSignal> { hub.attentions() }
 
-    /// What the owners that were asked show.
+    /// Returns what the owners that were asked show.
     package func news() -> AsyncStream<JournalSignal> { hub.news() }
 
-    /// What is wrong with the journal, one sentence each; empty when nothing is. Reads every job.
+    /// Returns what is wrong with the journal, one sentence each; empty when nothing is. Reads every job.
     package func checkIntegrity() async throws(JournalFailure) -> [String] {
         var mistakes: [String] = []
         for job in try await reader.read({ (reader) throws(JournalFailure) in try reader.allJobs() }) {

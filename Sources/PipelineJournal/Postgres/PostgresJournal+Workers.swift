@@ -99,7 +99,7 @@ extension PostgresJournal {
         }
     }
 
-    /// When it may be worth while to claim: others told of work, or some seconds have passed.
+    /// Returns when it may be worth while to claim: others told of work, or some seconds have passed.
     package func work() -> AsyncStream<Void> { hub.work() }
 
     /// Returns whether other processes are heard at once. Behind a pooler that gives each transaction another session they

@@ -6,7 +6,8 @@ import PipelineSQL
 struct CallbackReader<Connection: JournalConnection>: JournalAccess {
     let connection: Connection
 
-    /// How many of each step came and woke it, with the values of the last that brought any, and those that came early.
+    /// Returns how many of each step came and woke it, with the values of the last that brought any, and those that
+    /// came early.
     func counts(_ job: Int64) throws(JournalFailure) -> [StepKey: CallbackCount] {
         let found = try all(
             """

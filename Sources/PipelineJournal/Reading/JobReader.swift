@@ -28,7 +28,7 @@ package struct JobReader<Connection: JournalConnection>: JournalAccess {
         return snapshot
     }
 
-    /// What others asked of the job: two rows where ``snapshot(_:)`` reads them all.
+    /// Returns what others asked of the job: two rows where ``snapshot(_:)`` reads them all.
     func inbox(_ job: JobID) throws(JournalFailure) -> JobInbox? {
         let found = try first("SELECT number, request FROM jobs WHERE id = :job", ["job": job.text]) { row in
             (row.integer("number"), row.optionalText("request").flatMap { JobRequest(rawValue: $0) })
@@ -37,7 +37,7 @@ package struct JobReader<Connection: JournalConnection>: JournalAccess {
         return JobInbox(request: request, pushes: try pushes(number))
     }
 
-    /// What a list shows of the job.
+    /// Returns what a list shows of the job.
     mutating func brief(_ job: JobID) throws(JournalFailure) -> JobSnapshot? {
         guard let (number, head) = try head(job, isBrief: true) else { return nil }
         var snapshot = head

@@ -26,7 +26,7 @@ package struct BackgroundOwner: Sendable {
         return answer
     }
 
-    /// The same, after starting an owner when there is none. One that is just ending counts as none.
+    /// Returns the same, after starting an owner when there is none. One that is just ending counts as none.
     package func askStarting(_ request: ControlRequest) throws(StepFailure) -> JSON {
         for _ in 0..<3 {
             if let answer = try ask(request) { return answer }

@@ -23,7 +23,7 @@ extension Workspace {
         return Dictionary(grouping: try await journal.samples(of: pipeline, limit: 500), by: \.stage)
     }
 
-    /// What a plan would cost in the background, as the ledger stands now.
+    /// Returns what a plan would cost in the background, as the ledger stands now.
     package func forecast(
         of plan: Plan, budget: ResumeBudgetDefinition?, in scope: Scope
     ) async throws(JournalFailure) -> BackgroundForecast {

@@ -119,7 +119,7 @@ package struct BatchRunner: Sendable {
     private struct State {
         var batch: BatchRecord
         var running: [Int: Engine.JobHandle?] = [:]
-        /// Whether rows may be pending.
+        /// True if rows may be pending.
         var mayHavePending = true
         var isReading = false
         var stop: Stop?
@@ -337,7 +337,7 @@ package struct BatchRunner: Sendable {
         }
     }
 
-    /// What the document tells of an item that succeeded; null for what can't be known.
+    /// Returns what the document tells of an item that succeeded; null for what can't be known.
     private func results(of job: JobSnapshot) -> JSONObject {
         let templates = draft.plan.definition.batch?.results ?? []
         if templates.isEmpty { return [:] }

@@ -39,7 +39,7 @@ package struct CallbackAddresses: Sendable {
         }
     }
 
-    /// Whether the token is the step's, compared in constant time.
+    /// Returns whether the token is the step's, compared in constant time.
     package func isGenuine(_ token: String, job: JobID, step: StepKey, own: String) -> Bool {
         SecretText.isSame(token, as: makeToken(job, step, own))
     }

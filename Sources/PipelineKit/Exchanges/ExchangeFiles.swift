@@ -25,7 +25,7 @@ package final class ExchangeFiles: ExchangeLog {
     private struct Waiting {
         var lines: [JobID: [UInt8]] = [:]
         var bytes = 0
-        /// Whether a time is set at which all is written.
+        /// True if a time is set at which all is written.
         var isTimed = false
     }
 

@@ -16,12 +16,12 @@ package struct Deferral {
 }
 
 extension [JobEvent] {
-    /// What puts off the step's own going on; nil when it has gone on since, as it does once a person attends.
+    /// Returns what puts off the step's own going on; nil when it has gone on since, as it does once a person attends.
     package func deferral(of step: StepKey, at now: Timestamp) -> Deferral? {
         last { $0.step == step }.flatMap { Deferral($0, at: now) }
     }
 
-    /// What puts off the step's going on, or its beginning after one that has ended.
+    /// Returns what puts off the step's going on, or its beginning after one that has ended.
     package func deferral(of step: StepKey, in job: JobSnapshot, _ plan: Plan, at now: Timestamp) -> Deferral? {
         deferral(of: step, at: now)
             ?? last { $0.putsOffBeginning(of: step, in: job, plan) }.flatMap { Deferral($0, at: now) }

@@ -9,13 +9,13 @@ package struct TimeText {
 
     package init(now: Timestamp) { self.now = now }
 
-    /// How long it is until then, from an hour on with the time of the day, from a day on with the date.
+    /// Returns how long it is until then, from an hour on with the time of the day, from a day on with the date.
     package func until(_ time: Timestamp) -> String {
         let left = max(0, (time - now).seconds)
         return left < 3600 ? "in \(Self.span(left))" : "in \(Self.span(left)) (\(clock(time)))"
     }
 
-    /// How long ago it was.
+    /// Returns how long ago it was.
     package func ago(_ time: Timestamp) -> String { "\(Self.span(max(0, (now - time).seconds))) ago" }
 
     /// The time of the day, `14:05`; with the date when it is another day's.

@@ -1,8 +1,8 @@
 package import PipelineCore
 
 extension Workspace {
-    /// How long a job still takes, from earlier jobs of its pipeline and the author's guesses; nil for one that has ended,
-    /// or of which nothing is known.
+    /// Returns how long a job still takes, from earlier jobs of its pipeline and the author's guesses; nil for one that
+    /// has ended, or of which nothing is known.
     package func estimate(of found: OwnedJob, _ plan: Plan?, in journal: Journal) async throws -> JobEstimate? {
         guard let plan, found.snapshot.ended == nil else { return nil }
         let (job, now) = (found.snapshot, SystemClock().now)
@@ -15,7 +15,7 @@ extension Workspace {
             heldUntil: { events.deferral(of: $0, in: job, plan, at: now)?.until })
     }
 
-    /// What the rules of the background put off of a job that waits; nil for any other.
+    /// Returns what the rules of the background put off of a job that waits; nil for any other.
     package func deferral(of found: OwnedJob, _ plan: Plan?, in journal: Journal) async throws -> Deferral? {
         let job = found.snapshot
         guard found.owner != nil, job.phase(isOwned: true) == .waiting, let plan else { return nil }

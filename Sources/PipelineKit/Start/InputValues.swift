@@ -121,7 +121,7 @@ package struct InputValues {
         }
     }
 
-    /// What `@path` and `@-` stand for; of a `file` input the path itself.
+    /// Returns what `@path` and `@-` stand for; of a `file` input the path itself.
     private func content(of text: String, for input: InputDefinition) throws(StepFailure) -> String {
         guard text.hasPrefix("@") else { return text }
         let path = String(text.dropFirst())

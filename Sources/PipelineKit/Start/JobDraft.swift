@@ -85,7 +85,8 @@ package struct JobDraft: Sendable {
         return JSONObject(inputs.filter { secret[$0.name] == nil }.map { ($0.name, $0.value) })
     }
 
-    /// What would make the job fail for sure after it has spent uploads and submits; nil for nothing that is known yet.
+    /// Returns what would make the job fail for sure after it has spent uploads and submits; nil for nothing that is
+    /// known yet.
     ///
     /// - Parameter written: what earlier jobs of the pipeline wrote at a path.
     package func preflight(
@@ -126,7 +127,7 @@ package struct JobDraft: Sendable {
             secretInputs.map { ($0.name, $0.value.string ?? $0.value.text) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What is journaled when the job starts.
+    /// Returns what is journaled when the job starts.
     package func record(
         id: JobID, key: String?, started: Timestamp, outputFolder: String, overwrites: Bool
     ) -> JobRecord {

@@ -53,7 +53,7 @@ package struct PlanPreview: Sendable {
             purpose: "input \(input)", method: "GET", url: known.inputs[input]?.string ?? "‹inputs.\(input)›")
     }
 
-    /// When a stage's captures expire, and for which stages it is run again then.
+    /// Returns when a stage's captures expire, and for which stages it is run again then.
     private static func expiry(of stage: PlannedStage, in plan: Plan, _ known: Scope) -> String? {
         guard let text = stage.expires?.describe(in: known) else { return nil }
         let renewing = plan.stages.filter { $0.renews == stage.id }.map { "'\($0.id)'" }

@@ -50,7 +50,7 @@ package enum FileContent {
         return true
     }
 
-    /// Whether the last failed call lacked a right.
+    /// True if the last failed call lacked a right.
     package static var isForbidden: Bool { errno == EACCES }
 
     /// What the last failed call said, in words.

@@ -10,7 +10,7 @@ package final class MemoryTrimmer: Sendable {
 
     private struct State {
         var latest = DispatchTime.now()
-        /// Whether a look is due.
+        /// True if a look is due.
         var isTimed = false
     }
 

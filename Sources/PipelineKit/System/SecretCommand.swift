@@ -13,7 +13,7 @@ final class SecretCommand: Sendable {
         self.words = words
     }
 
-    /// What it printed, without the last line's end; nil when it failed or knows of none.
+    /// Returns what it printed, without the last line's end; nil when it failed or knows of none.
     func secret(_ name: String) async -> String? {
         if let value = known.withLock({ $0[name] }) { return value }
         let program: Executable = words[0].contains("/") ? .path(FilePath(words[0])) : .name(words[0])

@@ -50,7 +50,7 @@ package struct SystemConditions: DeviceConditionsSource {
 
     // MARK: Network
 
-    /// Whether the way out goes over a mobile network; the files know of no other metered ones.
+    /// True if the way out goes over a mobile network; the files know of no other metered ones.
     private var isMetered: Bool? {
         switch environment["PIPELINE_METERED"]?.lowercased() {
         case "yes", "true", "1": return true

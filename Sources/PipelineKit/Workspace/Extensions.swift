@@ -26,7 +26,7 @@ public struct Extensions: Sendable {
     /// Adds a sink of notifications.
     public mutating func register(_ sink: NotificationSinkKind) { sinks.append(sink) }
 
-    /// The same over another network, for what is built in.
+    /// Returns the same over another network, for what is built in.
     func over(_ network: Network) -> Extensions {
         var other = self
         other.network = network

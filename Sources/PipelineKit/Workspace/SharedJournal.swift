@@ -17,7 +17,7 @@ package protocol SharedJournal: WorkspaceJournal {
     func decline(_ job: JobID) async throws(JournalFailure)
     /// The machine whose files a job needs; nil for one that any worker may take.
     func host(of job: JobID) async throws(JournalFailure) -> String?
-    /// When it may be worth while to claim.
+    /// Returns when it may be worth while to claim.
     func work() -> AsyncStream<Void>
     /// Returns whether other processes are heard at once, and not only found by looks at the rows.
     var isHearing: Bool { get }

@@ -10,8 +10,8 @@ extension Workspace {
         return HashKey(bytes: try shared.sharedKey())
     }
 
-    /// What seals captured secrets. In a shared journal that is `PIPELINE_JOURNAL_KEY`, which stands outside of the
-    /// database; without it such a value is left out, and can't be used by a later stage.
+    /// Returns what seals captured secrets. In a shared journal that is `PIPELINE_JOURNAL_KEY`, which stands outside of
+    /// the database; without it such a value is left out, and can't be used by a later stage.
     func seal(of journal: Journal, else key: HashKey) -> any SecretSeal {
         guard journal is any SharedJournal else { return key }
         guard let text = settings.environment["PIPELINE_JOURNAL_KEY"], !text.isEmpty else { return NoSeal() }

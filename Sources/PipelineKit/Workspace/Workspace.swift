@@ -148,7 +148,7 @@ package final class Workspace: Sendable {
         return CallbackAddresses(base: base) { key.token(job: $0, step: $1, own: $2) }
     }
 
-    /// What keeps secrets that answers repeat out of the journal.
+    /// Returns what keeps secrets that answers repeat out of the journal.
     package func captureSeal(of journal: Journal) throws(JournalFailure) -> any SecretSeal {
         seal(of: journal, else: try hashKey(of: journal))
     }

@@ -24,11 +24,11 @@ package protocol WorkspaceJournal: Journal, BatchJournal, ServiceJournal, Durati
     /// Tells the owner of a job that a person watches it, or any of its jobs, on a terminal here for the next five
     /// seconds; false when it does not listen.
     func attend(_ job: JobID?, of owner: OwnerID) -> Bool
-    /// Whether a person watches the job of this process on a terminal of another one.
+    /// Returns whether a person watches the job of this process on a terminal of another one.
     func isWatched(_ job: JobID) -> Bool
-    /// Who attends to jobs of this process, as it begins.
+    /// Returns who attends to jobs of this process, as it begins.
     func attentions() -> AsyncStream<OwnerSignal>
-    /// What the owners that were asked show.
+    /// Returns what the owners that were asked show.
     func news() -> AsyncStream<JournalSignal>
     /// Gives memory back that only spares the next calls a look at the store; may block.
     func giveBackMemory()

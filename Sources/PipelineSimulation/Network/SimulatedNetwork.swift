@@ -20,7 +20,7 @@ package final class SimulatedNetwork: Sendable {
         set { state.withLock { $0.weather = newValue } }
     }
 
-    /// Whether there is no network at all: every connection is refused.
+    /// True if there is no network at all: every connection is refused.
     package var isDown: Bool {
         get { state.withLock { $0.isDown } }
         set { state.withLock { $0.isDown = newValue } }

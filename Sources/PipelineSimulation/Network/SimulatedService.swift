@@ -14,7 +14,7 @@ package struct ArrivedRequest: Sendable {
     package let description: RequestDescription
     /// The bytes of the body that came; fewer than were announced when the connection broke.
     package let body: [UInt8]
-    /// Whether all of it came.
+    /// True if all of it came.
     package let isWhole: Bool
 
     /// Path and query of the URL.

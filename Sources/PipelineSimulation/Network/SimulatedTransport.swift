@@ -89,7 +89,7 @@ private struct SimulatedExchange: Sendable {
         }
     }
 
-    /// What comes back; nil for nothing. The effects at the service happen here.
+    /// Returns what comes back; nil for nothing. The effects at the service happen here.
     private func answer(_ fault: NetworkFault?) -> HTTPExchangeResponse? {
         switch fault {
         case .lostRequest: return nil

@@ -2,7 +2,7 @@ import PipelineCore
 
 /// Where the watching of a remote job stands. What the submit gave is in the ledger and the step's captures.
 struct ComputeCheckpoint: Codable, Sendable {
-    /// Whether the submit is known to be accepted.
+    /// True if the submit is known to be accepted.
     var isSubmitted = false
     /// Polls that were answered usefully.
     var polls = 0
@@ -14,7 +14,7 @@ struct ComputeCheckpoint: Codable, Sendable {
     var told: [String]?
     /// Where a stream of events goes on; nil before it was opened.
     var stream: StreamPosition?
-    /// Whether what the document takes out of a callback is among the captures.
+    /// True if what the document takes out of a callback is among the captures.
     var isCallbackKept: Bool?
     /// Without `poll`: the URL that a 202 named.
     var monitor: String?

@@ -2,7 +2,7 @@ import JSONPath
 import PipelineCore
 
 extension ComputeStage {
-    /// Whether a callback is all that tells of the job's end: its result is taken out of it.
+    /// True if a callback is all that tells of the job's end: its result is taken out of it.
     var endsByCallback: Bool { polls.isEmpty && callback?.capture.isEmpty == false }
 
     /// Fails before anything is submitted whose result could never arrive.
@@ -31,8 +31,8 @@ extension ComputeStage {
 }
 
 extension CallbackDefinition {
-    /// What the document takes out of the last callback that had it all; nil while none came. What is secret in it is
-    /// concealed from here on.
+    /// Returns what the document takes out of the last callback that had it all; nil while none came. What is secret in
+    /// it is concealed from here on.
     func values<Checkpoint>(in context: StageContext<Checkpoint>) async -> JSONObject? {
         guard !capture.isEmpty, let values = await context.callbackCaptures else { return nil }
         for entry in capture.secrets {

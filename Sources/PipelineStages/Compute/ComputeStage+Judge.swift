@@ -149,6 +149,6 @@ extension ComputeStage {
 }
 
 extension Expression {
-    /// Whether it looks at the status of the answer.
+    /// True if it looks at the status of the answer.
     fileprivate var readsStatus: Bool { references.contains { $0.root == .response("status") } }
 }

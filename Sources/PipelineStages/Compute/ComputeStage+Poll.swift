@@ -56,7 +56,7 @@ extension ComputeStage {
         context.measure(measured)
     }
 
-    /// Whether a service that is eventually consistent may not know the job yet.
+    /// Returns whether a service that is eventually consistent may not know the job yet.
     private func isSettling(
         _ poll: PollDefinition, _ checkpoint: ComputeCheckpoint, in context: Context
     ) async throws(StageFailure) -> Bool {
@@ -76,7 +76,7 @@ extension ComputeStage {
         }
     }
 
-    /// What a poll's finding makes of the stage; `captures` are taken from an answer that ends it.
+    /// Returns what a poll's finding makes of the stage; `captures` are taken from an answer that ends it.
     ///
     /// - Parameter pause: of a stream that broke, how long until it is opened again.
     func outcome(

@@ -184,7 +184,7 @@ struct ComputeStage: Stage {
         return .waiting(checkpoint, until: wake, WaitReason(.poll, detail: detail))
     }
 
-    /// Whether the rules for 202 and `Location` apply.
+    /// True if the rules for 202 and `Location` apply.
     var isMonitored: Bool { polls.isEmpty && !endsByCallback }
 
     func isPushExpected(in context: Context) async throws(StageFailure) -> Bool {

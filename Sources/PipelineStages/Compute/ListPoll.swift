@@ -15,7 +15,7 @@ struct ListPoll {
     /// How many looks of ten are shared: one is the job's own poll, so that a list that is behind is found out.
     private static let looksPerOwn = 10
 
-    /// What a list says of the job; nil when it says nothing, or the job is to be asked for alone.
+    /// Returns what a list says of the job; nil when it says nothing, or the job is to be asked for alone.
     func look(
         for poll: PollDefinition, _ rendered: RenderedRequest, _ checkpoint: ComputeCheckpoint
     ) async throws(StageFailure) -> PollFinding? {
@@ -37,7 +37,7 @@ struct ListPoll {
         }
     }
 
-    /// Whether the job's next look may be a shared one: it is not late, and this is not the tenth.
+    /// Returns whether the job's next look may be a shared one: it is not late, and this is not the tenth.
     private func mayShare(_ checkpoint: ComputeCheckpoint) -> Bool {
         if (checkpoint.polls + 1) % Self.looksPerOwn == 0 || checkpoint.failures > 0 { return false }
         let elapsed = (context.now - context.facts.started).seconds
@@ -47,7 +47,8 @@ struct ListPoll {
         return estimate.distribution.quantile(0.99) > elapsed
     }
 
-    /// What the service calls the job: the capture `id` of the submit, or its only one. Nil where that is no text or number.
+    /// Returns what the service calls the job: the capture `id` of the submit, or its only one. Nil where that is no
+    /// text or number.
     private func remoteID() async throws(StageFailure) -> String? {
         guard let names = stage.submit?.capture.names, let name = names.contains("id") ? "id" : names.first,
             name == "id" || names.count == 1
@@ -59,8 +60,8 @@ struct ListPoll {
 
     private static func text(_ value: JSON) -> String? { value.string ?? value.number?.literal }
 
-    /// Who may share a list: the service, the account and the request but for its ids; nil where it can't be made, which the
-    /// job's own poll will tell.
+    /// Returns who may share a list: the service, the account and the request but for its ids; nil where it can't be
+    /// made, which the job's own poll will tell.
     private func group() async throws(StageFailure) -> String? {
         do throws(StageFailure) {
             let rendered = try await requests.render(list.request, in: context, role: "poll") { $0.ids = .array([]) }

@@ -43,7 +43,7 @@ struct PollDefinition: Sendable {
     var message: Selector?
     var pace = PollPaceDefinition()
 
-    /// The same with what expressions say of it put in.
+    /// Returns the same with what expressions say of it put in.
     func settled<Checkpoint>(in context: StageContext<Checkpoint>) async throws(StageFailure) -> PollDefinition {
         var poll = self
         poll.lists = try await context.evaluate { scope throws(EvaluationFailure) in
@@ -57,12 +57,13 @@ struct PollDefinition: Sendable {
         return poll
     }
 
-    /// Whether it can tell that the job has succeeded.
+    /// True if it can tell that the job has succeeded.
     var knowsSuccess: Bool { until != nil || states[.succeeded]?.isEmpty == false || events?.knowsSuccess == true }
 }
 
 extension PollDefinition {
-    /// When the job ended, as the service says: RFC 3339, or seconds since 1970; nil when it says nothing of the kind.
+    /// Returns when the job ended, as the service says: RFC 3339, or seconds since 1970; nil when it says nothing of
+    /// the kind.
     func endTime(in answer: ServiceResponse) -> Timestamp? {
         switch ended?.lenientValue(in: answer) {
         case .string(let text):
@@ -88,8 +89,8 @@ struct StatusLists: Sendable {
     var values: [Meaning: [JSON]] = [:]
     var ignoresCase = false
 
-    /// What a status means; nil when it stands in no list. Of several states the first list that holds any decides,
-    /// in the order running, failed, cancelled, succeeded: a job of which a part still runs is running.
+    /// Returns what a status means; nil when it stands in no list. Of several states the first list that holds any
+    /// decides, in the order running, failed, cancelled, succeeded: a job of which a part still runs is running.
     func meaning(of status: JSON) -> Meaning? {
         let states = status.array ?? [status]
         return Meaning.allCases.first { meaning in

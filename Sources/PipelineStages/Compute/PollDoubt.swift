@@ -11,7 +11,7 @@ struct PollDoubt: Sendable, Equatable {
     /// How many doubts of one stage are told.
     static let limit = 8
 
-    /// What is doubtful about an answer that says that the job runs.
+    /// Returns what is doubtful about an answer that says that the job runs.
     static func doubts(
         about poll: PollDefinition, _ answer: ServiceResponse, excerpt: (String) -> String
     ) -> [PollDoubt] {

@@ -38,7 +38,7 @@ struct PollEvents: Sendable {
         return PollEvents(meanings: meanings)
     }
 
-    /// Whether an event can say that the job has succeeded.
+    /// True if an event can say that the job has succeeded.
     var knowsSuccess: Bool { meanings.values.contains(.succeeded) }
 
     /// Reports keys of a poll that mean nothing for a stream.

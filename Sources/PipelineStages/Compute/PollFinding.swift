@@ -12,7 +12,7 @@ enum PollFinding: Sendable {
     /// The job has failed, or will never be known to have succeeded.
     case failed(StepFailure)
 
-    /// Whether nothing more is to be asked.
+    /// True if nothing more is to be asked.
     var isEnd: Bool {
         switch self {
         case .missing, .succeeded, .failed: true
@@ -24,7 +24,7 @@ enum PollFinding: Sendable {
 /// A poll that got no answer.
 struct LostPoll: Sendable {
     let failure: StepFailure
-    /// Whether every further one would be lost in the same way.
+    /// True if every further one would be lost in the same way.
     let isDefinite: Bool
 }
 

@@ -11,7 +11,7 @@ struct PollList: Sendable {
     let id: Selector
     /// How many ids are asked for at a time.
     let atMost: Int
-    /// Whether an entry is all that the service has to say of a job, so that its end needs no confirmation.
+    /// True if an entry is all that the service has to say of a job, so that its end needs no confirmation.
     let isWhole: Bool
     /// How further pages are found; nil for a list of one page.
     let paginate: PaginateDefinition?

@@ -8,7 +8,7 @@ struct PollPaceDefinition: Sendable {
     var first: Setting<Duration>?
     var maximum: Setting<Duration>?
     var factor: Setting<Double>?
-    /// Whether anything is said.
+    /// True if anything is said.
     var isGiven = false
 }
 
@@ -40,9 +40,9 @@ struct PollPace: Sendable {
         var words = Estimate.Words()
         /// A server's Retry-After.
         var floor: Duration?
-        /// Whether a push is expected: then a poll is only for the case that it never comes.
+        /// True if a push is expected: then a poll is only for the case that it never comes.
         var isPushed = false
-        /// Whether a person waits for the job.
+        /// True if a person waits for the job.
         var isAttended = false
     }
 

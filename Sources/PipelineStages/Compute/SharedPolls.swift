@@ -14,7 +14,7 @@ package final class SharedPolls: Sendable {
     }
 
     private struct Group {
-        /// Whether somebody will ask for all who come now.
+        /// True if somebody will ask for all who come now.
         var isGathering = false
         var waiting: [Int: Waiting] = [:]
         /// When jobs of the group will ask, in order.
@@ -39,7 +39,7 @@ package final class SharedPolls: Sendable {
         self.gather = gather
     }
 
-    /// What a list says of a job; nil when the job is to be asked for alone.
+    /// Returns what a list says of a job; nil when the job is to be asked for alone.
     ///
     /// The first who comes asks for all who come with it; one due job alone is asked for alone.
     /// - Parameters:

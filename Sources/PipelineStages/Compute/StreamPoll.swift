@@ -105,7 +105,7 @@ struct StreamPoll {
         }
     }
 
-    /// What the event means that ends the job; `fail` is judged on it too.
+    /// Returns what the event means that ends the job; `fail` is judged on it too.
     private func finding(
         of event: ServerSentEvent, _ answer: ServiceResponse, _ request: RenderedRequest
     ) async throws(StageFailure) -> PollFinding {

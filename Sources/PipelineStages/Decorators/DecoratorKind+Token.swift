@@ -76,7 +76,7 @@ private struct TokenFields: Sendable {
         }
     }
 
-    /// Whether something says who asks, in one way.
+    /// Returns whether something says who asks, in one way.
     private func check(_ reader: ObjectReader) -> Bool {
         if reader.has("assertion"), reader.has("refreshToken"), let place = reader.place(of: "refreshToken") {
             reader.findings.report(

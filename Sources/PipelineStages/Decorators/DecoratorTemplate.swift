@@ -4,7 +4,7 @@ public import PipelineHTTP
 
 /// A decorator of the document: read and in itself right, its values not yet put in.
 public struct DecoratorTemplate: Sendable {
-    /// Whether it carries something that must not reach another origin than its service's.
+    /// True if it carries something that must not reach another origin than its service's.
     public var isCredential: Bool
     /// Names of header fields that it fills from secrets: a redirect to another origin loses them.
     public var credentialFields: [String]

@@ -31,7 +31,7 @@ struct SignedTokenFields: Sendable {
 
     var all: [any AnyField] { [algorithm, key, keyID, header, claims, lifetime] }
 
-    /// What makes the token once values are known; nil after having reported mistakes.
+    /// Returns what makes the token once values are known; nil after having reported mistakes.
     func read(_ reader: ObjectReader) -> Resolve? {
         let algorithm = reader.required(algorithm)
         let key = reader.required(key)

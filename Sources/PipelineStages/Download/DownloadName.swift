@@ -8,7 +8,7 @@ enum DownloadName {
         make(proposed: headers[.contentDisposition], url: url)
     }
 
-    /// The same of an answer.
+    /// Returns the same of an answer.
     static func make(_ answer: ServiceResponse) -> String {
         make(proposed: answer.header("Content-Disposition").first, url: answer.url)
     }

@@ -12,7 +12,7 @@ import PipelineHTTP
 
 /// What is known of the file beforehand, against the one that came or was there.
 extension DownloadOrder {
-    /// What is wrong with the file; nil when all that is known of it agrees.
+    /// Returns what is wrong with the file; nil when all that is known of it agrees.
     func complaint(about arrival: DownloadRun.Arrival, _ checkpoint: DownloadCheckpoint) throws(StageFailure) -> String?
     {
         if let size = wanted.size, size != arrival.bytes {
@@ -42,7 +42,7 @@ extension DownloadOrder {
         return try reading(path) { () throws(FileFailure) in try digest.actual(of: path) } ?? ""
     }
 
-    /// Whether the header that the author counts on, if any, has given a digest.
+    /// Returns whether the header that the author counts on, if any, has given a digest.
     func hasHeader(in stated: [DeclaredDigest]) -> Bool {
         guard let header = wanted.header else { return true }
         return stated.contains { $0.source.lowercased() == header.lowercased() }
@@ -56,7 +56,7 @@ extension DownloadOrder {
             hint: "the part is kept; change \"verify\" if the service gives none")
     }
 
-    /// What every download gives to later stages.
+    /// Returns what every download gives to later stages.
     func standardCaptures(_ path: String, _ verified: DownloadCheckpoint.Verified) -> JSONObject {
         [
             "path": .string(path), "bytes": .number(JSONNumber(Int(verified.bytes))),
@@ -74,7 +74,7 @@ extension DownloadOrder {
         return verified
     }
 
-    /// Whether the very bytes that were verified are there.
+    /// Returns whether the very bytes that were verified are there.
     func isFile(_ path: String, _ verified: DownloadCheckpoint.Verified) throws(StageFailure) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, Int64(status.st_size) == verified.bytes
@@ -85,7 +85,7 @@ extension DownloadOrder {
         }
     }
 
-    /// Who may believe the notes on bytes of a version.
+    /// Returns who may believe the notes on bytes of a version.
     func owner(of version: Validator?) -> String {
         PartNotes.owner([context.facts.job.text, context.facts.step.description, version?.text ?? ""])
     }

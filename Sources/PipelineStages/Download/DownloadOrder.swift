@@ -7,7 +7,7 @@ struct DownloadOrder: Sendable {
     let context: StageContext<DownloadCheckpoint>
     let place: OutputPath
     let wanted: VerifyDefinition.Values
-    /// Whether an existing file may be replaced.
+    /// True if an existing file may be replaced.
     let replaces: Bool
     /// How many ranges may come at a time.
     let streams: Int

@@ -116,7 +116,7 @@ final class DownloadReceiver: Sendable {
     private let session: DownloadSession
     private let place: OutputPath
     private let url: String
-    /// Whether a file that has the name already may spare the download.
+    /// True if a file that has the name already may spare the download.
     private let comparesExisting: Bool
     private let wanted: VerifyDefinition.Values
     private let owner: @Sendable (Validator?) -> String

@@ -100,7 +100,7 @@ extension DownloadRun {
         }
     }
 
-    /// Whether a file that has the name already may spare the download: not where the answer itself is of interest.
+    /// True if a file that has the name already may spare the download: not where the answer itself is of interest.
     private var comparesExisting: Bool {
         !order.replaces && !isTaken && order.stage.unpack == nil && order.stage.definition.capture.isEmpty
             && order.stage.definition.fail.isEmpty

@@ -15,7 +15,7 @@ extension DownloadRun {
     /// the file is.
     static let probeLength: Int64 = 256 << 10
 
-    /// Whether what is missing may come in several streams: the length is known, and so is what tells versions apart.
+    /// True if what is missing may come in several streams: the length is known, and so is what tells versions apart.
     var canUseRanges: Bool {
         guard order.streams > 1, part != nil, let total = checkpoint.total, checkpoint.held < total else {
             return false

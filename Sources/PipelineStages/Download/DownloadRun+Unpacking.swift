@@ -32,7 +32,7 @@ extension DownloadRun {
         do throws(UnpackFailure) {
             result = try work.perform()
         } catch {
-            throw try await refuse(part, error)
+            throw try await refuse(part.path, error)
         }
         let source = result.isSingle ? "\(unpacking.stagingPath)/\(Unpacking.singleName)" : unpacking.stagingPath
         let target = result.isSingle ? unpacking.singleTarget : order.basePath
@@ -49,17 +49,14 @@ extension DownloadRun {
         return try await finishUnpacking(part, target, files, verified)
     }
 
-    /// What is refused for what it is will be no better next time; the disk may be.
-    private mutating func refuse(_ part: PartFile, _ failure: UnpackFailure) async throws(StageFailure) -> StageFailure
-    {
+    /// A file that is refused for its content will be no better next time; the disk and the library may be.
+    private mutating func refuse(_ path: String, _ failure: UnpackFailure) async throws(StageFailure) -> StageFailure {
+        let step = failure.stepFailure(checkpoint.target ?? path, place: context.facts.place)
         switch failure {
         case .stopped: return .stopped
         case .file(let failure): return order.local(failure)
-        // What was downloaded stays: once the library is there a resume goes on with it.
-        case .noLibrary:
-            return .definite(failure.stepFailure(checkpoint.target ?? part.path, place: context.facts.place))
+        case .noLibrary: return .definite(step)
         case .unknownForm, .damaged, .encrypted, .unsafe, .tooLarge, .tooMany:
-            let step = failure.stepFailure(checkpoint.target ?? part.path, place: context.facts.place)
             startAgain()
             try await commit(countsBytes: false)
             return .definite(step)

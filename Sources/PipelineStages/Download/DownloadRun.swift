@@ -17,9 +17,9 @@ struct DownloadRun {
 
     let order: DownloadOrder
     var checkpoint: DownloadCheckpoint
-    /// Whether the next request asks for the first bytes alone, to find out whether there are ranges.
+    /// True if the next request asks for the first bytes alone, to find out whether there are ranges.
     var probes: Bool
-    /// Whether a file that has the name already is known to be another one: what comes is kept as a part all the same.
+    /// True if a file that has the name already is known to be another one: what comes is kept as a part all the same.
     var isTaken = false
     /// The file being received, open and locked.
     var part: PartFile?

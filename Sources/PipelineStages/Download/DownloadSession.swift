@@ -19,7 +19,7 @@ struct DownloadSession: Sendable, Equatable {
     var total: Int64?
     /// True when the final digest is known, so that a splice of two versions would be noticed without a validator.
     var hasFinalDigest = false
-    /// Whether the method has ranges at all: only GET has (section 14.2).
+    /// True if the method has ranges at all: only GET has (section 14.2).
     var allowsRanges = true
     /// The statuses that the author counts as success; nil for the default.
     var expected: @Sendable (Int) -> Bool = { $0 == 200 || $0 == 203 }
@@ -38,13 +38,13 @@ struct DownloadSession: Sendable, Equatable {
         case answer
     }
 
-    /// Whether it asks for the first bytes.
+    /// True if it asks for the first bytes.
     private var asksForStart: Bool { held == 0 && limit != nil && allowsRanges }
 
-    /// Whether the next request asks for what follows on what is held.
+    /// True if the next request asks for what follows on what is held.
     var asksForRest: Bool { held > 0 && allowsRanges && !isDecoded && (validator != nil || hasFinalDigest) }
 
-    /// Whether what is held was decoded on its way: its places are not those of what the service sends.
+    /// True if what is held was decoded on its way: its places are not those of what the service sends.
     private var isDecoded: Bool { coding.map { ContentCoding($0).isDecodable } ?? false }
 
     /// The fields of the next request. A content coding would make offsets and digests those of something else.
@@ -110,7 +110,8 @@ struct DownloadSession: Sendable, Equatable {
         return coding == "identity" || coding == "" ? nil : coding
     }
 
-    /// How long the body is; a `Content-Length` counts for nothing beside a transfer coding (RFC 9112, section 6.3).
+    /// Returns how long the body is; a `Content-Length` counts for nothing beside a transfer coding (RFC 9112, section
+    /// 6.3).
     private static func length(_ headers: HTTPFields) -> Int64? {
         guard headers[.transferEncoding] == nil, let text = headers[.contentLength],
             text.utf8.allSatisfy({ (48...57).contains($0) })
@@ -118,7 +119,7 @@ struct DownloadSession: Sendable, Equatable {
         return Int64(text)
     }
 
-    /// What is wrong with a part whose length is another than that of the range that it names.
+    /// Returns what is wrong with a part whose length is another than that of the range that it names.
     private static func fault(in headers: HTTPFields, from first: Int64, to last: Int64) -> String? {
         guard let length = length(headers), length != last - first + 1 else { return nil }
         return "the service sent another range than it said"

@@ -34,8 +34,8 @@ extension DownloadStage {
         return Self.taken("a different file", path)
     }
 
-    /// Whether the file is what an earlier job of the pipeline wrote there: byte for byte where its digest is known. One
-    /// of the same length is compared when the download has come.
+    /// Returns whether the file is what an earlier job of the pipeline wrote there: byte for byte where its digest is
+    /// known. One of the same length is compared when the download has come.
     private func isResult(_ path: String, _ size: Int64, _ start: JobStart) async -> Bool {
         let earlier = await start.written(path).filter { $0.bytes == size }
         if earlier.contains(where: { $0.sha256 == nil }) { return true }
@@ -43,7 +43,7 @@ extension DownloadStage {
         return earlier.contains { $0.sha256 == digest }
     }
 
-    /// Where the result goes, if that is known and nothing there may be replaced.
+    /// Returns where the result goes, if that is known and nothing there may be replaced.
     private func takenPath(at start: JobStart) -> String? {
         guard !start.overwrites, overwrites.constant == false else { return nil }
         switch start.place(of: to) {
@@ -61,6 +61,6 @@ extension DownloadStage {
 }
 
 extension VerifyDefinition {
-    /// Whether the author says anything of the file.
+    /// True if the author says anything of the file.
     var isStated: Bool { sha256 != nil || size != nil || header != nil }
 }

@@ -41,7 +41,8 @@ struct DownloadStage: Stage {
         return try await run.perform()
     }
 
-    /// What the file must be, and whether its SHA-256 is asked for: by the stage, or by whoever reads that capture.
+    /// Returns what the file must be, and whether its SHA-256 is asked for: by the stage, or by whoever reads that
+    /// capture.
     private func wanted(
         in context: StageContext<DownloadCheckpoint>
     ) async throws(StageFailure) -> VerifyDefinition.Values {
@@ -50,7 +51,7 @@ struct DownloadStage: Stage {
         return wanted
     }
 
-    /// Whether an existing file may be replaced, by the document or by the person.
+    /// Returns whether an existing file may be replaced, by the document or by the person.
     func replaces(in context: StageContext<DownloadCheckpoint>) async throws(StageFailure) -> Bool {
         let isWanted = try await context.value(of: overwrites)
         return isWanted || context.facts.overwrites
@@ -97,13 +98,13 @@ struct VerifyDefinition: Sendable {
         var digest: DeclaredDigest?
         var size: Int64?
         var header: String?
-        /// Whether the SHA-256 is asked for, although nothing may verify it.
+        /// True if the SHA-256 is asked for, although nothing may verify it.
         var asksForDigest = false
 
         /// The digests that are to run with the bytes.
         var algorithms: [DigestAlgorithm] { stated.map(\.algorithm) + (asksForDigest ? [.sha256] : []) }
         var stated: [DeclaredDigest] { digest.map { [$0] } ?? [] }
-        /// Whether the header is one that a service gives for what it sends: of a part it says nothing about the whole.
+        /// True if the header is one that a service gives for what it sends: of a part it says nothing about the whole.
         var headerIsOfContent: Bool {
             header.map { ["content-digest", "content-md5"].contains($0.lowercased()) } ?? false
         }

@@ -53,8 +53,8 @@ struct RangeDownloader: Sendable {
         }
     }
 
-    /// What the next stream receives: all there is while it is the only one, so that no request ends before the file;
-    /// little while it is only tried, as what lies at the end of the file is to be read once more.
+    /// Returns what the next stream receives: all there is while it is the only one, so that no request ends before the
+    /// file; little while it is only tried, as what lies at the end of the file is to be read once more.
     private func length(_ running: Int) -> Int64? {
         if running == 0, gauge.proven == 1 { return nil }
         return (running < gauge.proven ? gauge.reach : gauge.trialReach) ?? .max

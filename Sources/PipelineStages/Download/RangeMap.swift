@@ -96,7 +96,7 @@ struct RangeMap: Codable, Sendable, Equatable {
         return end
     }
 
-    /// What lies behind a place up to which all is there; a piece that reaches beyond it begins again there.
+    /// Returns what lies behind a place up to which all is there; a piece that reaches beyond it begins again there.
     func behind(_ place: Int64) -> [Piece] {
         pieces.filter { $0.end > place }.map { $0.start < place ? Piece(start: place, end: $0.end) : $0 }
     }

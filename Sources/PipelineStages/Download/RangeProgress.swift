@@ -19,7 +19,7 @@ final class RangeProgress: Sendable {
     struct Taken: Sendable {
         /// How many bytes of the file are there.
         let covered: Int64
-        /// Whether that is worth telling observers.
+        /// True if that is worth telling observers.
         let isWorthTelling: Bool
         /// What is worth noting with the file.
         var note: PartNote?
@@ -131,7 +131,7 @@ final class RangeProgress: Sendable {
         }
     }
 
-    /// Where the next byte of a piece goes, and where it ends; nil for one that is whole and was taken off.
+    /// Returns where the next byte of a piece goes, and where it ends; nil for one that is whole and was taken off.
     func bounds(of start: Int64) -> (position: Int64, end: Int64)? {
         state.withLock { state in
             state.map.index(of: start).map { (state.map.pieces[$0].position, state.map.pieces[$0].end) }

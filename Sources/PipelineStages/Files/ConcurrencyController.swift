@@ -177,7 +177,7 @@ struct ConcurrencyController: Sendable {
         widen()
     }
 
-    /// Whether there is enough left for a trial to pay: as much as the present streams move in so many windows.
+    /// True if there is enough left for a trial to pay: as much as the present streams move in so many windows.
     private var isWorthTrying: Bool {
         Double(max(0, total - moved)) >= (rate ?? 0) * window.seconds * direction.leastLeft
     }

@@ -45,7 +45,7 @@ struct DeclaredDigest: Codable, Sendable, Hashable {
         return ["md5", "sha1", "sha256", "sha512", "sha"].contains(name)
     }
 
-    /// What an answer's own fields say of the whole file.
+    /// Returns what an answer's own fields say of the whole file.
     ///
     /// `Repr-Digest` is about the whole also in a part; `Content-Digest` and `Content-MD5` are about the bytes of this
     /// answer (RFC 9530, sections 2 and 3; RFC 2616, section 14.15). Algorithms that nobody should rely on are skipped.
@@ -100,10 +100,10 @@ struct DeclaredDigest: Codable, Sendable, Hashable {
         return [DeclaredDigest(algorithm, hex: bytes.hex, source: name.rawName)]
     }
 
-    /// Whether no other file has it by chance: a checksum of 32 bits tells damage, not two versions.
+    /// True if no other file has it by chance: a checksum of 32 bits tells damage, not two versions.
     var tellsFilesApart: Bool { algorithm.length >= 16 }
 
-    /// The same digest of a file on the disk.
+    /// Returns the same digest of a file on the disk.
     func actual(of path: String) throws(FileFailure) -> String? {
         try FileDigest.digests(of: path, [algorithm]).hex(algorithm)
     }

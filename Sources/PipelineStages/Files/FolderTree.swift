@@ -31,7 +31,7 @@ enum FolderTree {
         }
     }
 
-    /// Whether a folder is there and has nothing in it.
+    /// Returns whether a folder is there and has nothing in it.
     static func isEmptyFolder(_ path: String) -> Bool {
         guard let folder = opendir(path) else { return false }
         defer { closedir(folder) }

@@ -29,7 +29,7 @@ extension OutputPath {
 }
 
 extension JobStart {
-    /// Where the value of a `to` leads; nil while it is not known.
+    /// Returns where the value of a `to` leads; nil while it is not known.
     func place(of to: Template) -> OutputPath? {
         guard knows(to.references), let text = try? to.evaluateText(in: known) else { return nil }
         return try? OutputPath(text, in: folders.output)

@@ -171,7 +171,7 @@ final class PartFile: Sendable {
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Whether the file stands under another name too.
+    /// True if the file stands under another name too.
     var hasOtherNames: Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_nlink > 1

@@ -39,7 +39,8 @@ final class PartNotes: Sendable {
     /// Written with the first note: a small file, which is worth none, is never longer than it is to be.
     private let owner: String
 
-    /// How many bytes of one stream are worth a note: a two-thousandth of a large file, so that the notes stay few.
+    /// Returns how many bytes of one stream are worth a note: a two-thousandth of a large file, so that the notes stay
+    /// few.
     static func unit(for total: Int64) -> Int64 { max(smallestUnit, total / 2048) }
 
     private static let smallestUnit: Int64 = 256 << 10
@@ -110,8 +111,8 @@ extension [PartNote] {
 }
 
 extension PartFile {
-    /// How far the bytes from a place on are those that somebody says: the furthest claim that is true, and the digests
-    /// up to there. Without one it is the place itself.
+    /// Returns how far the bytes from a place on are those that somebody says: the furthest claim that is true, and the
+    /// digests up to there. Without one it is the place itself.
     ///
     /// - Parameters:
     ///   - claims: in the order of their ends; each about all bytes from `start` on.

@@ -58,7 +58,7 @@ enum ResultFile {
         try await context.commit(file: written)
     }
 
-    /// Whether the very bytes are under the name.
+    /// Returns whether the very bytes are under the name.
     static func isThere<Checkpoint>(
         _ written: WrittenFile, in context: StageContext<Checkpoint>
     ) throws(StageFailure) -> Bool {

@@ -15,14 +15,15 @@ enum SafeFileName {
         return trimmed.isEmpty ? nil : shortened(String(String.UnicodeScalarView(trimmed)))
     }
 
-    /// Whether there is nothing to change, as with most: letters, digits and signs of ASCII, no space, no dot before them.
+    /// Returns whether there is nothing to change, as with most: letters, digits and signs of ASCII, no space, no dot
+    /// before them.
     private static func isPlain(_ text: String) -> Bool {
         let bytes = text.utf8
         guard let first = bytes.first, first != UInt8(ascii: "."), bytes.count <= longest else { return false }
         return bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
     }
 
-    /// Whether it would stand on the slash before the name, and make one character with it.
+    /// Returns whether it would stand on the slash before the name, and make one character with it.
     private static func joinsSlash(_ scalar: Unicode.Scalar) -> Bool { "/\(scalar)".count == 1 }
 
     /// Control characters would reach terminals; format characters can turn `fdp.exe` into `exe.pdf` on a screen.

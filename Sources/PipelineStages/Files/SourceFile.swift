@@ -69,8 +69,8 @@ struct SourceFile: Sendable, Hashable {
         return SourceFile(path: path, fingerprint: SourceFingerprint(status))
     }
 
-    /// Whether another file than the one that was looked at stands there by now. A place where none is, as on a disk that
-    /// is away, has no other one: whoever needs more of its bytes can't read them, and what was sent stays good.
+    /// True if another file than the one that was looked at stands there by now. A place where none is, as on a disk
+    /// that is away, has no other one: whoever needs more of its bytes can't read them, and what was sent stays good.
     var hasChanged: Bool {
         var status = stat()
         return stat(path, &status) == 0 && SourceFingerprint(status) != fingerprint

@@ -188,7 +188,7 @@ struct PageRequest: Sendable {
 
     // MARK: The answer
 
-    /// What leads to the next page: a URL, or a cursor, which in a body may be any JSON. Nil on the last page.
+    /// Returns what leads to the next page: a URL, or a cursor, which in a body may be any JSON. Nil on the last page.
     private func next<Checkpoint>(
         by paginate: PaginateDefinition, in answer: ServiceResponse, _ rendered: RenderedRequest,
         _ context: StageContext<Checkpoint>

@@ -36,7 +36,7 @@ extension StageRequests {
     /// The type of a form with files; what parts its parts is made when it is sent.
     static let formType = "multipart/form-data"
 
-    /// How a lost answer to a submit would be settled, as a sentence.
+    /// Returns how a lost answer to a submit would be settled, as a sentence.
     func settlement(of definition: RequestDefinition, in scope: PreviewScope) -> String {
         guard let once = definition.once else { return definition.unsettled }
         var ways: [String] = []
@@ -80,8 +80,8 @@ extension StageRequests {
         text.contains("‹") ? text : PipelineHTTP.PercentEncoding.component(text)
     }
 
-    /// What the decorators make of a request with no body: their fields, query and form. Those that need what is not
-    /// known, and signatures and digests, which would be of something else, are left out.
+    /// Returns what the decorators make of a request with no body: their fields, query and form. Those that need what
+    /// is not known, and signatures and digests, which would be of something else, are left out.
     private func decorated(_ definition: RequestDefinition, in scope: PreviewScope) async -> (
         description: RequestDescription, notes: [String]
     ) {

@@ -7,11 +7,11 @@ struct URLTemplate: Sendable {
     typealias Piece = Template.Piece
 
     let pieces: [Piece]
-    /// Whether the author wrote scheme and host out.
+    /// True if the author wrote scheme and host out.
     let hasLiteralOrigin: Bool
-    /// Whether values of answers stand in it.
+    /// True if values of answers stand in it.
     let readsCaptures: Bool
-    /// Whether the item stands in it, which an answer may have given too.
+    /// True if the item stands in it, which an answer may have given too.
     let readsItem: Bool
     let range: SourceRange
 

@@ -13,7 +13,7 @@ struct PagingCheckpoint: Codable, Sendable, Equatable {
     var digest: String?
     /// The items as JSON Lines, when there is no file.
     var kept: String?
-    /// Whether the part is whole; what is left is its name.
+    /// True if the part is whole; what is left is its name.
     var isWhole = false
 
     var partPath: String? { target.map { $0 + ".part" } }

@@ -16,7 +16,7 @@ struct ListSearch: Sendable {
     struct Result: Sendable {
         /// The entries for which the condition holds, each once: a list that grows meanwhile shows some twice.
         var matches: [JSON]
-        /// Whether the list was seen to its end, or to where its author wants it ended.
+        /// True if the list was seen to its end, or to where its author wants it ended.
         var isWhole: Bool
         /// The last page.
         var page: PageRequest.Page

@@ -49,7 +49,7 @@ final class ArchiveReader {
             ? archive_read_support_filter_compress(handle) : archive_read_append_filter(handle, filter)
     }
 
-    /// What a file of the form is compressed with, as its first bytes say; nil for nothing.
+    /// Returns what a file of the form is compressed with, as its first bytes say; nil for nothing.
     private static func filter(of path: String, _ format: UnpackDefinition.Format) throws(UnpackFailure) -> Int32? {
         guard format != .zip else { return nil }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -89,9 +89,9 @@ final class ArchiveReader {
 
     /// Known with the first entry.
     var isZIP: Bool { archive_format(handle) & 0xff0000 == CARCHIVE_FORMAT_ZIP }
-    /// Whether it is one compressed file instead of a folder of files.
+    /// True if it is one compressed file instead of a folder of files.
     var isSingle: Bool { archive_format(handle) == CARCHIVE_FORMAT_RAW }
-    /// Whether anything is packed about it at all: any bytes are a raw file.
+    /// True if anything is packed about it at all: any bytes are a raw file.
     var isPacked: Bool { !isSingle || archive_filter_count(handle) > 1 }
 
     /// The next block of the current entry's content and where it belongs; nil behind the last.

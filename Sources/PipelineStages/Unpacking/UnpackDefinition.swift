@@ -14,7 +14,7 @@ struct UnpackDefinition: Sendable {
         /// Whatever it turns out to be.
         case auto
 
-        /// Whether the result is known to be a folder.
+        /// True if the result is known to be a folder.
         var isFolder: Bool { self == .zip || self == .tar }
     }
 

@@ -18,7 +18,7 @@ import PipelineCore
 struct Unpacking {
     /// What came out.
     struct Result: Sendable {
-        /// Whether it is one file, called ``Unpacking/singleName``, instead of a folder.
+        /// True if it is one file, called ``Unpacking/singleName``, instead of a folder.
         var isSingle = false
         /// Regular files; paths relative to the folder.
         var files: [WrittenFile] = []

@@ -37,7 +37,7 @@ struct UploadChoice: Sendable {
         }
     }
 
-    /// What an answer to `OPTIONS` means.
+    /// Returns what an answer to `OPTIONS` means.
     static func choice(from response: HTTPExchangeResponse, method: HTTPRequest.Method) -> UploadProtocol {
         if response.headers[.uploadLimit].flatMap(UploadLimit.init) != nil { return .resumable }
         let speaksTus = response.headers[.tusVersion] ?? response.headers[.tusResumable]
@@ -48,7 +48,8 @@ struct UploadChoice: Sendable {
         return .put
     }
 
-    /// Whether another try, or other credentials, could bring another answer. 501 says that there is no OPTIONS.
+    /// Returns whether another try, or other credentials, could bring another answer. 501 says that there is no
+    /// OPTIONS.
     private static func isAboutSomethingElse(_ status: Int) -> Bool {
         [401, 403, 408, 425, 429].contains(status) || (status >= 500 && status != 501)
     }

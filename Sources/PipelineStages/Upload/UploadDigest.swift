@@ -39,8 +39,8 @@ final class UploadDigest: Sendable {
         state = Mutex(State(marks: checkpoint?.marks ?? []))
     }
 
-    /// Whether what was sent of the file is still what stands in it. Its size, time and inode are the same; only when
-    /// its time of change is not, the bytes are read once more and compared.
+    /// Returns whether what was sent of the file is still what stands in it. Its size, time and inode are the same;
+    /// only when its time of change is not, the bytes are read once more and compared.
     func agrees(with checkpoint: Checkpoint?) throws(FileFailure) -> Bool {
         guard let checkpoint, let version, version.changed != checkpoint.changed, let last = checkpoint.marks.last
         else {
@@ -77,7 +77,7 @@ final class UploadDigest: Sendable {
         }
     }
 
-    /// What a restart needs, given how many bytes the service is known to have.
+    /// Returns what a restart needs, given how many bytes the service is known to have.
     func checkpoint(confirmed: Int64) -> Checkpoint? {
         guard let version else { return nil }
         return state.withLock { state in

@@ -144,7 +144,7 @@ private struct UploadFields: Sendable {
         return RequestDefinition(.post, URLTemplate(captured: ""))
     }
 
-    /// What is said of the parts; nil for protocols without them.
+    /// Returns what is said of the parts; nil for protocols without them.
     private func readParts(
         _ mode: UploadProtocol, creation: CaptureSet, _ requests: StageRequests, _ reading: StageReading
     ) -> PartsDefinition? {

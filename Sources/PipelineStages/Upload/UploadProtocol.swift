@@ -17,9 +17,9 @@ enum UploadProtocol: String, Codable, Sendable, CaseIterable {
     /// Whichever the service speaks, asked once for each upload: resumable, tus, then put.
     case auto
 
-    /// Whether the file goes out from its beginning to its end, and an interrupted upload goes on at an offset.
+    /// True if the file goes out from its beginning to its end, and an interrupted upload goes on at an offset.
     var goesOnAtOffset: Bool { self == .tus || self == .resumable || self == .gcs }
 
-    /// Whether an interrupted upload begins again at its first byte.
+    /// True if an interrupted upload begins again at its first byte.
     var startsAgain: Bool { self == .put || self == .multipart }
 }

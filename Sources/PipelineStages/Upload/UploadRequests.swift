@@ -14,7 +14,7 @@ struct UploadRequests: Sendable {
     /// The name of the file's own field.
     let fileField: Template
 
-    /// What is to be sent for a step of the session, its values put in.
+    /// Returns what is to be sent for a step of the session, its values put in.
     func render(
         _ request: UploadRequest, of source: SourceFile, in context: StageContext<UploadCheckpoint>
     ) async throws(StageFailure) -> RenderedRequest {

@@ -27,8 +27,8 @@ enum ShownText {
         return String(result)
     }
 
-    /// The same of a text that may hold a secret, redacted before it is cut: what is left of one that was cut could no
-    /// longer be told from other text.
+    /// Returns the same of a text that may hold a secret, redacted before it is cut: what is left of one that was cut
+    /// could no longer be told from other text.
     static func excerpt<Checkpoint>(
         _ text: String, limit: Int = excerptLength, in context: StageContext<Checkpoint>
     ) -> String {

@@ -10,12 +10,12 @@ struct ValueTable: Sendable {
         let value: JSONTemplate
         /// Where the value stands in the document.
         let range: SourceRange
-        /// Whether the value is made from a secret.
+        /// True if the value is made from a secret.
         let isSecret: Bool
     }
 
     let entries: [Entry]
-    /// Whether the JSON of an object has all but ASCII escaped, as a header needs it (RFC 9110, section 5.5).
+    /// True if the JSON of an object has all but ASCII escaped, as a header needs it (RFC 9110, section 5.5).
     let isASCII: Bool
 
     init(_ entries: [Entry] = [], isASCII: Bool = false) {

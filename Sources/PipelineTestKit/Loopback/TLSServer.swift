@@ -68,7 +68,7 @@ package final class TLSServer: Sendable {
     package var certificate: String { "\(folder)/c.pem" }
     package var key: String { "\(folder)/k.pem" }
 
-    /// The same key in a PEM file that a password opens.
+    /// Returns the same key in a PEM file that a password opens.
     package func sealedKey(password: String) throws -> String {
         _ = try Self.run("openssl pkey -in k.pem -aes256 -passout pass:\(password) -out sealed.pem", in: folder)
         return "\(folder)/sealed.pem"

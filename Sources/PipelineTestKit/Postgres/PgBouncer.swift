@@ -9,7 +9,7 @@
 /// A pooler between clients and a server of the tests (pgbouncer.org/config.html).
 package final class PgBouncer: Sendable {
     private static let path = "/usr/sbin/pgbouncer"
-    /// Whether tests that need it can run.
+    /// True if tests that need it can run.
     package static var isAvailable: Bool { access(path, X_OK) == 0 && PostgresServer.isAvailable }
     /// What a test that was skipped says.
     package static let howTo = "needs PgBouncer (apt-get install pgbouncer)"

@@ -19,7 +19,7 @@ package final class PostgresServer: Sendable {
             access("\($0)/initdb", X_OK) == 0 && access("\($0)/postgres", X_OK) == 0
         }
     }()
-    /// Whether tests that need a server can run.
+    /// True if tests that need a server can run.
     package static var isAvailable: Bool { programs != nil }
     /// What a test that was skipped says.
     package static let howTo = "needs PostgreSQL 14 or later (apt-get install postgresql)"
@@ -106,7 +106,7 @@ package final class PostgresServer: Sendable {
         "postgres://\(user)@/\(database)?host=\(socket ?? folder)"
     }
 
-    /// What psql prints for a statement, without a frame.
+    /// Returns what psql prints for a statement, without a frame.
     @discardableResult
     package func query(_ sql: String, in database: String) async throws -> String {
         let end = try await run(

@@ -22,7 +22,7 @@ package final class RunningProgram: Sendable {
         var isOverdue = false
         var watchers: [Watcher] = []
 
-        /// How often the text stands in the outputs.
+        /// Returns how often the text stands in the outputs.
         func count(of text: [UInt8]) -> Int { Self.count(of: text, in: output) + Self.count(of: text, in: errors) }
 
         private static func count(of text: [UInt8], in bytes: [UInt8]) -> Int {

@@ -41,7 +41,7 @@ package final class FaultProxy: Sendable {
     /// How many connections have gone wrong in their middle so far.
     package var faultCount: Int { state.withLock { $0.faultCount } }
 
-    /// How many bytes went through in a direction, over all connections.
+    /// Returns how many bytes went through in a direction, over all connections.
     package func passed(_ direction: ConnectionFate.Direction) -> Int64 { state.withLock { $0.passed[direction] ?? 0 } }
 
     /// Where connections that come from now on go; until then they are refused.

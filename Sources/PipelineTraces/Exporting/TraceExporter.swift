@@ -16,7 +16,7 @@ package final class TraceExporter: Sendable {
     private struct State {
         var jobs: Set<JobID> = []
         var isWorking = false
-        /// Whether nothing more comes, and those who wait should not wait for long.
+        /// True if nothing more comes, and those who wait should not wait for long.
         var isHurried = false
         var waiting: [CheckedContinuation<Void, Never>] = []
         var failures = 0
@@ -187,7 +187,7 @@ package final class TraceExporter: Sendable {
         }
     }
 
-    /// Whether the collector has taken the spans, or refused them for good
+    /// Returns whether the collector has taken the spans, or refused them for good
     /// (https://opentelemetry.io/docs/specs/otlp/#otlphttp-response).
     private func send(_ spans: [Span]) async -> Bool {
         let content = TraceRequest(resource: settings.resource, version: version, spans: spans)

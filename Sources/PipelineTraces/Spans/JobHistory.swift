@@ -42,7 +42,7 @@ struct JobHistory: Sendable {
 
     private(set) var sequence = 0
     private(set) var pipeline = ""
-    /// Whether the job has ended for now.
+    /// True if the job has ended for now.
     private(set) var isOver = false
     private var steps: [StepKey: StepRun] = [:]
     private var counts: [StepKey: Int] = [:]

@@ -35,7 +35,7 @@ struct FrameSummary: Sendable {
         frames += 1
     }
 
-    /// How far each block's colour is from the background's.
+    /// Returns how far each block's colour is from the background's.
     private func colourDistances(in frame: VideoFrame) -> [Int] {
         let (columns, rows) = (format.chromaColumns, format.chromaRows)
         var distances = [Int](repeating: 0, count: columns * rows)
@@ -53,8 +53,8 @@ struct FrameSummary: Sendable {
         Float(coverage[pixel]) / Float(max(frames, 1))
     }
 
-    /// How far a frame is from the mean of all. The head that turns from side to side is nearest to it when it looks
-    /// into the camera.
+    /// Returns how far a frame is from the mean of all. The head that turns from side to side is nearest to it when it
+    /// looks into the camera.
     func distance(of luma: [UInt8]) -> Int {
         var sum = 0
         // Every second row and third column is enough to tell poses apart.

@@ -30,7 +30,7 @@ struct HeightField: Sendable {
         for point in inside.indices where inside[point] { heights[point] = softened[point] }
     }
 
-    /// How much brighter each point is than its surroundings, from -1 to 1.
+    /// Returns how much brighter each point is than its surroundings, from -1 to 1.
     private static func detail(of portrait: Picture, in inside: [Bool], _ grid: Grid, reach: Float) -> [Float] {
         let cell = portrait.width / grid.columns
         var light = grid.averages(of: portrait.width, cell: cell) { pixel in

@@ -34,7 +34,7 @@ struct Silhouette: Sendable {
         }
     }
 
-    /// How far the outline is from a point next to it, in grid steps to the right and down; 0 for all others.
+    /// Returns how far the outline is from a point next to it, in grid steps to the right and down; 0 for all others.
     func offsetToOutline(row: Int, column: Int) -> (right: Float, down: Float) {
         let point = row * columns + column
         guard row > 0, row < rows - 1, column > 0, column < columns - 1,

@@ -38,7 +38,7 @@ enum Route: Equatable, Sendable {
         }
     }
 
-    /// Whether the body of the request is a video.
+    /// Returns whether the body of the request is a video.
     func takesVideo(_ method: HTTPRequest.Method) -> Bool {
         switch self {
         case .videos: method == .post

@@ -24,7 +24,7 @@ package struct StudioSettings: Sendable {
     package var cutAfter: Int?
     /// Whether each request of a transfer is cut, or only the first.
     package var cutsEveryTime: Bool
-    /// Whether every computation ends in an error.
+    /// True if every computation ends in an error.
     package var failsModels: Bool
     /// How many `POST /models` are done but not answered.
     package var lostAnswers: Int

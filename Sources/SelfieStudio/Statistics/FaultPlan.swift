@@ -20,7 +20,7 @@ final class FaultPlan: Sendable {
         state = Mutex(State(answersToLose: settings.lostAnswers))
     }
 
-    /// Whether this request is answered 503: of each hundred exactly the percentage, spread evenly.
+    /// Returns whether this request is answered 503: of each hundred exactly the percentage, spread evenly.
     func failsRequest() -> Bool {
         state.withLock { state in
             let before = state.requests * failPercent / 100
@@ -41,7 +41,7 @@ final class FaultPlan: Sendable {
         state.withLock { _ = $0.alreadyCut.insert(transfer) }
     }
 
-    /// Whether the answer to this submission, whose work is done, is lost.
+    /// Returns whether the answer to this submission, whose work is done, is lost.
     func losesAnswer() -> Bool {
         state.withLock { state in
             guard state.answersToLose > 0 else { return false }

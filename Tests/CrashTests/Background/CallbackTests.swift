@@ -190,7 +190,7 @@ struct CallbackTests {
         }
     }
 
-    /// Where the background owner takes callbacks, once it is ready.
+    /// Returns where the background owner takes callbacks, once it is ready.
     private static func port(of daemon: RunningProgram) async -> UInt16? {
         guard await daemon.hasWritten("ready"),
             let said = daemon.text.range(of: "pushes are taken on 127.0.0.1:")
@@ -227,7 +227,7 @@ struct CallbackTests {
 private final class PushingService: Sendable {
     final class Remote: Sendable {
         private let state = Mutex<(isDone: Bool, isSilent: Bool, address: String?)>((false, false, nil))
-        /// Whether it takes a submit and does not answer it.
+        /// True if it takes a submit and does not answer it.
         var isSilent: Bool {
             get { state.withLock { $0.isSilent } }
             set { state.withLock { $0.isSilent = newValue } }

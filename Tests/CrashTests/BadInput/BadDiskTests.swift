@@ -7,7 +7,7 @@
 
     @Suite("A disk that is full, read-only or damaged loses nothing")
     struct BadDiskTests {
-        /// Whether file systems can be mounted here: as root, and not in every sandbox.
+        /// True if file systems can be mounted here: as root, and not in every sandbox.
         static let canMount: Bool = {
             guard geteuid() == 0, let folder = try? Workplace() else { return false }
             defer { folder.remove() }

@@ -25,17 +25,17 @@ enum Documents {
         return text
     }
 
-    /// The same, unable to settle a lost submit.
+    /// Returns the same, unable to settle a lost submit.
     static func selfieWithoutOnce() throws -> String {
         try selfie(replacing: [(#", "once": { "key": "Idempotency-Key" }"#, "")])
     }
 
-    /// The same, which polls once and then not for an hour.
+    /// Returns the same, which polls once and then not for an hour.
     static func selfieAskingRarely() throws -> String {
         try selfie(replacing: [(#""every": "100ms""#, #""first": "100ms", "every": "1h""#)])
     }
 
-    /// The same, which tries again soon.
+    /// Returns the same, which tries again soon.
     static func selfieRetryingSoon() throws -> String {
         try selfie(replacing: [
             (#""name": "selfie","#, #""name": "selfie", "retry": { "delay": "20ms", "max": "100ms" },"#)

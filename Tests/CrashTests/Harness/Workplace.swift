@@ -68,7 +68,7 @@ struct Workplace: Sendable {
         try await program.run(arguments, environment: environment(more), folder: folder, limit: limit)
     }
 
-    /// What `show --json` says of the job.
+    /// Returns what `show --json` says of the job.
     func show(_ job: String = "last") async throws -> JSON {
         let end = try await run("show", job, "--json")
         try #require(end.cause == .exited(0), "\(end)")
@@ -110,7 +110,7 @@ func withWorkplace<Result>(_ body: (Workplace) async throws -> Result) async thr
     return try result.get()
 }
 
-/// The same beside the lanes: for what tests in a lane wait for.
+/// Returns the same beside the lanes: for what tests in a lane wait for.
 func inWorkplace<Result>(_ body: (Workplace) async throws -> Result) async throws -> Result {
     let workplace = try Workplace()
     defer { workplace.remove() }

@@ -153,7 +153,7 @@ extension SimulatedDisk {
         return bytes
     }
 
-    /// What is left of a change that was not synced: all, nothing, or the first sectors of a write.
+    /// Returns what is left of a change that was not synced: all, nothing, or the first sectors of a write.
     private func part(of change: Change, _ randomness: SeededRandomness) -> Change? {
         guard randomness.chance(0.5) else { return nil }
         guard case .write(let offset, let data) = change, data.count > 512, randomness.chance(0.5) else {

@@ -96,7 +96,7 @@ struct ReadSpan {
         link = json["links"]?.array?.first?["spanId"]?.string.map(id)
     }
 
-    /// What is wrong with a whole trace of one job; empty when nothing is.
+    /// Returns what is wrong with a whole trace of one job; empty when nothing is.
     static func mistakes(in spans: [ReadSpan]) -> [String] {
         let ids = Set(spans.map(\.id))
         var mistakes: [String] = []

@@ -59,7 +59,7 @@ struct GuideBench {
 
     private static var isRecording: Bool { ProcessInfo.processInfo.environment["RECORD"] == "1" }
 
-    /// What the commands of the page print, in their order, typed into one shell.
+    /// Returns what the commands of the page print, in their order, typed into one shell.
     private func answers(to page: GuidePage) async throws -> [String] {
         var script = "exec 2>&1\n"
         for (number, step) in page.steps.enumerated() {

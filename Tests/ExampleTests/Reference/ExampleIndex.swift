@@ -46,7 +46,7 @@ struct ExampleIndex {
         }
     }
 
-    /// How files go up, and how the end of a job is learned.
+    /// Returns how files go up, and how the end of a job is learned.
     private static func ways(of document: JSON) -> String {
         var ways = values(of: "protocol", in: document).compactMap(\.string).map { "upload by `\($0)`" }
         let stages = document["stages"]?.array ?? []
@@ -86,7 +86,7 @@ struct ExampleIndex {
 
     private static let protocols = ["put", "multipart", "resumable", "tus", "gcs", "s3", "parts", "auto"]
 
-    /// What becomes of a submit whose answer is lost.
+    /// Returns what becomes of a submit whose answer is lost.
     private static func reconciliation(in document: JSON) -> String {
         let ways = values(of: "once", in: document).flatMap { once -> [String] in
             [

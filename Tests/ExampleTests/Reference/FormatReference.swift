@@ -157,7 +157,7 @@ struct FormatReference {
         text.replacing("\\|", with: "|").replacing("|", with: "\\|").replacing("\n", with: " ")
     }
 
-    /// What a value may be, in words.
+    /// Returns what a value may be, in words.
     private func value(_ schema: JSON) -> String {
         if let name = schema["$ref"]?.string?.split(separator: "/").last {
             switch name {

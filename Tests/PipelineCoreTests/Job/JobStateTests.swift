@@ -43,7 +43,7 @@ import Testing
         return JobState(table, settings: JobSettings(), marks: EstimateMarks())
     }
 
-    /// What the job does when it is asked, in words; changes are not told.
+    /// Returns what the job does when it is asked, in words; changes are not told.
     private func commands(
         _ stages: String, _ states: [String: StepState], tolerant: Set<String> = []
     ) throws -> [String] {

@@ -13,7 +13,7 @@ struct SchemaValidator {
 
     init(_ root: JSON) { self.root = root }
 
-    /// What is wrong with the value, each with its pointer; empty when it is valid.
+    /// Returns what is wrong with the value, each with its pointer; empty when it is valid.
     func mistakes(of value: JSON) -> [String] { mistakes(of: value, root, at: "") }
 
     private func mistakes(of value: JSON, _ schema: JSON, at pointer: String) -> [String] {

@@ -19,7 +19,7 @@ final class MemoryStageHost: StageHost {
         var moved = BytesMoved()
         var deadline: Timestamp?
         var facts: [Fact: JSON] = [:]
-        /// Whether it is noted of each fact that is found out if a scope that was given is still alive.
+        /// True if it is noted of each fact that is found out if a scope that was given is still alive.
         var watchesScopes = false
         /// What the last scope holds that was given.
         weak var scopeToken: ScopeToken?

@@ -124,7 +124,8 @@ final class PluginBench {
     /// The checkpoint as text.
     var kept: String? { checkpoint.map { String(decoding: $0, as: UTF8.self) } }
 
-    /// Whether the process whose number a file holds still runs. One that has been killed may need a moment to go.
+    /// Returns whether the process whose number a file holds still runs. One that has been killed may need a moment to
+    /// go.
     func runs(_ file: String) throws -> Bool {
         let number = try #require(folder.read(file))
         let end = ContinuousClock.now + .seconds(5)

@@ -76,7 +76,7 @@ struct DownloadFateTests {
             return false
         }
 
-        /// Whether the file is one of the versions, or the one that is wanted.
+        /// Returns whether the file is one of the versions, or the one that is wanted.
         private func isWhole(_ digest: String?) -> Bool {
             guard let bytes = folder.read("m.obj") else { return false }
             if let digest, digest != TransferFolder.sha256(bytes) { return false }

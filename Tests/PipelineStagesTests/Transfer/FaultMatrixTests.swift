@@ -8,7 +8,7 @@ import Testing
 enum NetworkTrouble: String, Sendable, CaseIterable {
     case closedInBody, resetInBody, stalledInBody, answersLost, refused, serverErrors
 
-    /// What becomes of a connection, by its number from 1.
+    /// Returns what becomes of a connection, by its number from 1.
     func fate(_ number: Int, _ body: ConnectionFate.Direction, after bytes: Int64) -> ConnectionFate {
         let back: ConnectionFate.Direction = body == .toServer ? .toClient : .toServer
         switch self {
@@ -22,7 +22,7 @@ enum NetworkTrouble: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it comes once, in the middle of the body.
+    /// True if it comes once, in the middle of the body.
     var isInBody: Bool { [.closedInBody, .resetInBody, .stalledInBody].contains(self) }
 
     /// What requests are answered instead of what they ask for, by their numbers from 1: the first ones, then one
@@ -74,7 +74,7 @@ struct FaultMatrixTests {
         if trouble == .serverErrors { #expect(first.failedTry?.kind == .answered) }
     }
 
-    /// How much may go over the network, of the file's length.
+    /// Returns how much may go over the network, of the file's length.
     private func most(_ way: TransferWay, _ trouble: NetworkTrouble) -> Double {
         switch trouble {
         case .serverErrors: return 1.02

@@ -23,7 +23,7 @@ final class ServiceServer: Sendable {
     struct Gateway: Sendable {
         /// Requests, by their numbers from 1, that it takes whole and answers with a status of its own.
         var errors: [Int: Int] = [:]
-        /// Whether it answers 422 to a body that is not that of its `Content-Digest`.
+        /// True if it answers 422 to a body that is not that of its `Content-Digest`.
         var checksDigests = false
         /// What is done when the next request of a method comes.
         var onNext: [String: @Sendable () -> Void] = [:]

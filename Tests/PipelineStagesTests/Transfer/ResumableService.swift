@@ -25,7 +25,7 @@ final class ResumableService: LoopbackService {
         var forgetsAll = 0
         /// Most bytes of one append.
         var appendLimit: Int64?
-        /// Whether `appendLimit` is told beforehand.
+        /// True if `appendLimit` is told beforehand.
         var tellsLimit = true
         /// Resets larger ones after that many bytes of theirs, of which it keeps none, instead of answering 413.
         var resetsTooMuch: Int64?

@@ -52,7 +52,7 @@ final class TransferBench {
         return try Planner(catalogue: catalogue).plan(SourceText(name: "test.json", text: text))
     }
 
-    /// What is said of a document that is wrong.
+    /// Returns what is said of a document that is wrong.
     static func report(_ document: String) -> String {
         do {
             _ = try plan(document)

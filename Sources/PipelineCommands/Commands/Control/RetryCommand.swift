@@ -104,7 +104,7 @@ struct RetryCommand: WorkspaceCommand {
         return chosen
     }
 
-    /// What to begin again of a job: what failed, or everything from a stage on.
+    /// Returns what to begin again of a job: what failed, or everything from a stage on.
     private static func decide(
         _ found: OwnedJob, _ plans: PlanCache, from: String?
     ) async throws -> JobContinuation {

@@ -56,7 +56,7 @@ struct JobTable {
         return TextTable(columns: columns, rows: rows).lines(width: width)
     }
 
-    /// What the job works on: its first input that is a text, of a path the last part; else the first of all.
+    /// Returns what the job works on: its first input that is a text, of a path the last part; else the first of all.
     private static func object(of id: JobID, in journal: Workspace.Journal) async throws -> String {
         let job = try await journal.jobs(JobQuery(prefix: id.text, limit: 1)).first
         let inputs = Array(job?.snapshot.record.inputs ?? [:])

@@ -80,7 +80,7 @@ struct WhyCommand: WorkspaceCommand {
         }
     }
 
-    /// What holds each step; what the rules for background work hold back says until when.
+    /// Returns what holds each step; what the rules for background work hold back says until when.
     private func standstills(
         of job: OwnedJob, _ plan: Plan?, _ journal: Workspace.Journal
     ) async throws -> [BlockedStep] {
@@ -114,12 +114,12 @@ struct WhyCommand: WorkspaceCommand {
         return ", held back until \(clock(first))"
     }
 
-    /// What will have expired if the step does not go on in time.
+    /// Returns what will have expired if the step does not go on in time.
     private func pressing(_ held: BlockedStep, _ job: JobSnapshot, _ plan: Plan?) -> StepExpiry? {
         plan.flatMap { job.pressing(held.step, in: $0) }
     }
 
-    /// What the rules of the background say; nil for a job that a person waits for, or that has ended.
+    /// Returns what the rules of the background say; nil for a job that a person waits for, or that has ended.
     private func background(
         of job: JobSnapshot, _ plan: Plan?, _ journal: Workspace.Journal, _ workspace: Workspace
     ) async throws -> BackgroundBlockedStep? {
@@ -131,8 +131,8 @@ struct WhyCommand: WorkspaceCommand {
             judge: { await gate.judge($0) })
     }
 
-    /// Whether the rules of the background hold for the job: it is one of the background, or its command said at its start
-    /// that nobody attends it.
+    /// Returns whether the rules of the background hold for the job: it is one of the background, or its command said
+    /// at its start that nobody attends it.
     private func isUnattended(_ job: JobSnapshot, _ plan: Plan, _ journal: Workspace.Journal) async throws -> Bool {
         guard job.mode == .attached, plan.definition.background.isStated else { return job.mode == .background }
         let begun = try await journal.events(of: job.record.id, after: 0).last {
@@ -141,7 +141,7 @@ struct WhyCommand: WorkspaceCommand {
         return begun?.data["attended"]?.bool == false
     }
 
-    /// What a person can do about the job as a whole.
+    /// Returns what a person can do about the job as a whole.
     private func advice(
         for job: OwnedJob, _ cause: SuspensionCause?, _ journal: Workspace.Journal
     ) async throws -> String? {
@@ -216,7 +216,7 @@ struct WhyCommand: WorkspaceCommand {
 }
 
 extension OwnedJob {
-    /// What its last owner said of why it let the job go; nil when it said nothing.
+    /// Returns what its last owner said of why it let the job go; nil when it said nothing.
     func suspensionDetail(in journal: Workspace.Journal) async throws -> String? {
         let events = try await journal.events(of: snapshot.record.id, after: max(0, snapshot.sequence - 8))
         return events.last { $0.kind == .jobSuspended }?.data["detail"]?.string

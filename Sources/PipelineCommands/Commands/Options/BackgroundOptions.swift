@@ -10,7 +10,7 @@ struct BackgroundOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Under this budget instead of the document's: ios or unlimited.", valueName: "budget"))
     var budget: BudgetName?
 
-    /// What the plan would cost in the background; nil when that is not asked for.
+    /// Returns what the plan would cost in the background; nil when that is not asked for.
     func forecast(of draft: JobDraft, in workspace: Workspace) async throws -> ForecastText? {
         guard background || budget != nil else { return nil }
         return ForecastText(try await workspace.forecast(of: draft.plan, budget: definition, in: draft.known))

@@ -14,7 +14,7 @@ struct InputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A JSON object with the values of inputs.", valueName: "file"), completion: .pipelines)
     var inputs: String?
 
-    /// What was given, its documents read.
+    /// Returns what was given, its documents read.
     func values() throws -> GivenInputs {
         let assignments = try input.map { text -> (name: String, value: String) in
             guard let equals = text.unicodeScalars.firstIndex(of: "="), equals > text.startIndex else {

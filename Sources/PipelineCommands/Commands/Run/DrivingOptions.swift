@@ -37,7 +37,7 @@ struct DrivingOptions: ParsableArguments {
                 + "give one of them.")
     }
 
-    /// Whether a person waits for the command; nobody does for a job in the background.
+    /// Returns whether a person waits for the command; nobody does for a job in the background.
     func attendance(_ console: Console) -> Interactivity {
         Interactivity(hasTerminal: console.hasTerminal && mode == .attached, isAsserted: attended)
     }

@@ -39,7 +39,7 @@ struct EndReport: Sendable {
 struct EndReporter: Sendable {
     let workspace: Workspace
     let journal: Workspace.Journal
-    /// Whether events are written, so that files need no lines.
+    /// True if events are written, so that files need no lines.
     let isJSON: Bool
 
     /// The report of a run that ended; the plan says which secrets the job needs.
@@ -174,6 +174,6 @@ struct EndReporter: Sendable {
 }
 
 extension JobSnapshot {
-    /// Whether something of it failed or was cancelled, also where the job succeeded all the same.
+    /// True if something of it failed or was cancelled, also where the job succeeded all the same.
     var hasFailures: Bool { steps.values.contains { [.failed, .cancelled].contains($0.state.name) } }
 }

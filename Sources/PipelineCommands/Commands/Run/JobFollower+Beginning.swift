@@ -7,7 +7,7 @@ extension JobFollower {
     /// A job that the background owner is about to take up is waited for so often, so long.
     private static let patience = (times: 60, pause: Duration.milliseconds(50))
 
-    /// What the owner foretold before anybody watched, from the same history.
+    /// Returns what the owner foretold before anybody watched, from the same history.
     func expectations(of job: JobSnapshot, _ plan: Plan) async throws -> [JobEvent] {
         let samples = try await workspace.samples(of: job.record.pipeline)
         let now = SystemClock().now

@@ -144,7 +144,7 @@ private final class ChangedJobs: Sendable {
 }
 
 extension JobEvent.Kind {
-    /// Whether the job has no owner any more after it.
+    /// True if the job has no owner any more after it.
     fileprivate var endsDrive: Bool {
         switch self {
         case .jobSuspended, .jobSucceeded, .jobFailed, .jobCancelled, .stageUnknown: true

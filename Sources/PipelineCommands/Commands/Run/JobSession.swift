@@ -22,7 +22,7 @@ final class JobSession {
     let journal: Workspace.Journal
     let console: Console
     let options: Options
-    /// Whether a signal ended it.
+    /// True if a signal ended it.
     var wasStopped = false
 
     init(_ workspace: Workspace, _ journal: Workspace.Journal, _ console: Console, options: Options) {
@@ -158,7 +158,8 @@ private final class RunEnd: JobSource {
 }
 
 extension JobEvent {
-    /// The same with its job's pipeline and the end of its id before the stage, where several jobs are shown together.
+    /// Returns the same with its job's pipeline and the end of its id before the stage, where several jobs are shown
+    /// together.
     fileprivate func named() -> JobEvent {
         guard let step else { return self }
         return JobEvent(

@@ -39,7 +39,7 @@ struct SecretInputs {
 }
 
 extension Workspace {
-    /// What to say of a secret that a job of the plan needs and that is nowhere; nil when all are there.
+    /// Returns what to say of a secret that a job of the plan needs and that is nowhere; nil when all are there.
     func missingSecret(of plan: Plan, for record: JobRecord) async throws -> CommandError? {
         let secrets = try secrets()
         var missing: [String] = []

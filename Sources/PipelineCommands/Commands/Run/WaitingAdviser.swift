@@ -36,8 +36,8 @@ final class WaitingAdviser: Sendable {
         }
     }
 
-    /// What to say of an attempt to which no response came: at first for how long it is tried, and when nothing has ever
-    /// come what may be wrong.
+    /// Returns what to say of an attempt to which no response came: at first for how long it is tried, and when nothing
+    /// has ever come what may be wrong.
     private func unanswered(_ event: JobEvent) -> String? {
         guard let error = event.data["error"], error["request"]?.string != nil else { return nil }
         guard error["status"]?.number == nil else {

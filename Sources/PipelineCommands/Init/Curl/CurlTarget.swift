@@ -169,7 +169,7 @@ struct CurlTarget {
 
     var hasID: Bool { idSegment != nil }
 
-    /// Whether the id stands in the path or the query.
+    /// Returns whether the id stands in the path or the query.
     func contains(id: String?) -> Bool {
         guard let id else { return false }
         return path.split(separator: "/").contains(where: { $0 == id })

@@ -104,8 +104,8 @@ struct CurlTrial {
         }
     }
 
-    /// Whether two texts look like ids of one kind: numbers, the same word before a `_` or `-`, or the same length and the
-    /// same marks.
+    /// Returns whether two texts look like ids of one kind: numbers, the same word before a `_` or `-`, or the same
+    /// length and the same marks.
     private static func isAlike(_ one: String, _ other: String) -> Bool {
         if one.allSatisfy(\.isNumber) { return !one.isEmpty && other.allSatisfy(\.isNumber) }
         func marks(_ text: String) -> [Int] {
@@ -147,7 +147,7 @@ extension CurlTrial.Found {
             && value.utf8.count <= 200 && !value.contains("://") && !value.contains(" ")
     }
 
-    /// Whether it is likely where the job is asked for; where it is cancelled, or what it makes, is none.
+    /// True if it is likely where the job is asked for; where it is cancelled, or what it makes, is none.
     fileprivate var isAddress: Bool {
         let name = selector.lowercased()
         guard value.hasPrefix("http") || value.hasPrefix("/") else { return false }

@@ -220,7 +220,7 @@ enum SecretNames {
     ]
     private static let words: Set<String> = ["key", "pass", "sig", "pwd"]
 
-    /// Whether a header, a parameter or a variable of that name likely holds a secret.
+    /// Returns whether a header, a parameter or a variable of that name likely holds a secret.
     static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         return words.contains(name) || marks.contains { name.contains($0) } || name.hasSuffix("_key")

@@ -2,9 +2,9 @@
 public struct CaptureDeclaration: Sendable, Hashable {
     /// The name by which later stages read it.
     public let name: String
-    /// Whether it is redacted wherever it is shown.
+    /// True if it is redacted wherever it is shown.
     public let isSecret: Bool
-    /// Whether a submit makes it, so that a person who settles a lost one gives it.
+    /// True if a submit makes it, so that a person who settles a lost one gives it.
     public let isSubmitted: Bool
 
     /// Declares a capture, so that a document which reads another name is refused when it is planned.

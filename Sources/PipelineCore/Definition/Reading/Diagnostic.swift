@@ -10,7 +10,7 @@ package struct Diagnostic: Error, Sendable, Hashable {
     package let message: String
     /// How to mend it.
     package let hint: String?
-    /// Whether it is only most likely a mistake: then the document is valid all the same.
+    /// True if it is only most likely a mistake: then the document is valid all the same.
     package let isWarning: Bool
 
     package init(range: SourceRange, pointer: String, message: String, hint: String?, isWarning: Bool = false) {

@@ -92,12 +92,12 @@ public struct Named<Value: Sendable>: Sendable {
 }
 
 extension JSONNode.Content {
-    /// Whether the value is a string.
+    /// True if the value is a string.
     package var isString: Bool { if case .string = self { true } else { false } }
-    /// Whether the value is an array.
+    /// True if the value is an array.
     package var isArray: Bool { if case .array = self { true } else { false } }
-    /// Whether the value is an object.
+    /// True if the value is an object.
     package var isObject: Bool { if case .object = self { true } else { false } }
-    /// Whether the value is a number.
+    /// True if the value is a number.
     package var isNumber: Bool { if case .number = self { true } else { false } }
 }

@@ -24,12 +24,12 @@ public struct FieldType<Value: Sendable>: Sendable {
     /// The JSON Schema (2020-12) of the value.
     public var schema: JSON { makeSchema() }
 
-    /// The same reading with another result.
+    /// Returns the same reading with another result.
     public func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) -> Other) -> FieldType<Other> {
         FieldType<Other>(lazily: makeSchema()) { place, findings in read(place, findings).map(transform) }
     }
 
-    /// The same under a name of its own: the schema of the whole document gives it once, by that name.
+    /// Returns the same under a name of its own: the schema of the whole document gives it once, by that name.
     package func named(_ name: String) -> FieldType {
         FieldType(lazily: makeSchema().titled(name), read: read)
     }

@@ -45,7 +45,7 @@ enum KeyAlias {
 
     // MARK: - Where no key stands for it
 
-    /// What to write instead, when that is more than another key.
+    /// Returns what to write instead, when that is more than another key.
     static func advice(for key: String, among fields: [String], in members: [JSONNode.Member]) -> String? {
         if fields.contains("GET") { return requestAdvice(key, fields, members) }
         if fields.contains("request"), belongsToRequest(key) {

@@ -34,7 +34,7 @@ public enum NameGrammar: Sendable {
         }
     }
 
-    /// How to mend a text that is not one.
+    /// Returns how to mend a text that is not one.
     func hint(for text: String) -> String {
         if text.contains("${{") { return "it is the same for every job: an expression cannot stand here" }
         let mended = mended(text)
@@ -50,7 +50,7 @@ public enum NameGrammar: Sendable {
         return isOneWord ? name.prefix(1).lowercased() + name.dropFirst() : name.lowercased()
     }
 
-    /// Whether the text has this grammar.
+    /// Returns whether the text has this grammar.
     package func accepts(_ text: String) -> Bool {
         let characters = Array(text.utf8)
         guard let first = characters.first, let last = characters.last else { return false }

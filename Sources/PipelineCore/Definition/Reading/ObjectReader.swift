@@ -39,7 +39,7 @@ public final class ObjectReader {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Whether the object has the key, perhaps mistyped.
+    /// Returns whether the object has the key, perhaps mistyped.
     public func has(_ name: String) -> Bool { position(of: name) != nil }
 
     /// The place of a member; nil when it is absent.
@@ -94,10 +94,11 @@ public final class ObjectReader {
             hint: advice ?? Self.listed(known, before: "the keys here are"))
     }
 
-    /// Whether it has keys that mean nothing here: then whoever misses one of several keys need not say so too.
+    /// True if it has keys that mean nothing here: then whoever misses one of several keys need not say so too.
     package var hasUnknownKeys: Bool { unknown.contains { $0.guess == nil } }
 
-    /// How an object with these fields is written; a lone value may be that of its only field that must be there.
+    /// Returns how an object with these fields is written; a lone value may be that of its only field that must be
+    /// there.
     private static func shape(of fields: [any AnyField], holding value: JSON) -> String? {
         let isScalar = value.string != nil || value.number != nil || value.bool != nil
         if value.string != nil, fields.contains(where: { $0.name == "GET" }) {

@@ -6,7 +6,7 @@ struct SettingCheck: Sendable {
     let references: [Reference]
     /// Where it stands.
     let range: SourceRange
-    /// Whether it needs files, the time or chance beside what it reads.
+    /// True if it needs files, the time or chance beside what it reads.
     let asksOutside: Bool
     private let evaluate: @Sendable (Scope) throws(EvaluationFailure) -> Void
 
@@ -17,7 +17,7 @@ struct SettingCheck: Sendable {
         evaluate = { scope throws(EvaluationFailure) in _ = try setting.value(in: scope) }
     }
 
-    /// What is wrong with the value in a scope; nil when it is right, or not yet known.
+    /// Returns what is wrong with the value in a scope; nil when it is right, or not yet known.
     func mistake(in scope: Scope) -> EvaluationFailure? {
         guard !asksOutside else { return nil }
         do throws(EvaluationFailure) {
@@ -29,6 +29,6 @@ struct SettingCheck: Sendable {
         }
     }
 
-    /// Whether it is known before there is any job: it reads nothing.
+    /// True if it is known before there is any job: it reads nothing.
     var isConstant: Bool { references.isEmpty }
 }

@@ -66,7 +66,7 @@ struct ExpressionDescriber {
         return isText ? parts.map(\.text).joined() : nil
     }
 
-    /// Whether something that it reads is not known yet, or must not be shown.
+    /// Returns whether something that it reads is not known yet, or must not be shown.
     private func isOpen(_ node: ExpressionNode) -> Bool {
         switch node.kind {
         case .literal: false

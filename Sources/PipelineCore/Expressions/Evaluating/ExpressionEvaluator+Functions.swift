@@ -60,7 +60,8 @@ extension ExpressionEvaluator {
         return fact.path == nil ? value : FileFact(value).value
     }
 
-    /// Where the call stands in its file, which a job keeps as it was: the same over restarts, another for each call.
+    /// Returns where the call stands in its file, which a job keeps as it was: the same over restarts, another for each
+    /// call.
     private func place(_ range: SourceRange) -> String { String(expression.origin.source(of: range.start)) }
 
     private static func trimmed(_ text: String) -> String {

@@ -51,7 +51,7 @@ enum ExpressionFunction: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether its value comes from outside of the values that an expression sees.
+    /// True if its value comes from outside of the values that an expression sees.
     var asksOutside: Bool {
         switch self {
         case .size, .digest, .text, .fileBase64, .jsonLines, .now, .uuid: true

@@ -65,7 +65,7 @@ struct ExpressionNode: Sendable {
         case ids
     }
 
-    /// Whether a function in it needs a file, the time or chance.
+    /// True if a function in it needs a file, the time or chance.
     var asksOutside: Bool {
         switch kind {
         case .literal: false
@@ -82,7 +82,7 @@ struct ExpressionNode: Sendable {
         }
     }
 
-    /// Whether this is the literal `null`.
+    /// True if this is the literal `null`.
     var isNullLiteral: Bool {
         if case .literal(.null) = kind { true } else { false }
     }

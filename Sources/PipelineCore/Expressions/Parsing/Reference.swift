@@ -37,7 +37,7 @@ package struct Reference: Sendable, Hashable {
     package let root: Root
     /// Where it stands in the file.
     package let range: SourceRange
-    /// Whether null does no harm here: the reference is on the left of `??`, or compared with `null`.
+    /// True if null does no harm here: the reference is on the left of `??`, or compared with `null`.
     package let toleratesNull: Bool
     /// The function that takes it as it is, if one does.
     let function: ExpressionFunction?

@@ -25,7 +25,7 @@ extension Expression {
     /// Where it stands in its file.
     package var place: SourceRange { origin.source(of: SourceRange(start: 0, end: text.utf8.count)) }
 
-    /// Whether it is `urlencode(…)` as a whole.
+    /// True if it is `urlencode(…)` as a whole.
     package var isURLEncoded: Bool { if case .call(.urlencode, _) = root.kind { true } else { false } }
 
     /// Its value as it is put into a text, see ``Template/evaluateText(in:)``.

@@ -35,7 +35,7 @@ public struct Template: Sendable, Equatable {
         if parts.count == 1, case .expression(let expression) = parts[0] { expression } else { nil }
     }
 
-    /// Whether a value of it needs files, the time or chance beside what it reads.
+    /// True if a value of it needs files, the time or chance beside what it reads.
     var asksOutside: Bool {
         parts.contains { if case .expression(let expression) = $0 { expression.asksOutside } else { false } }
     }

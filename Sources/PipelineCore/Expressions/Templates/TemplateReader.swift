@@ -15,7 +15,7 @@ struct TemplateReader {
         bytes = Array(text.utf8)
     }
 
-    /// Whether `${{` stands anywhere in the text: what most strings of a document fail.
+    /// Returns whether `${{` stands anywhere in the text: what most strings of a document fail.
     static func hasExpression(_ text: String) -> Bool {
         var matched = 0
         for byte in text.utf8 {
@@ -59,7 +59,7 @@ struct TemplateReader {
         position = end + 2
     }
 
-    /// Where `}}` stands outside of texts in quotes and of objects; nil when there is none.
+    /// Returns where `}}` stands outside of texts in quotes and of objects; nil when there is none.
     private func end(from start: Int) -> Int? {
         var index = start
         var isInText = false

@@ -68,7 +68,7 @@ package struct EstimateMarks: Sendable {
     /// For how long the step has been outside.
     func waited(_ key: StepKey, at time: Timestamp) -> Duration { steps[key].map { time - $0.since } ?? .zero }
 
-    /// What is known of a step's duration before it begins.
+    /// Returns what is known of a step's duration before it begins.
     ///
     /// - Parameter latest: samples of the stage; those of the job's start when they are nil.
     package func outlook(
@@ -125,8 +125,8 @@ package struct EstimateMarks: Sendable {
             heldUntil: watch.held, isPromise: isPromise)
     }
 
-    /// What a step that has just succeeded adds to the history; nil for one that says nothing about the next: one
-    /// that was tried again, a whole of many items, or one that another process began.
+    /// Returns what a step that has just succeeded adds to the history; nil for one that says nothing about the next:
+    /// one that was tried again, a whole of many items, or one that another process began.
     mutating func takeSample(of key: StepKey, in table: JobTable) -> StageSample? {
         defer { steps[key] = nil }
         let noticed = table.moment.time
@@ -158,8 +158,8 @@ package struct EstimateMarks: Sendable {
         return sample
     }
 
-    /// What a remote job that has not ended tells others of its stage: it takes longer than until the last poll. Nil when
-    /// that is nothing.
+    /// Returns what a remote job that has not ended tells others of its stage: it takes longer than until the last
+    /// poll. Nil when that is nothing.
     package func runningSample(of key: StepKey, in table: JobTable) -> StageSample? {
         guard let step = table.step(key), !step.state.isEnded, step.attempts <= 1, let began = step.started,
             let last = steps[key]?.lastRunning, last > began, let stage = table.plan.stage(key.stage),

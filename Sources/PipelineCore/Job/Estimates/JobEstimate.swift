@@ -5,7 +5,7 @@ package struct JobEstimate: Sendable, Hashable {
     private let sketch: QuantileSketch
     /// Stages of which nothing is known: they count for nothing, so that the job takes at least as long as is said.
     package let unknown: [String]
-    /// Whether an interval that it rests on is contradicted by its own history (``Estimate/isContradicted``).
+    /// True if an interval that it rests on is contradicted by its own history (``Estimate/isContradicted``).
     package let isContradicted: Bool
 
     /// Nil when nothing is known of any stage that has not ended.

@@ -11,7 +11,7 @@ package struct NotificationLaw: Sendable {
         self.scope = scope
     }
 
-    /// Whether somebody is to be told of a time that an estimate gives.
+    /// Returns whether somebody is to be told of a time that an estimate gives.
     package static func asksEstimate(_ entries: [NotifyDefinition]) -> Bool {
         entries.contains { $0.events.contains(.estimated) || $0.events.contains(.late) }
     }
@@ -90,7 +90,7 @@ package struct NotificationLaw: Sendable {
         }
     }
 
-    /// What is no more to be expected of a job that has ended or was let go.
+    /// Returns what is no more to be expected of a job that has ended or was let go.
     package func withdrawn(from job: JobSnapshot) -> [NotificationRecord] {
         job.openNotifications.filter { $0.state == .planned }.map { record in
             var record = record

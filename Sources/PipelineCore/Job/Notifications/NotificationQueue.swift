@@ -5,7 +5,7 @@ import JSONPath
 struct NotificationQueue: Sendable {
     /// Those whose sinks are at work.
     private(set) var sending: Set<String> = []
-    /// Whether something is known of the job's end that was not known when expectations were made last.
+    /// True if something is known of the job's end that was not known when expectations were made last.
     var mayHaveMoved = true
     /// Those that are still to be sent.
     private var open: [String: NotificationRecord] = [:]
@@ -72,7 +72,7 @@ struct NotificationQueue: Sendable {
         mayHaveMoved = true
     }
 
-    /// When the next notification is to be sent.
+    /// Returns when the next notification is to be sent.
     func next(at now: Timestamp) -> Timestamp? {
         guard isOn, sending.count < Self.mostAtATime else { return nil }
         return open.values.filter { !sending.contains($0.id) }.map { $0.isReady(at: now) ? now : $0.due }.min()

@@ -2,7 +2,7 @@ import JSONPath
 
 /// Checks values against rules and gathers every mistake, each at the innermost place that is wrong.
 struct SchemaCheck {
-    /// Whether strings with `${{` fit everywhere: what they give is not known yet.
+    /// True if strings with `${{` fit everywhere: what they give is not known yet.
     let passesTemplates: Bool
     private(set) var mistakes: [Diagnostic] = []
 

@@ -51,7 +51,7 @@ final class SchemaRule: Sendable {
         summary = schema["description"]?.string
     }
 
-    /// Whether a value of that kind could fit.
+    /// Returns whether a value of that kind could fit.
     func takes(_ node: JSONNode) -> Bool { types.isEmpty || types.contains { SchemaCheck.isOf($0, node) } }
 }
 

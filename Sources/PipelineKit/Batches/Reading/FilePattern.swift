@@ -27,7 +27,7 @@ package struct FilePattern: Sendable, Equatable {
         fixedPart = (isAbsolute ? "/" : "") + folders.map { $0 + "/" }.joined()
     }
 
-    /// Whether a path that was found is the same text: then a missing file is a mistake rather than no match.
+    /// True if a path that was found is the same text: then a missing file is a mistake rather than no match.
     package var isPlain: Bool { alternatives.count == 1 && alternatives[0].allSatisfy { !Self.isWild($0) } }
 
     private static let slash = UInt8(ascii: "/")

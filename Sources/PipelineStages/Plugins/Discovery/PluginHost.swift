@@ -17,7 +17,7 @@ package final class PluginHost: Sendable {
         self.reserved = reserved
     }
 
-    /// What a document may mean: only plugins whose name stands in it are started.
+    /// Returns what a document may mean: only plugins whose name stands in it are started.
     package func plugins(namedIn source: SourceText) async -> PluginSet {
         let programs = usable
         guard !programs.isEmpty else { return PluginSet() }
@@ -28,7 +28,7 @@ package final class PluginHost: Sendable {
     /// All of them, for the schema; plugins that can't be used are left out.
     package func plugins() async -> PluginSet { await plugins(of: usable, withBroken: false) }
 
-    /// What is found where, hidden and broken programs too.
+    /// Returns what is found where, hidden and broken programs too.
     package func reports() async -> [PluginReport] {
         let programs = PluginRole.allCases.flatMap { folders.programs($0) }
         let results = await descriptions(of: programs)

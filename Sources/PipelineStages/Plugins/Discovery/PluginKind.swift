@@ -102,7 +102,7 @@ enum PluginKind {
         }
     }
 
-    /// What the fields do not say: alternatives, and what other keys may hold.
+    /// Returns what the fields do not say: alternatives, and what other keys may hold.
     private static func rest(of schema: JSONObject) -> JSONObject {
         var rest = schema
         for name in ["required", "additionalProperties"] { rest[name] = nil }

@@ -8,7 +8,7 @@ package struct PluginReport: Sendable {
     package let description: PluginDescription?
     /// What stands in the way of its use, or is odd, one sentence each; empty when all is well.
     package let problems: [String]
-    /// Whether documents can use it.
+    /// True if documents can use it.
     package let isUsable: Bool
 
     init(_ program: PluginProgram, _ result: Result<PluginDescription, PluginFault>, isReserved: Bool) {

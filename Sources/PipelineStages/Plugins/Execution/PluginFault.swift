@@ -34,8 +34,8 @@ package struct PluginFault: Error, Sendable, Hashable {
     /// What happened, as the end of a sentence that begins with the plugin's name, with the start of what it printed.
     package var message: String { message { $0 } }
 
-    /// The same without secrets, which are taken out before the line is cut to `limit` bytes: what is left of one that was
-    /// cut could no longer be told from other text.
+    /// Returns the same without secrets, which are taken out before the line is cut to `limit` bytes: what is left of
+    /// one that was cut could no longer be told from other text.
     func message(limit: Int = 80, redact: (String) -> String) -> String {
         guard let line else { return redact(what) }
         let shown = redact(line)

@@ -31,7 +31,7 @@ final class ProgramChannel {
         self.kill = kill
     }
 
-    /// Whether the call was stopped from outside; the program was told by SIGTERM.
+    /// True if the call was stopped from outside; the program was told by SIGTERM.
     var isStopped: Bool { state.isStopped }
 
     /// The next message of the program.

@@ -126,7 +126,7 @@ struct ProgramRun: Sendable {
         }
     }
 
-    /// How long the program may take to end by itself: none when it floods or talks nonsense.
+    /// Returns how long the program may take to end by itself: none when it floods or talks nonsense.
     private func patience<Value>(after result: Result<Value, PluginFault>) -> Duration? {
         switch result {
         case .success: limits.grace
@@ -176,7 +176,7 @@ struct ProgramEnd<Value: Sendable>: Sendable {
     let status: TerminationStatus?
     let log: ProgramLog
     let wasStopped: Bool
-    /// Whether it went on after the conversation, until a signal of ours.
+    /// True if it went on after the conversation, until a signal of ours.
     let hadToBeEnded: Bool
 
     /// The fault with what the end of the process adds to it.
@@ -197,7 +197,7 @@ struct ProgramEnd<Value: Sendable>: Sendable {
         }
     }
 
-    /// Whether a signal ended it that we did not send: memory ran out, or it crashed; another try may help.
+    /// True if a signal ended it that we did not send: memory ran out, or it crashed; another try may help.
     var wasKilled: Bool {
         if case .signaled? = status { !hadToBeEnded && !wasStopped } else { false }
     }

@@ -7,7 +7,7 @@ struct PluginConfiguration: Sendable {
     private let schema: JSONSchema
     private let template: JSONTemplate
     private let range: SourceRange
-    /// Whether it is made from a secret.
+    /// True if it is made from a secret.
     let isSecret: Bool
 
     /// Reads it; nil after having reported mistakes. What its own schema says is checked, templates but for their values.

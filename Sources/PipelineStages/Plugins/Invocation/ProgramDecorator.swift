@@ -8,9 +8,9 @@ import PipelineHTTP
 struct ProgramDecorator: RequestDecorator {
     let program: PluginProgram
     let configuration: JSON
-    /// Whether the configuration holds secrets: then what the program adds stays with the service's origin.
+    /// True if the configuration holds secrets: then what the program adds stays with the service's origin.
     let isSecret: Bool
-    /// Whether the program wants the digest of the body, for which a file is read once more.
+    /// True if the program wants the digest of the body, for which a file is read once more.
     let wantsDigest: Bool
     let settings: PluginSettings
 

@@ -13,10 +13,10 @@ package struct PluginDescription: Sendable {
     package let schema: JSONSchema
     /// The values that later stages may read.
     package let captures: [CaptureDeclaration]
-    /// Whether it can send a submit again under the same key without making a second one (`"once": "key"`): then a
+    /// True if it can send a submit again under the same key without making a second one (`"once": "key"`): then a
     /// submit whose answer was lost is sent again, else it is *unknown*.
     package let submitsOnce: Bool
-    /// Whether a decorator wants the digest of the body (`"digest": false` does without: a file need not be read).
+    /// True if a decorator wants the digest of the body (`"digest": false` does without: a file need not be read).
     package let wantsDigest: Bool
 
     /// Reads a `description` message; whatever is wrong with it is thrown.

@@ -213,7 +213,7 @@ struct ProgramDialogue {
 
 /// What one submit brought to light beside its outcome; used by the one task of the conversation.
 private final class SubmitExchange {
-    /// Whether the program itself said `submitted` in this conversation.
+    /// True if the program itself said `submitted` in this conversation.
     var isAnswered = false
     var isStopped = false
     var checkpoint: ProgramCheckpoint?

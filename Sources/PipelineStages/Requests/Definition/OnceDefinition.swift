@@ -14,7 +14,7 @@ struct OnceDefinition: Sendable {
         /// Where `key` stands in the document.
         let place: SourceLocation
 
-        /// What puts a key into the header; nil when the author puts it somewhere.
+        /// Returns what puts a key into the header; nil when the author puts it somewhere.
         func decorator<Checkpoint>(
             for record: SubmitRecord, in context: StageContext<Checkpoint>
         ) async throws(StageFailure) -> IdempotencyKey? {

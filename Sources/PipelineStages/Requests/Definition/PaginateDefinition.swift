@@ -42,7 +42,7 @@ struct PaginateDefinition: Sendable {
     /// Where it stands in the document.
     var place: SourceLocation
 
-    /// The same with the values of its expressions put in.
+    /// Returns the same with the values of its expressions put in.
     func resolved(in scope: Scope) throws(EvaluationFailure) -> PaginateDefinition {
         var resolved = self
         if let maximumPages { resolved.maximumPages = .constant(try maximumPages.value(in: scope)) }
@@ -55,7 +55,7 @@ struct PaginateDefinition: Sendable {
     /// The items of a page; nil when its text is kept, and in a list whose owner has its own selector for them.
     var items: PageItems? { content?.items }
 
-    /// What a capture is to read for the items of all pages when it reads the last page alone.
+    /// Returns what a capture is to read for the items of all pages when it reads the last page alone.
     func advice(for selector: Selector) -> String {
         let everything = "\"$items\" is the array of the items of all pages"
         guard let items = items?.bareText, selector.text.hasPrefix("$") else { return everything }

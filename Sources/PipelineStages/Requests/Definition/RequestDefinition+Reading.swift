@@ -6,13 +6,13 @@ import PipelineHTTP
 extension RequestDefinition {
     /// What a request may say beyond the usual, where it stands.
     struct Options: Sendable {
-        /// Whether `once` and `onUnknown` may stand in it.
+        /// True if `once` and `onUnknown` may stand in it.
         var allowsOnce = false
-        /// Whether `"part": true` may stand for the bytes of a part.
+        /// True if `"part": true` may stand for the bytes of a part.
         var allowsPart = false
-        /// Whether its captures are read by name, by the stage and later ones.
+        /// True if its captures are read by name, by the stage and later ones.
         var declaresCaptures = true
-        /// Whether `paginate` may stand in it: in a list that is looked through.
+        /// True if `paginate` may stand in it: in a list that is looked through.
         var allowsPages = false
         /// Keys that belong here by the format but not to this version, with what to say.
         var refused: [String: String] = [:]

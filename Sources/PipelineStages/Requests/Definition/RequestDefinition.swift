@@ -43,7 +43,7 @@ struct RequestDefinition: Sendable {
     var onUnknown = OnUnknown.ask
     /// How all pages are fetched, of a list that is looked through.
     @Indirect var paginate: PaginateDefinition?
-    /// Whether `${{ self.key }}` stands somewhere in it.
+    /// True if `${{ self.key }}` stands somewhere in it.
     var usesOwnKey = false
     /// The names of its decorators.
     var decoratorNames: Set<String> = []
@@ -58,6 +58,6 @@ struct RequestDefinition: Sendable {
     /// A GET of a URL that an answer gave.
     init(captured url: String) { self.init(.get, URLTemplate(captured: url)) }
 
-    /// Whether sending it twice does what sending it once does (RFC 9110, section 9.2.2).
+    /// True if sending it twice does what sending it once does (RFC 9110, section 9.2.2).
     var isIdempotent: Bool { method != .post && method != .patch }
 }

@@ -109,7 +109,7 @@ final class ExchangeRecording: Sendable {
         return context.redact(text) == text ? text : nil
     }
 
-    /// What a person would see of a body that is read from files while it is sent.
+    /// Returns what a person would see of a body that is read from files while it is sent.
     private static func start<Checkpoint>(
         of body: RequestBody, _ context: StageContext<Checkpoint>
     ) -> String? {
@@ -134,7 +134,7 @@ final class ExchangeRecording: Sendable {
     /// Control characters make a body binary, but for those that lay out texts: backspace to carriage return, and escape.
     private static func mayStandInText(_ byte: UInt8) -> Bool { byte >= 0x20 || (8...13).contains(byte) || byte == 27 }
 
-    /// How many bytes at the end begin a character that goes on behind it.
+    /// Returns how many bytes at the end begin a character that goes on behind it.
     private static func incomplete(_ bytes: ArraySlice<UInt8>) -> Int {
         for (count, byte) in bytes.reversed().prefix(3).enumerated() {
             if byte & 0xC0 == 0x80 { continue }

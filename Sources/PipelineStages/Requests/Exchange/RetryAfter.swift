@@ -2,8 +2,8 @@ import PipelineCore
 import PipelineHTTP
 
 extension HTTPExchangeResponse {
-    /// How long the server asks to wait: seconds, or an HTTP date counted from the answer's own `Date`, not from the
-    /// local clock (RFC 9110, sections 10.2.3 and 6.6.1). Nil when it does not ask, or asks in another way.
+    /// Returns how long the server asks to wait: seconds, or an HTTP date counted from the answer's own `Date`, not
+    /// from the local clock (RFC 9110, sections 10.2.3 and 6.6.1). Nil when it does not ask, or asks in another way.
     func retryAfter(now: Timestamp) -> Duration? {
         guard let text = header("Retry-After") else { return nil }
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {

@@ -1,7 +1,7 @@
 import PipelineCore
 
 extension StageRequests {
-    /// Whether a condition on an answer holds.
+    /// Returns whether a condition on an answer holds.
     func holds<Checkpoint>(
         _ expression: Expression, _ answer: ServiceResponse, in context: StageContext<Checkpoint>
     ) async throws(StageFailure) -> Bool {

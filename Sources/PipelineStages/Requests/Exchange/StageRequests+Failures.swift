@@ -11,7 +11,8 @@ extension StageRequests {
         return .failed(tryFailure(failure, of: rendered, in: context))
     }
 
-    /// The same as data: silent when nothing but time can tell, definite when the same request fails the same way.
+    /// Returns the same as data: silent when nothing but time can tell, definite when the same request fails the same
+    /// way.
     func tryFailure<Checkpoint>(
         _ failure: ExchangeFailure, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) -> AttemptFailure {
@@ -92,7 +93,7 @@ extension StageRequests {
 }
 
 extension ExchangeFailure {
-    /// Whether it happened on this machine, before or beside the network.
+    /// True if it happened on this machine, before or beside the network.
     fileprivate var isLocal: Bool {
         switch reason {
         case .localRead, .localWrite, .sourceChanged, .outOfResources, .addressRefused, .invalidRequest, .tokenRefused,

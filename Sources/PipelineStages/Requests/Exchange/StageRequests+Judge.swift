@@ -46,8 +46,8 @@ extension StageRequests {
         }
     }
 
-    /// Whether a signature was too old when it came, and another one is better. A request may have waited for its turn
-    /// longer than the quarter of an hour for which one is good: the next is new. A token that has ended is told with
+    /// Returns whether a signature was too old when it came, and another one is better. A request may have waited for
+    /// its turn longer than the quarter of an hour for which one is good: the next is new. A token that has ended is told with
     /// 400, and is worth another try where there is a new one.
     func isOutdated<Checkpoint>(
         _ answer: ServiceResponse, _ rendered: RenderedRequest, in context: StageContext<Checkpoint>
@@ -63,7 +63,7 @@ extension StageRequests {
         }
     }
 
-    /// The same as data, for stages to which some failures mean something else.
+    /// Returns the same as data, for stages to which some failures mean something else.
     func verdict<Checkpoint>(
         on answer: ServiceResponse, of rendered: RenderedRequest, in context: StageContext<Checkpoint>,
         default expected: StatusSet = .success, adjust: (inout Scope) -> Void = { _ in }

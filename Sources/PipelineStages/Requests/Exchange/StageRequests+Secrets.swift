@@ -3,7 +3,7 @@ import PipelineCore
 import PipelineHTTP
 
 extension StageRequests {
-    /// The same requests for a look-up, whose response has the captures of the submit that is looked for.
+    /// Returns the same requests for a look-up, whose response has the captures of the submit that is looked for.
     func revealing(_ captures: CaptureSet) -> StageRequests {
         var requests = self
         requests.secretCaptures += captures.secrets

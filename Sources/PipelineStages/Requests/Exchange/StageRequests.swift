@@ -61,7 +61,7 @@ struct StageRequests: Sendable {
         }
     }
 
-    /// What messages call the other side: the service by its name, else the host.
+    /// Returns what messages call the other side: the service by its name, else the host.
     func name(of url: String) -> String {
         if let service { return "service '\(service.name)'" }
         return URLParts(url).map { parts in
@@ -86,7 +86,7 @@ struct StageRequests: Sendable {
         try await RequestSending(requests: self, rendered: rendered, context: context).claimComputation()
     }
 
-    /// Whether a refusal was of credentials that are others by now, so that another try may fare better.
+    /// Returns whether a refusal was of credentials that are others by now, so that another try may fare better.
     func hasNewCredentials<Checkpoint>(
         for status: Int, of rendered: RenderedRequest, in context: StageContext<Checkpoint>
     ) async -> Bool {

@@ -101,7 +101,7 @@ struct AskDefinition: Sendable {
         }
     }
 
-    /// How many bytes of the file a response says are there.
+    /// Returns how many bytes of the file a response says are there.
     /// - Returns: nil for what is no such number.
     func position(in answer: ServiceResponse, of total: Int64) -> Int64? {
         switch meaning {

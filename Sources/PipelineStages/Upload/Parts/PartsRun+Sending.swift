@@ -113,7 +113,7 @@ extension PartsRun {
         return try await receipt(of: part, captures: captures)
     }
 
-    /// What is kept of a part: its captures, and the author's values.
+    /// Returns what is kept of a part: its captures, and the author's values.
     func receipt(of part: FilePart, captures: JSONObject) async throws(StageFailure) -> String {
         let keep = definition.keep
         let values =

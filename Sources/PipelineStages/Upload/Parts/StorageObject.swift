@@ -7,8 +7,8 @@ extension PartsCheckpoint {
     /// How far the clocks of one service's machines may be apart.
     private static let skew = Duration.seconds(5)
 
-    /// Whether an object, as a HEAD shows it, is the one that this upload's parts were put together to. Its name and its
-    /// size may be those of an older one, which stands there when the upload was removed.
+    /// Returns whether an object, as a HEAD shows it, is the one that this upload's parts were put together to. Its
+    /// name and its size may be those of an older one, which stands there when the upload was removed.
     ///
     /// By the MD5 of the parts' own, where their ETags are such; else by its age: S3 dates an object of parts from the
     /// moment in which its upload was made, and no other service dates it from before.

@@ -86,7 +86,7 @@ struct UploadEnding {
         }
     }
 
-    /// What became of the upload, after what became of a submit that ends it.
+    /// Returns what became of the upload, after what became of a submit that ends it.
     func outcome(
         of submit: SubmitOutcome, _ writer: inout CheckpointWriter
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {

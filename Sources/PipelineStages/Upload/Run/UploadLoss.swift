@@ -99,7 +99,7 @@ struct UploadLoss {
         }
     }
 
-    /// How much would be sent again if the upload were gone.
+    /// Returns how much would be sent again if the upload were gone.
     private func stake(_ writer: CheckpointWriter) -> Int64 {
         let progress = writer.checkpoint.progress
         return max(progress.confirmed, min(progress.uncounted, attempt.source.size))

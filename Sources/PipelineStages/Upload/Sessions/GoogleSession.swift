@@ -147,7 +147,7 @@ struct GoogleSession: UploadSession, Equatable {
         }
     }
 
-    /// How many bytes a 308 says are kept; nil for a `Range` that means nothing here.
+    /// Returns how many bytes a 308 says are kept; nil for a `Range` that means nothing here.
     private func kept(_ response: HTTPExchangeResponse) -> Int64? {
         guard let range = response.headers[.range] else { return 0 }
         guard range.hasPrefix("bytes=0-"), let last = Int64(range.dropFirst(8)),

@@ -18,7 +18,7 @@ enum InteropVersion: Int, Codable, Sendable, CaseIterable, Comparable {
         return HTTPField(name: self >= .v5 ? .uploadComplete : .uploadIncomplete, value: flag)
     }
 
-    /// Whether an answer says that the upload is complete; nil when it does not say.
+    /// Returns whether an answer says that the upload is complete; nil when it does not say.
     ///
     /// Both spellings are read in every version: NIOResumableUpload swaps them in its last answer.
     func isComplete(in headers: HTTPFields) -> Bool? {

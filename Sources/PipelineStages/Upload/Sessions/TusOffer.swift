@@ -4,7 +4,7 @@ import PipelineHTTP
 
 /// What a tus service says that it can beyond the core protocol, in its answer to `OPTIONS`.
 struct TusOffer: Codable, Sendable, Equatable {
-    /// Whether a creation may bring bytes along.
+    /// True if a creation may bring bytes along.
     var createsWithUpload = false
     /// How the bytes of an append are checked; nil when they are not.
     var checksum: UploadChecksum?

@@ -236,8 +236,8 @@ struct TusSession: UploadSession, Equatable {
         }
     }
 
-    /// How much a service has after an append that it took. One that forgets to say so has what was sent; an answer that
-    /// is none of this protocol came from somebody else on the way, and says nothing: nil.
+    /// Returns how much a service has after an append that it took. One that forgets to say so has what was sent; an
+    /// answer that is none of this protocol came from somebody else on the way, and says nothing: nil.
     private func kept(_ response: HTTPExchangeResponse, _ sent: Int64) -> Int64? {
         if response.headers[.uploadOffset] != nil { return offset(in: response.headers) }
         return response.headers[.tusResumable] == nil ? nil : sent

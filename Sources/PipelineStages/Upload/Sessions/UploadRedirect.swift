@@ -3,7 +3,7 @@ import PipelineCore
 import PipelineHTTP
 
 extension HTTPExchangeResponse {
-    /// Whether it is a page for people: something on the way gives one where a service for programs gives none.
+    /// True if it is a page for people: something on the way gives one where a service for programs gives none.
     var isPage: Bool { headers[.contentType]?.lowercased().hasPrefix("text/html") == true }
 }
 
@@ -15,8 +15,8 @@ struct UploadRedirect: Sendable, Equatable {
     /// The address that is tried; nil without a redirect, and once it has proven itself.
     var target: String?
 
-    /// Where an answer leads; nil for one that does not. All but 303 keep the method of anything that is no POST
-    /// (RFC 9110, section 15.4).
+    /// Returns where an answer leads; nil for one that does not. All but 303 keep the method of anything that is no
+    /// POST (RFC 9110, section 15.4).
     static func target(of response: HTTPExchangeResponse) -> String? {
         guard [301, 302, 307, 308].contains(response.status), let location = response.headers[.location] else {
             return nil

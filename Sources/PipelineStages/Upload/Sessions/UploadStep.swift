@@ -49,7 +49,7 @@ struct UploadRequest: Sendable, Equatable {
     var note = Note.none
     /// How the service checks the bytes of the file that are in the body; nil when it does not.
     var checksum: UploadChecksum?
-    /// Whether the author's conditions (`If-None-Match` and its like) go along: they are about what the upload ends in.
+    /// True if the author's conditions (`If-None-Match` and its like) go along: they are about what the upload ends in.
     var keepsConditions = false
 }
 

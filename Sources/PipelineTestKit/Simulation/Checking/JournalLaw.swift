@@ -2,7 +2,7 @@ import PipelineCore
 
 /// What every change of a job must keep to, checked from outside of the engine and without its code.
 enum JournalLaw {
-    /// What is wrong with a change of a job; empty when nothing is.
+    /// Returns what is wrong with a change of a job; empty when nothing is.
     static func violations(of change: JournalChange, on job: JobSnapshot) -> [String] {
         switch change {
         case .step(let key, let step): step.state == job.steps[key]?.state ? [] : stepViolations(key, step, job)

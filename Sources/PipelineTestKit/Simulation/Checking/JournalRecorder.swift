@@ -25,7 +25,7 @@ package final class JournalRecorder: ForwardingJournal {
 
     package init(_ base: any Journal) { self.base = base }
 
-    /// Whether one of the texts was ever written.
+    /// Returns whether one of the texts was ever written.
     package func hasWritten(_ texts: [String]) -> Bool {
         let written = state.withLock { $0.written }
         return texts.contains { ByteSearch.contains(written, Array($0.utf8)) }
@@ -34,7 +34,7 @@ package final class JournalRecorder: ForwardingJournal {
     package var violations: [String] { state.withLock { $0.violations } }
     /// Every journaled event, in the order of their commits.
     package var events: [JobEvent] { state.withLock { $0.events } }
-    /// How many events of the owner's became durable.
+    /// Returns how many events of the owner's became durable.
     package func eventCount(of owner: OwnerID) -> Int { state.withLock { $0.eventCounts[owner] ?? 0 } }
     /// How many commits were refused because the job has another owner.
     package var staleRefusals: Int { state.withLock { $0.staleRefusals } }
@@ -43,7 +43,7 @@ package final class JournalRecorder: ForwardingJournal {
     /// The job as the next owner would find it.
     package func job(_ id: JobID) -> JobSnapshot? { state.withLock { $0.jobs[id] } }
 
-    /// What is wrong with an owner's sending a submit of the key now; nil when its `sending` is durable.
+    /// Returns what is wrong with an owner's sending a submit of the key now; nil when its `sending` is durable.
     ///
     /// An owner that was stopped and has lost the job meanwhile can't know it: what it sends is what it had journaled.
     package func objection(toSubmit key: String, from owner: OwnerID) -> String? {

@@ -22,7 +22,7 @@ extension ModelServer {
         }
     }
 
-    /// What an upload became, to compare with its source; nil while it is not complete.
+    /// Returns what an upload became, to compare with its source; nil while it is not complete.
     package func uploaded(_ id: String) -> [UInt8]? {
         state.withLock { state in state.uploads[id].flatMap { $0.isComplete ? $0.bytes : nil } }
     }

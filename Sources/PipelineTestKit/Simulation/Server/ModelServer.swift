@@ -150,7 +150,7 @@ package final class ModelServer: SimulatedService {
         }
     }
 
-    /// How a job looks from outside. Now and then an old view comes back, as from a replica that is behind.
+    /// Returns how a job looks from outside. Now and then an old view comes back, as from a replica that is behind.
     func view(of job: RemoteJob, at time: Timestamp) -> JSON {
         var view: JSONObject = ["id": .string(job.id), "tag": .string(job.tag), "input": .string(job.input)]
         let isBehind = job.ends > time && simulation.randomness.chance(0.1)

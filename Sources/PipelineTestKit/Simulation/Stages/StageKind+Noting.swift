@@ -1,7 +1,7 @@
 package import PipelineCore
 
 extension StageKind {
-    /// The same kind, with something done before each call that goes on with a stage of it.
+    /// Returns the same kind, with something done before each call that goes on with a stage of it.
     package func noting(_ note: @escaping @Sendable (StageFacts) -> Void) -> StageKind {
         StageKind(
             name: name, summary: summary, fields: fields, defaultDeadline: defaultDeadline,
