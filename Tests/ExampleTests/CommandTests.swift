@@ -19,7 +19,9 @@ import Testing
 
     private func commands(in bench: ExampleBench) async throws -> [String] {
         let help = try await run(["--help"], in: bench)
-        let lines = try #require(help.output.components(separatedBy: "SUBCOMMANDS:").last).components(separatedBy: "\n")
+        // Commands stand in groups, each under a heading of its own.
+        let groups = help.output.components(separatedBy: "SUBCOMMANDS:").dropFirst()
+        let lines = groups.flatMap { $0.components(separatedBy: "\n") }
         return lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.contains("See ") }
             .compactMap { $0.split { $0 == " " || $0 == "," }.first.map(String.init) }
     }

@@ -38,7 +38,9 @@ import Testing
     @Test("the README and the pages name no command that the program has not")
     func commandsAreNamed() async throws {
         let help = try await BuiltProgram(named: "pipeline").run(["--help"])
-        let lines = try #require(help.output.components(separatedBy: "SUBCOMMANDS:").last).components(separatedBy: "\n")
+        // Commands stand in groups, each under a heading of its own.
+        let groups = help.output.components(separatedBy: "SUBCOMMANDS:").dropFirst()
+        let lines = groups.flatMap { $0.components(separatedBy: "\n") }
         let commands = lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.contains("See ") }
             .flatMap { line in
                 // A command stands with its aliases, `list, ls`, before what it does.

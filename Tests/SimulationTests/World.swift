@@ -94,7 +94,8 @@ final class World: Sendable {
         guard isEarly || id == job.id else { return }
         let response: JSON = ["status": 200, "headers": [:], "body": ["id": .string(id)]]
         let callback = Callback(
-            id: id, time: simulation.now, captures: ["value": .string(value)], response: isEarly ? response : nil)
+            id: id, time: simulation.now, captures: ["value": .string(value)],
+            response: isEarly ? .some(response) : .none)
         _ = try? await memory.post(callback, to: step, of: record.id)
         drive.withLock { $0 }?.checkInbox()
     }
