@@ -37,7 +37,6 @@ let package = Package(
         .library(name: "PipelineKit", targets: ["PipelineKit"]),
         .library(name: "PipelineCommands", targets: ["PipelineCommands"]),
         .library(name: "PipelineDaemon", targets: ["PipelineDaemon"]),
-        .library(name: "JournalConformance", targets: ["JournalConformance"]),
         .executable(name: "pipeline", targets: ["pipeline"]),
         .executable(name: "pipeline-daemon", targets: ["pipeline-daemon"]),
         .executable(name: "selfie-studio", targets: ["selfie-studio"]),
