@@ -27,7 +27,7 @@ _Static_assert(CARCHIVE_EXTRACT_SECURE_NODOTDOT == ARCHIVE_EXTRACT_SECURE_NODOTD
 #endif
 
 // libarchive is opened by the first archive, not by the start of each program: it brings libxml2 and with that ICU
-// along, 3 MiB and a sixth of the linker's work.
+// along, eight libraries and 1.5 MiB in all.
 #ifdef __APPLE__
 static const char *const names[] = {"libarchive.2.dylib", "/usr/lib/libarchive.2.dylib", NULL};
 #else
