@@ -1,4 +1,4 @@
-package import PipelineCore
+import PipelineCore
 
 /// One promise of the page of a journal, which any implementation can be held against.
 ///
