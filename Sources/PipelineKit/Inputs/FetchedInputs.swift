@@ -1,6 +1,6 @@
 import Glibc
 import JSONPath
-package import PipelineCore
+import PipelineCore
 
 /// Fetches inputs that are URLs, for stages that need a file: a download into the state folder, once for a job, which goes
 /// on where it was interrupted and is gone with the job.
