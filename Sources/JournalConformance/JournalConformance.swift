@@ -121,7 +121,7 @@ package struct JournalConformance: Sendable, CustomStringConvertible {
         Self("forget a bad row when the sources are read again, and never begin it") {
             try await BatchPromises.badRows($0, $1)
         },
-        Self("begin what failed anew with the next attempt, and what was under way with the same") {
+        Self("begin what failed again with the next attempt, and what was under way with the same") {
             try await BatchPromises.retries($0, $1)
         },
         Self("take no write under a stale lease") { try await BatchPromises.stale($0, $1) },

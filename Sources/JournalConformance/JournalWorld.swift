@@ -1,6 +1,6 @@
 package import PipelineCore
 
-/// One empty journal as several processes see it. Whoever writes a journal makes this of it, to have it tried by
+/// One empty journal as several processes see it. The author of a journal makes this of it, to have it tried by
 /// ``JournalConformance``.
 package protocol JournalWorld: Sendable {
     /// The journal as a further process opens it.

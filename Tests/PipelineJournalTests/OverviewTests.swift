@@ -108,7 +108,7 @@ struct OverviewTests {
         return change
     }
 
-    @Test("a job that a person begins anew has no outcome any more", arguments: JournalKind.databases)
+    @Test("a job that a person begins again has no outcome any more", arguments: JournalKind.databases)
     func reopened(kind: JournalKind) async throws {
         try await withJournal(kind) { journal in
             let job = try await make(1, .failed(StepFailure("no")), .jobFailed, in: journal)

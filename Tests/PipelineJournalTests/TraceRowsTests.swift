@@ -26,7 +26,7 @@ struct TraceRowsTests {
         #expect(try await again.traceCursor(of: id) == TraceCursor(sequence: 7, link: Self.link))
     }
 
-    @Test("jobs of which spans are left are found by whoever comes next, the oldest first; a whole trace is not")
+    @Test("jobs of which spans are left are found by the next process, the oldest first; a whole trace is not")
     func open() async throws {
         let world = try SQLiteWorld()
         defer { world.remove() }

@@ -58,7 +58,7 @@ final class World: Sendable {
         network = SimulatedNetwork(simulation)
         let recorder = JournalRecorder(flaw.below(memory))
         self.recorder = recorder
-        server = ModelServer(simulation) { recorder.objection(toSubmit: $0, from: $1) }
+        server = ModelServer(simulation) { recorder.violation(ofSubmit: $0, from: $1) }
         folder = scenario.files.isEmpty ? nil : try? ScenarioFolder()
         let path = folder?.path ?? "/"
         let document = scenario.document.replacing("FOLDER", with: path)

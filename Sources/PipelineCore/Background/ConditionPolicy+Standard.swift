@@ -21,8 +21,8 @@ extension ConditionPolicy {
 
     /// Power from outside is good; on a battery its level counts, and below a fifth nothing begins.
     package static let power = ConditionPolicy(name: "power", weight: 2) { facts in
-        let percent = facts.surroundings.battery.map { "\(Int(($0 * 100).rounded())) %" }
-        switch (facts.surroundings.hasExternalPower, facts.surroundings.battery) {
+        let percent = facts.conditions.battery.map { "\(Int(($0 * 100).rounded())) %" }
+        switch (facts.conditions.hasExternalPower, facts.conditions.battery) {
         case (true, let level):
             let isLow = level.map { $0 < 0.1 } ?? false
             return Opinion(isLow ? 0.7 : 1, .mayProceed, "power comes from outside")
@@ -36,7 +36,7 @@ extension ConditionPolicy {
 
     /// A network that costs by the byte is not for work that can wait.
     package static let network = ConditionPolicy(name: "network", weight: 2) { facts in
-        switch facts.surroundings.isMetered {
+        switch facts.conditions.isMetered {
         case true?: Opinion(0, .mustNotProceed, "the network is metered")
         case false?: Opinion(1, .mayProceed, "the network is not metered")
         case nil: Opinion(nil, .mayProceed, "nobody knows whether the network is metered")
@@ -45,10 +45,10 @@ extension ConditionPolicy {
 
     /// In a person's quiet hours nothing begins.
     package static let quietHours = ConditionPolicy(name: "quietHours", weight: 1) { facts in
-        guard let hours = facts.surroundings.quietHours else {
+        guard let hours = facts.conditions.quietHours else {
             return Opinion(nil, .mayProceed, "no quiet hours are set")
         }
-        guard let left = hours.minutesLeft(at: facts.surroundings.minuteOfDay) else {
+        guard let left = hours.minutesLeft(at: facts.conditions.minuteOfDay) else {
             return Opinion(1, .mayProceed, "outside the quiet hours \(hours.text)")
         }
         return Opinion(
@@ -57,7 +57,7 @@ extension ConditionPolicy {
 
     /// A machine that is busy with other things is left to them.
     package static let load = ConditionPolicy(name: "load", weight: 1) { facts in
-        guard let load = facts.surroundings.load else { return Opinion(nil, .mayProceed, "the load is not known") }
+        guard let load = facts.conditions.load else { return Opinion(nil, .mayProceed, "the load is not known") }
         let text = "\((load * 100).rounded() / 100) processes want each processor"
         return Opinion(1.5 - load, load > 1.5 ? .shouldWait : .mayProceed, text)
     }

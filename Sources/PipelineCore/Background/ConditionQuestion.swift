@@ -26,14 +26,14 @@ package struct ConditionQuestion: Sendable, Hashable {
 /// All that a policy may look at.
 package struct ConditionFacts: Sendable {
     package var question: ConditionQuestion
-    package var surroundings: DeviceConditions
+    package var conditions: DeviceConditions
     /// How many resumes of the budget are used.
     package var used: Int
     package var now: Timestamp
 
-    package init(question: ConditionQuestion, surroundings: DeviceConditions, used: Int, now: Timestamp) {
+    package init(question: ConditionQuestion, conditions: DeviceConditions, used: Int, now: Timestamp) {
         self.question = question
-        self.surroundings = surroundings
+        self.conditions = conditions
         self.used = used
         self.now = now
     }

@@ -29,5 +29,5 @@ package struct DeviceConditions: Sendable, Hashable {
 /// Looks at the machine: real in programs, scripted in tests.
 package protocol DeviceConditionsSource: Sendable {
     /// Returns what it is like now; never fails, what can't be read is unknown.
-    func surroundings() async -> DeviceConditions
+    func conditions() async -> DeviceConditions
 }

@@ -99,7 +99,7 @@ package struct ResumeLedger: Sendable {
         return ResumeDecision(record: record, asked: time, rationale: rationale)
     }
 
-    /// Returns whether a delay is in force that an attendance ends: the pipeline's or the machine's.
+    /// Returns whether a delay is in force that a person who waits ends: the pipeline's or the machine's.
     package func isDelayed(pipeline: String, at time: Timestamp) -> Bool {
         ![pipelines[pipeline], machine].allSatisfy { $0?.hasFallenBack(at: time) ?? true }
     }
@@ -192,13 +192,13 @@ package struct ResumeLedger: Sendable {
     }
 
     /// Returns how a budget stands at a time; the machine's with no pipeline.
-    package func standing(of pipeline: String?, under budget: ResumeBudget?, at time: Timestamp) -> ResumeStanding {
+    package func usage(of pipeline: String?, under budget: ResumeBudget?, at time: Timestamp) -> ResumeUsage {
         let limiter = pipeline.map { pipelines[$0] ?? ResumeLimiter() } ?? machine
         let budget = budget ?? machineBudget
-        return ResumeStanding(
+        return ResumeUsage(
             pipeline: pipeline, budget: budget, used: limiter.used(at: time, of: budget),
             nextDelay: limiter.delay(at: time, under: budget), fallsBack: limiter.fallBack(at: time),
-            roomAgain: limiter.roomAgain(at: time, under: budget))
+            replenishesAt: limiter.replenishesAt(at: time, under: budget))
     }
 
     /// The pipelines that have entries.

@@ -46,8 +46,8 @@ package struct ResumeRecord: Sendable, Hashable {
         self.isUnlimited = isUnlimited
     }
 
-    /// The mark of a person's attendance.
-    package static func attendance(of job: JobID, pipeline: String, at time: Timestamp) -> ResumeRecord {
+    /// The mark of a person who waits.
+    package static func attended(of job: JobID, pipeline: String, at time: Timestamp) -> ResumeRecord {
         ResumeRecord(time: time, pipeline: pipeline, job: job, step: nil, reason: .restart, charge: .attended)
     }
 }

@@ -5,7 +5,7 @@ import PipelineKit
 package struct JobActionTargets: Sendable, Hashable {
     /// Jobs whose command returns soon.
     package var jobs: [JobID] = []
-    /// Batches, and items of batches, that are begun anew: the background owner takes none, so each gets a process.
+    /// Batches, and items of batches, that are begun again: the background owner takes none, so each gets a process.
     package var batches: [JobID] = []
 
     /// At most so many jobs at a time.

@@ -72,14 +72,14 @@ package struct ProgramActions: JobActions {
         }
     }
 
-    /// Begins a batch anew in a process of its own, which goes on when these pages are gone.
+    /// Begins a batch again in a process of its own, which goes on when these pages are gone.
     private func begin(_ action: JobAction, _ batch: JobID) async throws(StepFailure) {
         let log = "\(settings.stateFolder)/batch-\(batch.text).log"
         let descriptor = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw StepFailure("cannot write \(log): \(FileContent.reason)") }
         let program = program([action.rawValue, batch.text])
         let (ends, continuation) = AsyncStream.makeStream(of: End.self)
-        // Not structured: a batch takes hours, and whoever pressed the button is not kept waiting for its end.
+        // Not structured: a batch takes hours, and the person who pressed the button is not kept waiting for its end.
         Task {
             let end = await end(of: program, output: FileDescriptor(rawValue: descriptor))
             if case .succeeded = end { unlink(log) }

@@ -88,7 +88,7 @@ struct BatchPage {
 
     private var snapshotIsOpen: Bool { job.snapshot.ended == nil }
 
-    /// What can be done to the batch as it stands; what failed is begun anew by itself or with the rest.
+    /// What can be done to the batch as it stands; what failed is begun again by itself or with the rest.
     private var buttons: Markup {
         var actions: [JobAction] = job.owner == nil && batch.count(.failed) > 0 ? [.retry] : []
         switch job.phase {

@@ -45,10 +45,10 @@ package actor ResumeRateLimiter: BackgroundGate {
 
     package func judge(_ question: ConditionQuestion) async -> ConditionEvaluation {
         await readRows()
-        let surroundings = await sensors.surroundings()
+        let conditions = await sensors.conditions()
         let now = clock.now
-        let used = ledger.standing(of: question.pipeline, under: question.budget, at: now).used
-        return moments.judge(ConditionFacts(question: question, surroundings: surroundings, used: used, now: now))
+        let used = ledger.usage(of: question.pipeline, under: question.budget, at: now).used
+        return moments.judge(ConditionFacts(question: question, conditions: conditions, used: used, now: now))
     }
 
     package func expect(_ resume: ExpectedResume) { ledger.expect(resume) }

@@ -59,7 +59,7 @@ public struct SignedToken: Sendable, Hashable {
         return ([key, keyID ?? ""] + claims.map { "\($0.name)=\($0.json)" }).joined(separator: "\u{0}")
     }
 
-    /// A token that is signed anew for each request (RFC 7519).
+    /// A token that is signed again for each request (RFC 7519).
     ///
     /// - Parameters:
     ///   - keyID: `kid` of the header.

@@ -5,7 +5,7 @@ import HTTPTypes
 public struct SignedBearer: CredentialDecorator {
     private let token: SignedToken
 
-    /// Adds a token that is signed anew for each request.
+    /// Adds a token that is signed again for each request.
     public init(_ token: SignedToken) {
         self.token = token
     }

@@ -52,7 +52,7 @@ package struct URLParts: Sendable, Equatable {
         )
     }
 
-    /// Returns where the user of an authority ends and the host begins; nil without one. By bytes, as whoever sends it
+    /// Returns where the user of an authority ends and the host begins; nil without one. By bytes, as the sender
     /// reads it.
     private static func user(of authority: String) -> (end: String.Index, host: String.Index)? {
         authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { ($0, authority.utf8.index(after: $0)) }

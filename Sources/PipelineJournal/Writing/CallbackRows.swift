@@ -42,7 +42,7 @@ struct CallbackRows<Connection: JournalConnection>: JournalAccess {
             ])
     }
 
-    /// Notes that the step begins anew: all were for what it was.
+    /// Notes that the step begins again: all were for what it was.
     func void(_ key: StepKey, _ job: Int64) throws(JournalFailure) {
         try run(
             """

@@ -15,7 +15,7 @@ package struct SystemConditions: DeviceConditionsSource {
         self.root = root
     }
 
-    package func surroundings() async -> DeviceConditions {
+    package func conditions() async -> DeviceConditions {
         let power = power
         return DeviceConditions(
             hasExternalPower: power.isExternal, battery: power.level, isMetered: isMetered, load: load,

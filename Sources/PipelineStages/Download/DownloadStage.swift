@@ -41,7 +41,7 @@ struct DownloadStage: Stage {
         return try await run.perform()
     }
 
-    /// Returns what the file must be, and whether its SHA-256 is asked for: by the stage, or by whoever reads that
+    /// Returns what the file must be, and whether its SHA-256 is asked for: by the stage, or by a later stage that reads that
     /// capture.
     private func wanted(
         in context: StageContext<DownloadCheckpoint>

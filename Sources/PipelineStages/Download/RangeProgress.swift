@@ -19,7 +19,7 @@ final class RangeProgress: Sendable {
     struct Taken: Sendable {
         /// How many bytes of the file are there.
         let covered: Int64
-        /// True if that is worth telling observers.
+        /// True if that is worth a notice to observers.
         let isWorthTelling: Bool
         /// What is worth noting with the file.
         var note: PartNote?

@@ -70,7 +70,7 @@ struct SourceFile: Sendable, Hashable {
     }
 
     /// True if another file than the one that was looked at stands there by now. A place where none is, as on a disk
-    /// that is away, has no other one: whoever needs more of its bytes can't read them, and what was sent stays good.
+    /// that is away, has no other one: a caller that needs more of its bytes can't read them, and what was sent stays good.
     var hasChanged: Bool {
         var status = stat()
         return stat(path, &status) == 0 && SourceFingerprint(status) != fingerprint

@@ -36,7 +36,7 @@ extension StageRequests {
     /// The type of a form with files; what parts its parts is made when it is sent.
     static let formType = "multipart/form-data"
 
-    /// Returns how a lost answer to a submit would be settled, as a sentence.
+    /// Returns how a lost answer to a submit would be reconciled, as a sentence.
     func settlement(of definition: RequestDefinition, in scope: PreviewScope) -> String {
         guard let once = definition.once else { return definition.unsettled }
         var ways: [String] = []

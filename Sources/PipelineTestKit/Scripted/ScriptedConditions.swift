@@ -6,13 +6,12 @@ package final class ScriptedConditions: DeviceConditionsSource {
     private let state: Mutex<DeviceConditions>
 
     /// By default one with power from outside, a free network and nothing to do.
-    package init(_ surroundings: DeviceConditions = DeviceConditions(hasExternalPower: true, isMetered: false, load: 0))
-    {
-        state = Mutex(surroundings)
+    package init(_ conditions: DeviceConditions = DeviceConditions(hasExternalPower: true, isMetered: false, load: 0)) {
+        state = Mutex(conditions)
     }
 
-    package func surroundings() async -> DeviceConditions { state.withLock { $0 } }
+    package func conditions() async -> DeviceConditions { state.withLock { $0 } }
 
     /// From now on it is like this.
-    package func set(_ surroundings: DeviceConditions) { state.withLock { $0 = surroundings } }
+    package func set(_ conditions: DeviceConditions) { state.withLock { $0 = conditions } }
 }

@@ -6,7 +6,7 @@ import Testing
 struct PageActionTests {
     private static let token = "let-me-in-to-press-buttons"
 
-    @Test("its button begins what failed anew, in a process that needs no page")
+    @Test("its button begins what failed again, in a process that needs no page")
     func retry() async throws {
         // One after the other, each item asks once; the first time the middle one is refused.
         let server = try LoopbackServer { request in
@@ -27,27 +27,19 @@ struct PageActionTests {
             let end = try await workplace.run(
                 "run", file, "--each", items, "--batch", "three", "--output", workplace.output, "--at-once", "1")
             #expect(end.cause == .exited(1), "\(end)")
-            let secret = try workplace.write("token", Self.token)
-            #expect(chmod(secret, 0o600) == 0)
-            let owner = try await MetricsOwner(
-                in: workplace, "--dashboard", "127.0.0.1:0", "--token-file", secret, "--actions")
-            let address = try #require(owner.program.text.firstMatch(of: #/pages of the jobs are at [^ ]+:(\d+)/#))
-            let base = "http://127.0.0.1:\(address.output.1)"
-            let curl = BuiltProgram(path: "/usr/bin/curl")
-            let bearer = ["-sS", "-H", "Authorization: Bearer \(Self.token)"]
-            let list = try await curl.run(bearer + ["\(base)/"])
-            let id = try #require(list.output.firstMatch(of: #/batches/([0-9a-z]+)/#)).output.1
-            let page = try await curl.run(bearer + ["\(base)/batches/\(id)"])
+            let pages = try await Pages(in: workplace)
+            let id = try await pages.batch()
+            let page = try await pages.curl("/batches/\(id)")
             #expect(page.output.contains("value=\"retry\"") && page.output.contains("pipeline retry three"), "\(page)")
-            let pressed = try await curl.run(
-                bearer + ["-o", "/dev/null", "-w", "%{http_code}", "-d", "action=retry&job=\(id)", "\(base)/actions"])
+            let pressed = try await pages.curl(
+                "/actions", "-o", "/dev/null", "-w", "%{http_code}", "-d", "action=retry&job=\(id)")
             #expect(pressed.output == "303")
             _ = try await workplace.waitFor(["succeeded"], of: "three")
             #expect(workplace.bytes(workplace.output + "/b.txt") == Array("text".utf8))
             #expect(server.requests.filter { $0.path == "/a" }.count == 1, "what had succeeded is not done again")
-            let after = try await curl.run(bearer + ["\(base)/batches/\(id)"])
+            let after = try await pages.curl("/batches/\(id)")
             #expect(!after.output.contains("value=\"retry\""))
-            _ = await owner.end(by: SIGKILL)
+            await pages.end()
         }
     }
 
@@ -62,20 +54,39 @@ struct PageActionTests {
             _ = try await workplace.run(
                 "run", file, "--each", items, "--batch", "one", "--output", workplace.output,
                 environment: ["PIPELINE_SECRET_KEY": "sesame-sesame"])
-            let secret = try workplace.write("token", Self.token)
-            #expect(chmod(secret, 0o600) == 0)
-            let owner = try await MetricsOwner(
-                in: workplace, "--dashboard", "127.0.0.1:0", "--token-file", secret, "--actions")
-            let address = try #require(owner.program.text.firstMatch(of: #/pages of the jobs are at [^ ]+:(\d+)/#))
-            let base = "http://127.0.0.1:\(address.output.1)"
-            let curl = BuiltProgram(path: "/usr/bin/curl")
-            let bearer = ["-sS", "-H", "Authorization: Bearer \(Self.token)"]
-            let id = try #require(
-                try await curl.run(bearer + ["\(base)/"]).output.firstMatch(of: #/batches/([0-9a-z]+)/#)
-            ).output.1
-            let pressed = try await curl.run(bearer + ["-d", "action=resume&job=\(id)", "\(base)/actions"])
+            let pages = try await Pages(in: workplace)
+            let id = try await pages.batch()
+            let pressed = try await pages.curl("/actions", "-d", "action=resume&job=\(id)")
             #expect(pressed.output.contains("KEY") && pressed.output.contains("is not set"), "\(pressed)")
-            _ = await owner.end(by: SIGKILL)
+            await pages.end()
         }
+    }
+
+    /// The pages of a workplace's background owner, that may act, asked by curl with their token.
+    private struct Pages {
+        private let owner: MetricsOwner
+        private let address: String
+        private let bearer = ["-sS", "-H", "Authorization: Bearer \(PageActionTests.token)"]
+
+        init(in workplace: Workplace) async throws {
+            let secret = try workplace.write("token", PageActionTests.token)
+            #expect(chmod(secret, 0o600) == 0)
+            owner = try await MetricsOwner(
+                in: workplace, "--dashboard", "127.0.0.1:0", "--token-file", secret, "--actions")
+            let port = try #require(owner.program.text.firstMatch(of: #/pages of the jobs are at [^ ]+:(\d+)/#)).output
+                .1
+            address = "http://127.0.0.1:\(port)"
+        }
+
+        func curl(_ path: String, _ options: String...) async throws -> ProgramEnd {
+            try await BuiltProgram(path: "/usr/bin/curl").run(bearer + options + [address + path])
+        }
+
+        /// The id of the only batch, from the list.
+        func batch() async throws -> Substring {
+            try #require(try await curl("/").output.firstMatch(of: #/batches/([0-9a-z]+)/#)).output.1
+        }
+
+        func end() async { _ = await owner.end(by: SIGKILL) }
     }
 }

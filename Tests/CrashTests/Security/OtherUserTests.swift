@@ -102,7 +102,7 @@ import Testing
             #expect(await other.hasWritten("ready"))
             let end = try await workplace.run(
                 "run", file, "--detach", environment: ["PIPELINE_SECRET_TOKEN": "quite-secret"])
-            // The job is kept, and whoever asks for it is warned.
+            // The job is kept, and a person who asks for it is warned.
             #expect(end.cause == .exited(0) && end.errors.contains("belongs to another user's process"), "\(end)")
             #expect(await other.hasWritten("end\n"))
             other.signal(SIGKILL)

@@ -17,14 +17,14 @@ import Testing
     }
 
     private static func judge(
-        _ surroundings: DeviceConditions, waited: Double = 0, used: Int = 0, mustBeginBy: Timestamp? = nil,
+        _ conditions: DeviceConditions, waited: Double = 0, used: Int = 0, mustBeginBy: Timestamp? = nil,
         budget: ResumeBudget = .tight
     ) -> ConditionEvaluation {
         let question = ConditionQuestion(
             pipeline: "p", job: JobID("j"), step: StepKey(stage: "s"), since: .at(0), mustBeginBy: mustBeginBy,
             budget: budget)
         return ConditionEvaluator().judge(
-            ConditionFacts(question: question, surroundings: surroundings, used: used, now: .at(waited)))
+            ConditionFacts(question: question, conditions: conditions, used: used, now: .at(waited)))
     }
 
     @Test("with power, a free network and an idle machine it begins at once")
@@ -44,8 +44,8 @@ import Testing
                 hasExternalPower: true, isMetered: false, load: 0, quietHours: QuietHours(from: 1320, until: 420),
                 minuteOfDay: 1400),
         ])
-    func vetoes(surroundings: DeviceConditions) {
-        let judgement = Self.judge(surroundings)
+    func vetoes(conditions: DeviceConditions) {
+        let judgement = Self.judge(conditions)
         #expect(!judgement.isGood)
         #expect(judgement.askAgain != nil)
         #expect(judgement.verdicts.contains { $0.opinion.decision == .mustNotProceed })
@@ -71,19 +71,19 @@ import Testing
         #expect(judgement.askAgain == .at(300))
     }
 
-    @Test("nothing starves: whatever the surroundings, it begins in a day, or when it must", arguments: 0..<30)
+    @Test("nothing starves: whatever the conditions, it begins in a day, or when it must", arguments: 0..<30)
     func patience(seed: UInt64) {
         var random = TestRandomness(seed: seed)
         var now = 0.0
         let limit = random.unit() < 0.5 ? 3600 + random.unit() * 50_000 : nil
         var asked = 0
         while true {
-            let surroundings = DeviceConditions(
+            let conditions = DeviceConditions(
                 hasExternalPower: random.unit() < 0.3, battery: random.unit(), isMetered: random.unit() < 0.9,
                 load: random.unit() * 4, quietHours: QuietHours(from: 0, until: 1439),
                 minuteOfDay: Int(random.unit() * 1439))
             let judgement = Self.judge(
-                surroundings, waited: now, used: 2, mustBeginBy: limit.map { .at($0) })
+                conditions, waited: now, used: 2, mustBeginBy: limit.map { .at($0) })
             asked += 1
             guard !judgement.isGood, let again = judgement.askAgain else { break }
             #expect(again.offset > now)

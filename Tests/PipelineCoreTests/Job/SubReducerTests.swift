@@ -203,7 +203,7 @@ import Testing
                     var table = try Self.table(Self.stage, [Self.key: Self.step(state)], submits: [Self.key: submit])
                     try Restart(scope, of: table).perform(.attached, in: &table)
                     let after = table.snapshot.submits[Self.key]
-                    let isNew = after?.generation == 2 ? " anew" : ""
+                    let isNew = after?.generation == 2 ? " again" : ""
                     let name = table.step(Self.key)?.state.name.rawValue ?? ""
                     return "\(name) \(after?.phase.rawValue ?? "")\(isNew) \(after?.sends ?? -1)"
                 }
@@ -214,11 +214,11 @@ import Testing
             "submit", columns, rows,
             is: """
                 submit | failed, nothing | running, nothing | failed, failed | running, failed | failed, from | running, from
-                intent | failed intent 2 | waiting intent 2 | pending intent 2 | waiting intent 2 | pending intent anew 0 | pending intent anew 0
-                sending | failed sending 2 | waiting sending 2 | pending sending 2 | waiting sending 2 | pending intent anew 0 | pending intent anew 0
-                submitted | failed submitted 2 | waiting submitted 2 | pending submitted 2 | waiting submitted 2 | pending intent anew 0 | pending intent anew 0
-                refused | failed refused 2 | waiting refused 2 | pending intent 0 | waiting refused 2 | pending intent anew 0 | pending intent anew 0
-                unknown | failed unknown 2 | waiting unknown 2 | pending unknown 2 | waiting unknown 2 | pending intent anew 0 | pending intent anew 0
+                intent | failed intent 2 | waiting intent 2 | pending intent 2 | waiting intent 2 | pending intent again 0 | pending intent again 0
+                sending | failed sending 2 | waiting sending 2 | pending sending 2 | waiting sending 2 | pending intent again 0 | pending intent again 0
+                submitted | failed submitted 2 | waiting submitted 2 | pending submitted 2 | waiting submitted 2 | pending intent again 0 | pending intent again 0
+                refused | failed refused 2 | waiting refused 2 | pending intent 0 | waiting refused 2 | pending intent again 0 | pending intent again 0
+                unknown | failed unknown 2 | waiting unknown 2 | pending unknown 2 | waiting unknown 2 | pending intent again 0 | pending intent again 0
                 """)
     }
 

@@ -35,7 +35,7 @@ struct InitCommand: WorkspaceCommand {
     @Flag(
         name: .customLong("try"),
         help: "Run the first curl command, once, to read the job's id, address and state from what comes back.")
-    var tries = false
+    var sendsFirst = false
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let (path, text) = try document(workspace.settings.environment)
@@ -79,7 +79,7 @@ struct InitCommand: WorkspaceCommand {
         let title = StarterDocument.name(for: bare?.split(separator: "/").last.map(String.init) ?? folder)
         do throws(CurlMistake) {
             let program = CurlProgram(environment: environment)
-            let trial = try tries ? CurlTrial(fromCurl, by: program) : nil
+            let trial = try sendsFirst ? CurlTrial(fromCurl, by: program) : nil
             return ("\(bare ?? "pipeline").json", try CurlDocument(fromCurl, name: title, trial: trial).text())
         } catch {
             throw CommandError(.usage, error.message, hint: error.hint)
@@ -88,7 +88,7 @@ struct InitCommand: WorkspaceCommand {
 
     private func document(_ environment: [String: String]) throws -> (path: String, text: String) {
         if !fromCurl.isEmpty { return try documentFromCurl(environment) }
-        if tries {
+        if sendsFirst {
             throw CommandError(
                 .usage, "--try sends the first command of --from-curl, and there is none",
                 hint: "pipeline init --from-curl 'curl …' --try")

@@ -4,7 +4,7 @@ public struct CaptureDeclaration: Sendable, Hashable {
     public let name: String
     /// True if it is redacted wherever it is shown.
     public let isSecret: Bool
-    /// True if a submit makes it, so that a person who settles a lost one gives it.
+    /// True if a submit makes it, so that a person who reconciles a lost one gives it.
     public let isSubmitted: Bool
 
     /// Declares a capture, so that a document which reads another name is refused when it is planned.

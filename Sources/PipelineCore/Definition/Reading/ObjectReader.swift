@@ -94,7 +94,7 @@ public final class ObjectReader {
             hint: advice ?? Self.listed(known, before: "the keys here are"))
     }
 
-    /// True if it has keys that mean nothing here: then whoever misses one of several keys need not say so too.
+    /// True if it has keys that mean nothing here: then a reader that misses one of several keys need not say so too.
     package var hasUnknownKeys: Bool { unknown.contains { $0.guess == nil } }
 
     /// Returns how an object with these fields is written; a lone value may be that of its only field that must be

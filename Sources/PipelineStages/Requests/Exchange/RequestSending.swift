@@ -18,7 +18,7 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         if case .closed(let until) = admission { return .failure(held(until)) }
         var options = rendered.options
         // A process that was stopped in between may have lost the job to one that has sent it by now, or has its result:
-        // a part of this one's would lie beside that for ever.
+        // a part of this one's would lie next to that forever.
         options.mayBegin = { context.isOwner }
         adjust(&options)
         options.onToken = { context.conceal($0, as: "oauth2") }

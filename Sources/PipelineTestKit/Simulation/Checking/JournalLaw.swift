@@ -26,7 +26,7 @@ enum JournalLaw {
         }
         // A person wants it done again: as if it had never run.
         if step.state == .pending, step.attempts == 0, step.checkpoint == nil { return [] }
-        // Its captures are void and are got anew, of the same submit where there is one.
+        // Its captures are void and are got again, of the same submit where there is one.
         if step.state == .pending, old.state.name == .succeeded, step.started == nil, step.ended == nil { return [] }
         var found: [String] = []
         if !after(old.state.name).contains(step.state.name) {

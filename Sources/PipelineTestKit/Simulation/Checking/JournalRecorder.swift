@@ -46,7 +46,7 @@ package final class JournalRecorder: ForwardingJournal {
     /// Returns what is wrong with an owner's sending a submit of the key now; nil when its `sending` is durable.
     ///
     /// An owner that was stopped and has lost the job meanwhile can't know it: what it sends is what it had journaled.
-    package func objection(toSubmit key: String, from owner: OwnerID) -> String? {
+    package func violation(ofSubmit key: String, from owner: OwnerID) -> String? {
         state.withLock { state in
             for (id, job) in state.jobs {
                 guard let record = job.submits.values.first(where: { $0.key == key }) else { continue }

@@ -4,7 +4,7 @@ import PipelineTestKit
 import Testing
 
 /// Whether a person waits for a job, with the built program: with a terminal and without.
-@Suite("Who attends a job", .timeLimit(.minutes(2))) struct AttendanceTests {
+@Suite("Who attends a job", .timeLimit(.minutes(2))) struct InteractivityTests {
     /// A folder with a document of four downloads and a server for them; the third download uses its budget up.
     private struct SourceLocation {
         let program: BuiltProgram
@@ -13,7 +13,7 @@ import Testing
 
         init(_ server: LoopbackServer, background: String? = #"{ "budget": { "resumes": 2, "base": "1h" } }"#) throws {
             program = try BuiltProgram(named: "pipeline")
-            folder = FileManager.default.temporaryDirectory.appending(path: "attendance-\(UUID().uuidString)").path
+            folder = FileManager.default.temporaryDirectory.appending(path: "interactivity-\(UUID().uuidString)").path
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             var environment = [
                 "HOME": folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": folder + "/state", "SERVER": server.url,
