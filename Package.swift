@@ -288,7 +288,8 @@ let package = Package(
         .testTarget(
             name: "PipelineDaemonTests",
             dependencies: [
-                "PipelineDaemon", "PipelineMetrics", "PipelineKit", "PipelineCore", "PipelineTestKit", "JSONPath", crypto,
+                "PipelineDaemon", "PipelineMetrics", "PipelineKit", "PipelineCore", "PipelineTestKit", "JSONPath",
+                crypto,
             ],
             swiftSettings: settings),
         .testTarget(

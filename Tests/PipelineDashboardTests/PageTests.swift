@@ -132,7 +132,8 @@ struct PageTests {
             #expect(await live.text(through: "\"]\n\n")?.contains(second.text) == true)
             // Another one goes on where this one was after the first event.
             let again = try stream("Last-Event-ID: \(mark + 1)\r\n")
-            #expect(await again.text(through: "\"]\n\n")?.hasSuffix("id: \(mark + 2)\ndata: [\"\(second)\"]\n\n") == true)
+            #expect(
+                await again.text(through: "\"]\n\n")?.hasSuffix("id: \(mark + 2)\ndata: [\"\(second)\"]\n\n") == true)
         }
     }
 
@@ -239,7 +240,9 @@ struct PageTests {
         try await withWorld { world, cookie in
             try await world.make(1, key: "one")
             let all = ["99999d", "9999999999d", "0001-01-01", "1969-12-31T23:59:59Z"]
-            for since in all { #expect(try await world.get("/?since=\(since)", cookie: cookie).status == 200, "\(since)") }
+            for since in all {
+                #expect(try await world.get("/?since=\(since)", cookie: cookie).status == 200, "\(since)")
+            }
             #expect(try await world.get("/?since=99999d", cookie: cookie).shows(">one<"))
             #expect(try await !world.get("/?since=9999-12-31", cookie: cookie).shows(">one<"))
         }

@@ -107,7 +107,8 @@ struct CallbackTests {
             let foreign = Array(#"{"id":"8","text":"another's \#(Self.secret)"}"#.utf8)
             let words = Array(#"{"id":"7","text":"hello"}"#.utf8)
             #expect(await RawPost.send(to: path, port: port, headers: Self.signed(words, id: "a"), body: words) == 204)
-            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(foreign, id: "b"), body: foreign) == 204)
+            #expect(
+                await RawPost.send(to: path, port: port, headers: Self.signed(foreign, id: "b"), body: foreign) == 204)
             daemon.signal(SIGKILL)
             _ = await daemon.end
             for name in workplace.files(below: workplace.state) {
