@@ -59,13 +59,13 @@ package struct Engine: Sendable {
 
     /// Journals a new job; when this returns, a crash does not lose it.
     ///
-    /// `secretInputs` are values of inputs that are kept nowhere but in memory. `attendance` says whether a person waits
+    /// `secretInputs` are values of inputs that are kept nowhere but in memory. `interactivity` says whether a person waits
     /// for the command; of a job in the background nobody does in any case.
     package func start(
-        _ record: JobRecord, plan: Plan, mode: JobMode, attendance: Interactivity = .attended,
+        _ record: JobRecord, plan: Plan, mode: JobMode, interactivity: Interactivity = .attended,
         secretInputs: JSONObject = [:]
     ) async throws(JournalFailure) -> JobHandle {
-        try await create(record, plan, mode, attendance, secretInputs, begins: true)
+        try await create(record, plan, mode, interactivity, secretInputs, begins: true)
     }
 
     private func create(
@@ -114,15 +114,16 @@ package struct Engine: Sendable {
         return engine
     }
 
-    /// Takes up a job that nobody owns; `again` says which steps that have ended begin again, `attendance` whether a person
+    /// Takes up a job that nobody owns; `again` says which steps that have ended begin again, `interactivity` whether a person
     /// waits for the command.
     package func resume(
-        _ job: JobID, plan: Plan, mode: JobMode, attendance: Interactivity = .attended, secretInputs: JSONObject = [:],
+        _ job: JobID, plan: Plan, mode: JobMode, interactivity: Interactivity = .attended,
+        secretInputs: JSONObject = [:],
         again: RestartScope = .nothing, overwrites: Bool = false
     ) async throws(JournalFailure) -> JobHandle {
         try await acquire(job) { snapshot, lease throws(JournalFailure) in
             let executor = executor(
-                snapshot, plan, lease, secretInputs, overwrites: overwrites, settings: settings(attendance))
+                snapshot, plan, lease, secretInputs, overwrites: overwrites, settings: settings(interactivity))
             try await executor.takeUp(mode, again)
             return executor
         }

@@ -115,7 +115,7 @@ package final class PostgresConnection {
 // MARK: Statements
 
 extension PostgresConnection {
-    /// Sends a statement; its result is checked by ``settle()``.
+    /// Sends a statement; its result is checked by ``drain()``.
     package func send(
         _ sql: StaticString, _ values: [(name: String, value: SQLParameter)], check: Check? = nil
     ) throws(PostgresError) {
@@ -151,7 +151,7 @@ extension PostgresConnection {
 
     /// Brings the results of all that was sent, in one round trip; throws the first error of the server, else what the
     /// first check found. After an error of the server nothing that was sent after it was done.
-    package func settle() throws {
+    package func drain() throws {
         if let loss { throw loss }
         guard !pending.isEmpty else { return }
         guard library.pipelineSync(handle) == 1 else { throw lost() }
@@ -187,7 +187,7 @@ extension PostgresConnection {
             found = result
             return nil
         }
-        try settled()
+        try drained()
         guard let found else { throw PostgresError(kind: .statement, message: "a statement gave no result") }
         return found
     }
@@ -196,8 +196,8 @@ extension PostgresConnection {
     package func execute(_ sql: String) throws(PostgresError) { try query(sql) }
 
     /// Settles where no check stands that throws anything else.
-    package func settled() throws(PostgresError) {
-        do { try settle() } catch let error as PostgresError { throw error } catch {
+    package func drained() throws(PostgresError) {
+        do { try drain() } catch let error as PostgresError { throw error } catch {
             throw PostgresError(kind: .statement, message: "\(error)")
         }
     }

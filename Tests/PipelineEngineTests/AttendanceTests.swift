@@ -12,12 +12,12 @@ import Testing
 
     /// Three transfers of ten seconds, one after the other.
     private static func bench(
-        attendance: Interactivity = .unattended, mode: JobMode = .attached,
+        interactivity: Interactivity = .unattended, mode: JobMode = .attached,
         background: String? = #"{ "budget": { "resumes": 0, "per": "1h", "base": "1h", "max": "8h" } }"#
     ) -> (bench: EngineBench, job: String) {
         BackgroundTests.bench(
             stages, kinds: [BackgroundTests.transfer("send")], background: background, mode: mode,
-            attendance: attendance)
+            interactivity: interactivity)
     }
 
     /// How many seconds the job takes.
@@ -34,13 +34,13 @@ import Testing
     @Test("what nobody waits for is held back as its document states, and only then")
     func rule() {
         let ios = #"{ "budget": "ios" }"#
-        for (attendance, background, isHeld) in [
+        for (interactivity, background, isHeld) in [
             (Interactivity.attended, ios, false), (.unattended, ios, true), (.unattended, "{}", false),
         ] {
-            let (bench, job) = Self.bench(attendance: attendance, background: background)
+            let (bench, job) = Self.bench(interactivity: interactivity, background: background)
             let taken = Self.seconds(bench, bench.live(job: job))
-            #expect(isHeld ? taken > 60 : taken == 30, "\(attendance) \(background): \(taken) s")
-            #expect(bench.memory.image.resumes.isEmpty == (attendance == .attended))
+            #expect(isHeld ? taken > 60 : taken == 30, "\(interactivity) \(background): \(taken) s")
+            #expect(bench.memory.image.resumes.isEmpty == (interactivity == .attended))
         }
         let (unstated, job) = Self.bench(background: nil)
         #expect(Self.seconds(unstated, unstated.live(job: job)) == 30)
@@ -49,11 +49,12 @@ import Testing
 
     @Test("a job says in its first event whether somebody waits for it")
     func event() {
-        for (attendance, mode, said) in [
+        for (interactivity, mode, said) in [
             (Interactivity.attended, JobMode.attached, JSON.bool(true)), (.unattended, .attached, false),
             (.attended, .background, false),
         ] {
-            let (bench, job) = Self.bench(attendance: attendance, mode: mode, background: #"{ "budget": "unlimited" }"#)
+            let (bench, job) = Self.bench(
+                interactivity: interactivity, mode: mode, background: #"{ "budget": "unlimited" }"#)
             _ = Self.seconds(bench, bench.live(job: job))
             #expect(bench.recorder.events.first { $0.kind == .jobStarted }?.data["attended"] == said)
         }
@@ -70,7 +71,7 @@ import Testing
             bench.memory.lose(life.process.owner)
         }
         #expect(bench.memory.image.resumes.map(\.delay.seconds) == [0, 60, 120])
-        bench.attendance.set(.attended)
+        bench.interactivity.set(.attended)
         #expect(Self.seconds(bench, bench.live(job: job)) < 31)
         #expect(Self.attendances(bench) == 1)
     }
@@ -92,18 +93,18 @@ import Testing
 
     @Test("taking a background job up counts as an attendance only when a person does it")
     func takingUp() {
-        for attendance in Interactivity.allCases {
+        for interactivity in Interactivity.allCases {
             let (bench, job) = Self.bench(mode: .background)
             let first = bench.live(job: job)
             bench.pass(.seconds(60))
             first.process.kill()
             bench.memory.lose(first.process.owner)
             bench.mode.set(.attached)
-            bench.attendance.set(attendance)
+            bench.interactivity.set(interactivity)
             _ = bench.live(job: job)
             bench.pass(.seconds(60))
-            #expect(Self.attendances(bench) == (attendance == .attended ? 1 : 0))
-            #expect((bench.state("c", of: job)?.name == .succeeded) == (attendance == .attended))
+            #expect(Self.attendances(bench) == (interactivity == .attended ? 1 : 0))
+            #expect((bench.state("c", of: job)?.name == .succeeded) == (interactivity == .attended))
         }
     }
 

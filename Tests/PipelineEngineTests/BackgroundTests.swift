@@ -45,10 +45,10 @@ import Testing
 
     static func bench(
         _ stages: String, kinds: [StageKind], background: String?, mode: JobMode = .background,
-        attendance: Interactivity = .attended
+        interactivity: Interactivity = .attended
     ) -> (bench: EngineBench, job: String) {
         let bench = EngineBench(
-            stages, kinds: kinds, slowness: 0, mode: mode, attendance: attendance, background: background)
+            stages, kinds: kinds, slowness: 0, mode: mode, interactivity: interactivity, background: background)
         return (bench, newJob(bench))
     }
 

@@ -19,7 +19,7 @@ final class EngineBench: Sendable {
     private let slowness: Double
     private let lives = Mutex(0)
     let mode: Mutexed<JobMode>
-    let attendance: Mutexed<Interactivity>
+    let interactivity: Mutexed<Interactivity>
     /// Whether a person watches the jobs on a terminal.
     let isWatched = Mutexed(false)
     /// Whom notifications reach; nil for nobody.
@@ -30,12 +30,12 @@ final class EngineBench: Sendable {
     /// `stages` is the text of the document's array, `kinds` what it may name.
     init(
         _ stages: String, kinds: [StageKind], seed: UInt64 = 1, secrets: [String: String] = [:],
-        slowness: Double = 0.25, mode: JobMode = .attached, attendance: Interactivity = .attended,
+        slowness: Double = 0.25, mode: JobMode = .attached, interactivity: Interactivity = .attended,
         background: String? = #"{ "budget": {} }"#, notify: String = "[]",
         sinks: ScriptedSinks? = nil
     ) {
         self.mode = Mutexed(mode)
-        self.attendance = Mutexed(attendance)
+        self.interactivity = Mutexed(interactivity)
         self.sinks = sinks
         simulation = Simulation(seed: seed)
         let diary = Diary()
@@ -89,9 +89,10 @@ final class EngineBench: Sendable {
         let plan = try plan()
         if onlyTells { return try await engine.tell(id, plan: plan) }
         if recorder.job(id) != nil {
-            return try await engine.resume(id, plan: plan, mode: mode.value, attendance: attendance.value, again: again)
+            return try await engine.resume(
+                id, plan: plan, mode: mode.value, interactivity: interactivity.value, again: again)
         }
-        return try await engine.start(record(id), plan: plan, mode: mode.value, attendance: attendance.value)
+        return try await engine.start(record(id), plan: plan, mode: mode.value, interactivity: interactivity.value)
     }
 
     func plan() throws(JournalFailure) -> Plan {

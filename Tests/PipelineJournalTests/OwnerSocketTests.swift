@@ -99,7 +99,7 @@ import Testing
         let job = JobSnapshot.example(1)
         let lease = try await mine.create(job, events: [], owner: mine.owner)
         var heard = [mine.attentions().makeAsyncIterator(), theirs.attentions().makeAsyncIterator()]
-        let record = ResumeRecord.attendance(of: job.record.id, pipeline: "selfie", at: .at(3))
+        let record = ResumeRecord.attended(of: job.record.id, pipeline: "selfie", at: .at(3))
         try await mine.commit([.resume(record)], under: lease)
         for index in heard.indices { #expect(await heard[index].next() == .delaysReset(pipeline: "selfie")) }
     }

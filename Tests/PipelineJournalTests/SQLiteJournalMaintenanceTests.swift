@@ -1,6 +1,7 @@
 import Foundation
 import JSONPath
 import PipelineCore
+import PipelineTestKit
 import Testing
 
 @testable import PipelineJournal

@@ -1,6 +1,7 @@
 import Foundation
 import PipelineCore
 import PipelineSQLite
+import PipelineTestKit
 import Testing
 
 @testable import PipelineJournal

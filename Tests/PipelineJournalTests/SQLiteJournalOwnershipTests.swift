@@ -1,5 +1,6 @@
 import Foundation
 import PipelineCore
+import PipelineTestKit
 import Testing
 
 @testable import PipelineJournal

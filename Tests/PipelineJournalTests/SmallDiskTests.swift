@@ -1,5 +1,6 @@
 import Foundation
 import PipelineCore
+import PipelineTestKit
 import Testing
 
 @testable import PipelineJournal
@@ -15,7 +16,7 @@ struct SmallDisk {
     let folder: TemporaryFolder
 
     init(kilobytes: Int) throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         guard mount("tmpfs", folder.path, "tmpfs", 0, "size=\(kilobytes)k,mode=0700") == 0 else {
             folder.remove()
             throw POSIXError(.EPERM)

@@ -26,7 +26,7 @@ struct Console: Sendable {
     }
 
     /// Whether a person waits for what a command does, as far as the terminal tells.
-    var attendance: Interactivity { Interactivity(hasTerminal: hasTerminal, isAsserted: false) }
+    var interactivity: Interactivity { Interactivity(hasTerminal: hasTerminal, isAsserted: false) }
 
     /// The columns of the terminal that standard output is; nil for a pipe or a file.
     var dataColumns: Int? { showsData ? Self.size(of: STDOUT_FILENO).columns : nil }

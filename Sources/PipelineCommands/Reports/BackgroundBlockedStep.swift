@@ -16,7 +16,7 @@ struct BackgroundBlockedStep {
         let deferral: Deferral?
     }
 
-    private let standing: ResumeStanding
+    private let usage: ResumeUsage
     private let held: [Held]
     private let now: Timestamp
 
@@ -26,7 +26,7 @@ struct BackgroundBlockedStep {
         judge: (ConditionQuestion) async -> ConditionEvaluation
     ) async {
         let budget = ResumeBudget(plan.definition.background.budget, in: job.documentScope())
-        standing = ledger.standing(of: job.record.pipeline, under: budget, at: now)
+        usage = ledger.usage(of: job.record.pipeline, under: budget, at: now)
         var held: [Held] = []
         for (key, step) in job.steps.sorted(by: { $0.key < $1.key }) where !step.state.isEnded {
             var moment: ConditionEvaluation?
@@ -73,12 +73,12 @@ struct BackgroundBlockedStep {
 
     /// For people.
     var lines: [String] {
-        let window = DurationText.describe(standing.budget.window)
-        let used = standing.budget.allowance.map { "\(standing.used) of \($0)" } ?? "\(standing.used)"
+        let window = DurationText.describe(usage.budget.window)
+        let used = usage.budget.allowance.map { "\(usage.used) of \($0)" } ?? "\(usage.used)"
         var ledger = "in the background: \(used) resumes in \(window)"
-        if standing.budget.allowance == nil { ledger += ", the budget is unlimited" }
-        if standing.nextDelay > .zero {
-            ledger += "; the next one is delayed by \(DurationText.describe(standing.nextDelay))"
+        if usage.budget.allowance == nil { ledger += ", the budget is unlimited" }
+        if usage.nextDelay > .zero {
+            ledger += "; the next one is delayed by \(DurationText.describe(usage.nextDelay))"
         }
         return [ledger] + held.flatMap { lines($0) }
     }
@@ -105,7 +105,7 @@ struct BackgroundBlockedStep {
     /// The member `background` of `why --json`: durations in seconds.
     var json: JSON {
         [
-            "ledger": standing.json,
+            "ledger": usage.json,
             "steps": .array(
                 held.map { held in
                     [

@@ -12,6 +12,6 @@ package protocol BackgroundGate: Sendable {
     /// The job ended or was let go: none of its resumes comes any more.
     func forget(_ job: JobID) async
     /// A person attends to a job: delays of its pipeline, and the machine's, begin again. Whether one was in force; then
-    /// the caller journals the record, which ``ResumeRecord/attendance(of:pipeline:at:)`` makes.
+    /// the caller journals the record, which ``ResumeRecord/attended(of:pipeline:at:)`` makes.
     func attend(_ record: ResumeRecord) async -> Bool
 }

@@ -192,13 +192,13 @@ package struct ResumeLedger: Sendable {
     }
 
     /// How a budget stands at a time; the machine's with no pipeline.
-    package func standing(of pipeline: String?, under budget: ResumeBudget?, at time: Timestamp) -> ResumeStanding {
+    package func usage(of pipeline: String?, under budget: ResumeBudget?, at time: Timestamp) -> ResumeUsage {
         let limiter = pipeline.map { pipelines[$0] ?? ResumeLimiter() } ?? machine
         let budget = budget ?? machineBudget
-        return ResumeStanding(
+        return ResumeUsage(
             pipeline: pipeline, budget: budget, used: limiter.used(at: time, of: budget),
             nextDelay: limiter.delay(at: time, under: budget), fallsBack: limiter.fallBack(at: time),
-            roomAgain: limiter.roomAgain(at: time, under: budget))
+            replenishesAt: limiter.replenishesAt(at: time, under: budget))
     }
 
     /// The pipelines that have entries.

@@ -37,7 +37,7 @@ package struct ResumeLimiter: Sendable, Hashable {
     }
 
     /// When the allowance has room again; nil when it has, or never will.
-    package func roomAgain(at time: Timestamp, under budget: ResumeBudget) -> Timestamp? {
+    package func replenishesAt(at time: Timestamp, under budget: ResumeBudget) -> Timestamp? {
         guard let allowance = budget.allowance, allowance > 0 else { return nil }
         let inWindow = entries.filter { $0 > time - budget.window }
         guard inWindow.count >= allowance else { return nil }

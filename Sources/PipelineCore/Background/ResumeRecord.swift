@@ -47,7 +47,7 @@ package struct ResumeRecord: Sendable, Hashable {
     }
 
     /// The mark of a person's attendance.
-    package static func attendance(of job: JobID, pipeline: String, at time: Timestamp) -> ResumeRecord {
+    package static func attended(of job: JobID, pipeline: String, at time: Timestamp) -> ResumeRecord {
         ResumeRecord(time: time, pipeline: pipeline, job: job, step: nil, reason: .restart, charge: .attended)
     }
 }

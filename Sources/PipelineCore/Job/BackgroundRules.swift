@@ -111,8 +111,8 @@ struct BackgroundRules: Sendable {
     }
 
     /// A person attends to the job: delays begin again. It is journaled where one was in force, or in any case.
-    func attendance(isJournaled: Bool, in table: JobTable) -> JobCommand {
-        let record = ResumeRecord.attendance(
+    func attended(isJournaled: Bool, in table: JobTable) -> JobCommand {
+        let record = ResumeRecord.attended(
             of: table.snapshot.record.id, pipeline: table.snapshot.record.pipeline, at: table.moment.time)
         return .attend(record, isJournaled: isJournaled)
     }

@@ -45,7 +45,7 @@ package enum JobInput: Sendable {
         case authentication(StepKey, ResumeDecision?)
         case condition(StepKey, ConditionEvaluation)
         /// A person attends; whether a delay was in force, or it is journaled in any case.
-        case attendance(ResumeRecord, isJournaled: Bool)
+        case attended(ResumeRecord, isJournaled: Bool)
         /// A step was cancelled at its service; the sentence says what went wrong.
         case cancellation(StepKey, problem: String?)
     }

@@ -30,7 +30,7 @@ extension JobState {
             if table.step(key)?.state.isEnded == false { table.edit(key) { $0.resumes += 1 } }
         case .condition(let key, let evaluation):
             if rules.take(evaluation, on: key, in: &table) { notifications.mayHaveMoved = true }
-        case .attendance(let record, let isJournaled): if isJournaled { table.record(.resume(record)) }
+        case .attended(let record, let isJournaled): if isJournaled { table.record(.resume(record)) }
         case .cancellation(let key, let problem):
             guard table.step(key)?.state.isEnded == false else { return }
             try table.change(

@@ -120,7 +120,7 @@ package struct JobState: Sendable {
         table.record(.taken(mode))
         table.publish(.jobResumed, settings.interactivity.data(mode))
         if mode == .attached, settings.interactivity == .attended, wasHeld {
-            commands.append(rules.attendance(isJournaled: wasInBackground, in: table))
+            commands.append(rules.attended(isJournaled: wasInBackground, in: table))
         }
         // Steps that a person wants tried afresh are no restart of what was under way.
         if scope == .nothing, let key = Restart.firstStep(of: table, decision: { decision(on: $0) }) {
@@ -135,7 +135,7 @@ package struct JobState: Sendable {
         if watch.isHeldBack, rules.isUnattended(table), table.moment.isWatched {
             rules.watch.release()
             lookAgain()
-            return commands.append(rules.attendance(isJournaled: false, in: table))
+            return commands.append(rules.attended(isJournaled: false, in: table))
         }
         if stop == nil {
             try keepDeadlines()

@@ -1,4 +1,4 @@
-public import JSONPath
+package import JSONPath
 
 /// What went wrong with a step, as data: kept in the journal, shown to people, and given to programs as `error`.
 ///

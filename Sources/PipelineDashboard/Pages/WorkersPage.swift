@@ -44,26 +44,26 @@ struct WorkersPage {
     private func budget() async throws(JournalFailure) -> Markup {
         let records = try await view.journal.resumes(since: page.now - ResumeRateLimiter.reach, of: nil)
         let ledger = ResumeLedger(records: records)
-        var rows = [row(ledger.standing(of: nil, under: nil, at: page.now))]
+        var rows = [row(ledger.usage(of: nil, under: nil, at: page.now))]
         for pipeline in ledger.knownPipelines.prefix(50) {
             let newest = try await view.journal.page(JobPageQuery(pipeline: pipeline, limit: 1)).first
             var budget = ResumeBudget(.limited(.standard), in: Scope())
             if let newest, let plan = await view.plan(of: newest.snapshot.record) {
                 budget = ResumeBudget(plan.definition.background.budget, in: newest.snapshot.documentScope())
             }
-            rows.append(row(ledger.standing(of: pipeline, under: budget, at: page.now)))
+            rows.append(row(ledger.usage(of: pipeline, under: budget, at: page.now)))
         }
         return page.table(
             "Budget of background resumes", ["For", "Resumes", "Allowed", "Next one delayed by", "Room again"], rows,
             numeric: [1, 2, 3])
     }
 
-    private func row(_ standing: ResumeStanding) -> [Markup] {
-        let allowed = standing.budget.allowance.map { "\($0) in \(DurationText.describe(standing.budget.window))" }
+    private func row(_ usage: ResumeUsage) -> [Markup] {
+        let allowed = usage.budget.allowance.map { "\($0) in \(DurationText.describe(usage.budget.window))" }
         return [
-            standing.pipeline.map { "\($0)" } ?? "<b>this machine</b>", "\(standing.used)", "\(allowed ?? "unlimited")",
-            standing.nextDelay > .zero ? "\(DurationText.describe(standing.nextDelay))" : Page.nothing,
-            standing.roomAgain.map { page.time($0) } ?? Page.nothing,
+            usage.pipeline.map { "\($0)" } ?? "<b>this machine</b>", "\(usage.used)", "\(allowed ?? "unlimited")",
+            usage.nextDelay > .zero ? "\(DurationText.describe(usage.nextDelay))" : Page.nothing,
+            usage.replenishesAt.map { page.time($0) } ?? Page.nothing,
         ]
     }
 }

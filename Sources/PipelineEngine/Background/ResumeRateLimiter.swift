@@ -47,7 +47,7 @@ package actor ResumeRateLimiter: BackgroundGate {
         await readRows()
         let surroundings = await sensors.surroundings()
         let now = clock.now
-        let used = ledger.standing(of: question.pipeline, under: question.budget, at: now).used
+        let used = ledger.usage(of: question.pipeline, under: question.budget, at: now).used
         return moments.judge(ConditionFacts(question: question, surroundings: surroundings, used: used, now: now))
     }
 

@@ -264,7 +264,7 @@ actor JobExecutor {
                     inputs.append(.found(.condition(key, await limiter.judge(question))))
                 case .attend(let record, let isJournaled):
                     let wasDelayed = await ports.gate?.attend(record) ?? false
-                    inputs.append(.found(.attendance(record, isJournaled: wasDelayed || isJournaled)))
+                    inputs.append(.found(.attended(record, isJournaled: wasDelayed || isJournaled)))
                 case .cancelAtService(let key):
                     inputs.append(.found(.cancellation(key, problem: try await cancelAtService(key))))
                 case .expect(.resume(let resume)): await ports.gate?.expect(resume)

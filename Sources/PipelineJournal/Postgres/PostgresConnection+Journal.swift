@@ -58,7 +58,7 @@ extension PostgresConnection: JournalConnection {
     /// Waits for the results of all that was sent.
     func finishSending() throws(JournalFailure) {
         do {
-            try settle()
+            try drain()
         } catch let error as JournalFailure {
             throw error
         } catch let error as PostgresError {
@@ -84,7 +84,7 @@ extension PostgresConnection: JournalConnection {
         guard isInTransaction else { return }
         markTransaction(false)
         guard loss == nil else { return }
-        try? settle()
+        try? drain()
         try? execute("ROLLBACK")
     }
 

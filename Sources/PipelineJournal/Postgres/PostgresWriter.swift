@@ -193,7 +193,7 @@ extension PostgresWriter {
     ) -> Attempt {
         do throws(PostgresError) {
             try connection.send(text: "COMMIT")
-            try connection.settled()
+            try connection.drained()
             connection.markTransaction(false)
             return .committed(tell, began: began)
         } catch {

@@ -284,7 +284,7 @@ package struct BatchRunner: Sendable {
             }
             return try await engine.resume(
                 known.record.id, plan: try await plan(of: known.record), mode: .attached,
-                attendance: options.interactivity, secretInputs: draft.secretInputs,
+                interactivity: options.interactivity, secretInputs: draft.secretInputs,
                 again: phase.isEnded ? .failed : .nothing, overwrites: options.overwrites)
         }
         var values = draft.inputs
@@ -301,7 +301,7 @@ package struct BatchRunner: Sendable {
             return nil
         }
         let handle = try await engine.start(
-            record, plan: draft.plan, mode: .attached, attendance: options.interactivity,
+            record, plan: draft.plan, mode: .attached, interactivity: options.interactivity,
             secretInputs: draft.secretInputs)
         item.job = record.id
         return handle

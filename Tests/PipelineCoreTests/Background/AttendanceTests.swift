@@ -16,12 +16,12 @@ import Testing
     @Test("a job that nobody attends is held back if its document says how, and only then")
     func held() throws {
         let (stated, silent) = (try Self.background(#""background": {},"#), try Self.background(""))
-        for (attendance, mode, document, expected) in [
+        for (interactivity, mode, document, expected) in [
             (Interactivity.attended, JobMode.attached, stated, false), (.attended, .attached, silent, false),
             (.unattended, .attached, stated, true), (.unattended, .attached, silent, false),
             (.unattended, .background, silent, false), (.attended, .background, stated, true),
         ] {
-            #expect(attendance.isHeld(by: document, mode: mode) == expected)
+            #expect(interactivity.isHeld(by: document, mode: mode) == expected)
         }
     }
 

@@ -49,8 +49,8 @@ import Testing
         for second in 0..<1000 {
             #expect(!ledger.enter(.sample(.unlimited), at: .at(Double(second) / 10)).isDeferred)
         }
-        #expect(ledger.standing(of: nil, under: nil, at: .at(100)).used == 0)
-        #expect(ledger.standing(of: "selfie", under: .unlimited, at: .at(100)).used == 1000)
+        #expect(ledger.usage(of: nil, under: nil, at: .at(100)).used == 0)
+        #expect(ledger.usage(of: "selfie", under: .unlimited, at: .at(100)).used == 1000)
     }
 
     @Test("the machine's budget holds beside each pipeline's")
@@ -108,9 +108,9 @@ import Testing
     func attendance() {
         var ledger = ResumeLedger()
         for second in 0..<6 { _ = ledger.enter(.sample(.ios), at: .at(Double(second))) }
-        #expect(ledger.standing(of: "selfie", under: .ios, at: .at(6)).nextDelay == .seconds(60 * 64))
+        #expect(ledger.usage(of: "selfie", under: .ios, at: .at(6)).nextDelay == .seconds(60 * 64))
         ledger.attend(pipeline: "selfie")
-        #expect(ledger.standing(of: "selfie", under: .ios, at: .at(6)).nextDelay == .seconds(60))
+        #expect(ledger.usage(of: "selfie", under: .ios, at: .at(6)).nextDelay == .seconds(60))
     }
 
     @Test("a resume that must come sooner comes sooner, is entered as such, and counts")
@@ -159,7 +159,7 @@ import Testing
             starts.insert(ledger.enter(request, at: .at(Double(index) / 25)).start)
         }
         #expect(starts.count == 1)
-        #expect(ledger.standing(of: "selfie", under: .ios, at: .at(5)).used == 1)
+        #expect(ledger.usage(of: "selfie", under: .ios, at: .at(5)).used == 1)
     }
 
     @Test("transfers of several pipelines that end within tolerance are one resume of the machine")
@@ -181,7 +181,7 @@ import Testing
             return counted
         }
         #expect(enterAll(tolerance: 5) == 1)
-        #expect(ledger.standing(of: nil, under: nil, at: .at(5)).used == 1)
+        #expect(ledger.usage(of: nil, under: nil, at: .at(5)).used == 1)
         ledger = ResumeLedger()
         #expect(enterAll(tolerance: 0) == 100)
     }
@@ -227,7 +227,7 @@ import Testing
             let name = random.unit() < 0.5 ? "a" : "b"
             if random.unit() < 0.05 {
                 ledger.attend(pipeline: name)
-                rows.append(.attendance(of: JobID("j"), pipeline: name, at: .at(now)))
+                rows.append(.attended(of: JobID("j"), pipeline: name, at: .at(now)))
                 continue
             }
             let request = ResumeRequest.sample(
@@ -241,8 +241,8 @@ import Testing
                 let time = Timestamp.at(now + later)
                 let budget = name == nil ? nil : ResumeBudget.tight
                 #expect(
-                    again.standing(of: name, under: budget, at: time)
-                        == ledger.standing(of: name, under: budget, at: time))
+                    again.usage(of: name, under: budget, at: time)
+                        == ledger.usage(of: name, under: budget, at: time))
             }
         }
     }

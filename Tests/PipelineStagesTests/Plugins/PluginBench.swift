@@ -1,6 +1,7 @@
 import JSONPath
 import PipelineCore
 import PipelineStages
+import PipelineTestKit
 import Testing
 
 #if canImport(Glibc)
@@ -135,13 +136,7 @@ final class PluginBench {
         return true
     }
 
-    private func text(of path: String) throws -> String {
-        guard let file = fopen(path, "r") else { throw TemporaryFolder.Failure(code: errno) }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(byte)) }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    private func text(of path: String) throws -> String { try #require(TemporaryFolder.text(of: path)) }
 }
 
 extension Result where Success == StageOutcome<[UInt8]>, Failure == StageFailure {

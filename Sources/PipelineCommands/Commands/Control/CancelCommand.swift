@@ -66,7 +66,7 @@ struct CancelCommand: WorkspaceCommand {
         }
         let inputs = try SecretInputs(plan: plan, record: record, assignments: secrets.input).given()
         let drive = try await engine.resume(
-            record.id, plan: plan, mode: .attached, attendance: console.attendance, secretInputs: inputs)
+            record.id, plan: plan, mode: .attached, interactivity: console.interactivity, secretInputs: inputs)
         drive.cancel()
         guard case .suspended(let cause) = try await drive.run() else { return }
         throw notTold(record.id, cause.explanation, nil)

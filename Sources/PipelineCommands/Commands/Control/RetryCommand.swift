@@ -59,7 +59,7 @@ struct RetryCommand: WorkspaceCommand {
         let session = JobSession(
             workspace, journal, console,
             options: JobSession.Options(
-                isJSON: json, isPlain: common.plain, overwrites: overwrite, attendance: console.attendance,
+                isJSON: json, isPlain: common.plain, overwrites: overwrite, interactivity: console.interactivity,
                 verbosity: trace.verbose))
         var jobs: [OwnedJob] = []
         var batches: [(job: OwnedJob, items: [String]?)] = []

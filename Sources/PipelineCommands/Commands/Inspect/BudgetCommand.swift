@@ -20,19 +20,19 @@ struct BudgetCommand: WorkspaceCommand {
         let now = SystemClock().now
         let records = try await journal?.resumes(since: now - ResumeRateLimiter.reach, of: nil) ?? []
         let ledger = ResumeLedger(records: records)
-        var standings = [ledger.standing(of: nil, under: nil, at: now)]
+        var usages = [ledger.usage(of: nil, under: nil, at: now)]
         for pipeline in ledger.knownPipelines {
             guard let journal else { break }
             let budget = try await Self.budget(of: pipeline, in: journal, workspace)
-            standings.append(ledger.standing(of: pipeline, under: budget, at: now))
+            usages.append(ledger.usage(of: pipeline, under: budget, at: now))
         }
         if json {
             let entries = records.suffix(Self.shown).map(Self.json)
             console.data(
-                JSON.object(["budgets": .array(standings.map(\.json)), "resumes": .array(entries)]).prettyText())
+                JSON.object(["budgets": .array(usages.map(\.json)), "resumes": .array(entries)]).prettyText())
             return .succeeded
         }
-        for standing in standings { console.data(SafeText.line(Self.line(standing))) }
+        for usage in usages { console.data(SafeText.line(Self.line(usage))) }
         for record in records.suffix(20) { console.data(SafeText.line(Self.line(record))) }
         if records.isEmpty { console.note("no background job has got control back in the last days") }
         return .succeeded
@@ -50,18 +50,18 @@ struct BudgetCommand: WorkspaceCommand {
         return ResumeBudget(plan.definition.background.budget, in: job.snapshot.documentScope())
     }
 
-    private static func line(_ standing: ResumeStanding) -> String {
-        let name = standing.pipeline.map { "pipeline \($0)" } ?? "this machine"
-        let window = DurationText.describe(standing.budget.window)
-        var line = "\(name): \(standing.used)"
-        line += standing.budget.allowance.map { " of \($0) resumes in \(window)" } ?? " resumes in \(window), unlimited"
-        if standing.nextDelay > .zero {
-            line += "; the next one is delayed by \(DurationText.describe(standing.nextDelay))"
+    private static func line(_ usage: ResumeUsage) -> String {
+        let name = usage.pipeline.map { "pipeline \($0)" } ?? "this machine"
+        let window = DurationText.describe(usage.budget.window)
+        var line = "\(name): \(usage.used)"
+        line += usage.budget.allowance.map { " of \($0) resumes in \(window)" } ?? " resumes in \(window), unlimited"
+        if usage.nextDelay > .zero {
+            line += "; the next one is delayed by \(DurationText.describe(usage.nextDelay))"
         }
-        if let time = standing.fallsBack {
+        if let time = usage.fallsBack {
             line += "; delays fall back \(TimeText(now: SystemClock().now).until(time))"
         }
-        if let time = standing.roomAgain {
+        if let time = usage.replenishesAt {
             line += "; there is room again \(TimeText(now: SystemClock().now).until(time))"
         }
         return line

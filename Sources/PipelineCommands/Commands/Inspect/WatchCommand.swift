@@ -28,7 +28,7 @@ struct WatchCommand: WorkspaceCommand {
             workspace, journal, console,
             options: JobSession.Options(
                 isJSON: json, isPlain: common.plain, overwrites: false,
-                attendance: console.attendance))
+                interactivity: console.interactivity))
         let driven = try await journal.jobs(JobQuery(isUnfinished: true, isBrief: true)).filter { $0.owner != nil }
         if job == nil, driven.count > 1 {
             try await session.followAll()

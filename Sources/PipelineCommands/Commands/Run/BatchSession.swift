@@ -106,7 +106,7 @@ struct BatchSession {
             view.show(event)
         }
         var running = BatchRunner.Options()
-        running.interactivity = options.attendance
+        running.interactivity = options.interactivity
         running.overwrites = options.overwrites
         running.isStrict = isStrict
         running.replacesChanged = replacesChanged

@@ -38,13 +38,13 @@ struct DrivingOptions: ParsableArguments {
     }
 
     /// Whether a person waits for the command; nobody does for a job in the background.
-    func attendance(_ console: Console) -> Interactivity {
+    func interactivity(_ console: Console) -> Interactivity {
         Interactivity(hasTerminal: console.hasTerminal && mode == .attached, isAsserted: attended)
     }
 
     func session(_ common: CommonOptions, _ console: Console) -> JobSession.Options {
         JobSession.Options(
-            isJSON: json, isPlain: common.plain, overwrites: overwrite, attendance: attendance(console),
+            isJSON: json, isPlain: common.plain, overwrites: overwrite, interactivity: interactivity(console),
             mode: mode, verbosity: trace.verbose)
     }
 }

@@ -14,21 +14,21 @@ struct JobFollower {
     let workspace: Workspace
     let journal: Workspace.Journal
     /// Whether a person looks on: then the jobs are attended.
-    private let attendance: Interactivity
+    private let interactivity: Interactivity
     /// How often it looks though nobody says anything: an owner that was killed says nothing more.
     private static let interval = Duration.seconds(1)
     /// So long at least lies between two looks: a job of many items has many events.
     private static let gathering = Duration.milliseconds(50)
 
-    init(_ workspace: Workspace, _ journal: Workspace.Journal, attendance: Interactivity = .unattended) {
+    init(_ workspace: Workspace, _ journal: Workspace.Journal, interactivity: Interactivity = .unattended) {
         self.workspace = workspace
         self.journal = journal
-        self.attendance = attendance
+        self.interactivity = interactivity
     }
 
     /// Asks an owner to show what happens to the job, or to all of its jobs, and tells it whether a person looks on.
     private func watch(_ job: JobID?, of owner: OwnerID) {
-        if attendance == .attended { _ = journal.attend(job, of: owner) }
+        if interactivity == .attended { _ = journal.attend(job, of: owner) }
         _ = journal.watch(job, of: owner)
     }
 

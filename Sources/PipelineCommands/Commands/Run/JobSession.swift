@@ -12,7 +12,7 @@ final class JobSession {
         let isPlain: Bool
         let overwrites: Bool
         /// Whether a person waits for the command.
-        var attendance = Interactivity.attended
+        var interactivity = Interactivity.attended
         var mode = JobMode.attached
         /// 1 shows each request with its status, 2 headers too.
         var verbosity = 0
@@ -67,7 +67,7 @@ final class JobSession {
         let id = job.snapshot.record.id
         return try await drive(job: id, plan: plan, goesOn: true) { [options] engine throws(JournalFailure) in
             try await engine.resume(
-                id, plan: plan, mode: options.mode, attendance: options.attendance, secretInputs: secretInputs,
+                id, plan: plan, mode: options.mode, interactivity: options.interactivity, secretInputs: secretInputs,
                 again: again,
                 overwrites: options.overwrites)
         }
@@ -87,7 +87,7 @@ final class JobSession {
         try await follower.followAll { view.show(options.isJSON ? $0 : $0.named()) }
     }
 
-    private var follower: JobFollower { JobFollower(workspace, journal, attendance: options.attendance) }
+    private var follower: JobFollower { JobFollower(workspace, journal, interactivity: options.interactivity) }
 
     /// Drives what `begin` gives until it ends, and shows it.
     ///

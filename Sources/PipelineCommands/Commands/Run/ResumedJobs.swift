@@ -58,7 +58,7 @@ final class ResumedJobs: JobSource {
             case .run(let plan, let again):
                 let inputs = try SecretInputs(plan: plan, record: record, assignments: assignments).values()
                 return try await engine.resume(
-                    job, plan: plan, mode: options.mode, attendance: options.attendance, secretInputs: inputs,
+                    job, plan: plan, mode: options.mode, interactivity: options.interactivity, secretInputs: inputs,
                     again: again, overwrites: options.overwrites)
             }
             return nil

@@ -109,7 +109,7 @@ struct RunCommand: WorkspaceCommand {
         }
         return try await session.drive(job: record.id, plan: draft.plan) { engine throws(JournalFailure) in
             try await engine.start(
-                record, plan: draft.plan, mode: driving.mode, attendance: driving.attendance(console),
+                record, plan: draft.plan, mode: driving.mode, interactivity: driving.interactivity(console),
                 secretInputs: draft.secretInputs)
         }
     }

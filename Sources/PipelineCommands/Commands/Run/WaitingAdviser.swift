@@ -17,7 +17,7 @@ final class WaitingAdviser: Sendable {
     private let plan: Plan
 
     init(_ options: JobSession.Options, _ plan: Plan) {
-        open = Mutex(Open(deferral: options.mode == .attached && options.attendance == .unattended))
+        open = Mutex(Open(deferral: options.mode == .attached && options.interactivity == .unattended))
         self.plan = plan
     }
 

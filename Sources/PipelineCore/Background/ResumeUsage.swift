@@ -1,7 +1,7 @@
 package import JSONPath
 
 /// How a budget stands at a moment: what `pipeline budget` shows.
-package struct ResumeStanding: Sendable, Hashable {
+package struct ResumeUsage: Sendable, Hashable {
     /// Nil for the machine's.
     package let pipeline: String?
     package let budget: ResumeBudget
@@ -12,7 +12,7 @@ package struct ResumeStanding: Sendable, Hashable {
     /// When the delay in force falls back to zero; nil when none is.
     package let fallsBack: Timestamp?
     /// When the allowance has room again; nil when it has, or never will.
-    package let roomAgain: Timestamp?
+    package let replenishesAt: Timestamp?
 
     /// The form of `budget --json`. Durations are seconds.
     package var json: JSON {
@@ -20,7 +20,7 @@ package struct ResumeStanding: Sendable, Hashable {
             "pipeline": JSON(pipeline), "resumes": budget.allowance.map { .number(JSONNumber($0)) } ?? "unlimited",
             "per": .number(JSONNumber(budget.window.seconds)), "used": .number(JSONNumber(used)),
             "delay": .number(JSONNumber(nextDelay.seconds)), "fallsBack": JSON(fallsBack?.description),
-            "roomAgain": JSON(roomAgain?.description),
+            "roomAgain": JSON(replenishesAt?.description),
         ]
     }
 }
