@@ -128,7 +128,7 @@ struct CancellationTests {
             }
         }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let source = try folder.filled("source", 400_000)
         let finished = Recorder<UInt64>()
         var tasks: [ExchangeTask] = []

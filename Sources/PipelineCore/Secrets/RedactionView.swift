@@ -26,8 +26,8 @@ struct RedactionView {
                 return 1
             }
             guard source[index] == UInt8(ascii: "%"), index + 2 < source.count,
-                let high = PercentEncoding.hexValue(source[index + 1]),
-                let low = PercentEncoding.hexValue(source[index + 2])
+                let high = Hex.value(of: source[index + 1]),
+                let low = Hex.value(of: source[index + 2])
             else { return 0 }
             target.append(high << 4 | low)
             return 3
@@ -72,7 +72,7 @@ struct RedactionView {
         else { return nil }
         var value: UInt32 = 0
         for digit in source[index + 2...index + 5] {
-            guard let four = PercentEncoding.hexValue(digit) else { return nil }
+            guard let four = Hex.value(of: digit) else { return nil }
             value = value << 4 | UInt32(four)
         }
         return value

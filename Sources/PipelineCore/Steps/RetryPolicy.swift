@@ -54,11 +54,3 @@ package struct RetryPolicy: Sendable, Hashable {
         return result
     }
 }
-
-extension Duration {
-    /// The length in seconds, with fractions.
-    package var seconds: Double {
-        let (whole, attoseconds) = components
-        return Double(whole) + Double(attoseconds) / 1e18
-    }
-}

@@ -1,5 +1,6 @@
 /// A type that says how it is made from the body of an answer.
 public protocol DataConvertible: Sendable {
+    /// Makes the value of a whole body, which is decoded already.
     init(body: [UInt8]) throws(ConversionFailure)
 }
 

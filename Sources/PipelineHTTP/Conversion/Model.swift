@@ -14,6 +14,7 @@ extension Model {
 ///
 /// A protocol of its own, as an array can be ``DataConvertible`` in one way only, and `[UInt8]` is.
 public protocol ModelArray: Sendable {
+    /// Makes the models of a whole body, which is a JSON array.
     init(models: [UInt8]) throws(ConversionFailure)
 }
 

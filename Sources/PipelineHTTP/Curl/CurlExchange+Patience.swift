@@ -24,7 +24,7 @@ extension CurlExchange {
     /// A window begins whenever enough has moved, or when nothing has to move: then there is no stall.
     private func stallDeadline(_ rule: StallRule, at now: Duration) -> Duration {
         let moved = progress.sent + progress.received
-        let expected = Double(rule.bytesPerSecond) * rule.time.inSeconds
+        let expected = Double(rule.bytesPerSecond) * rule.time.seconds
         let isEnough = stallWindow.map { Double(moved - $0.moved) >= expected } ?? true
         if isEnough || !isBodyMoving || !heldDirections.isEmpty { stallWindow = (now, moved) }
         return (stallWindow?.start ?? now) + rule.time

@@ -30,7 +30,7 @@ public struct DecorationContext: Sendable {
 
     /// Lower-case hexadecimal digits, two for each random byte.
     public func randomHex(bytes count: Int) -> String {
-        randomBytes(count).hexText
+        randomBytes(count).hex
     }
 
     /// The machine's random number generator.

@@ -13,6 +13,7 @@ public import HTTPTypes
 /// ```
 /// A template can't send itself: that is ``Network``'s.
 public protocol RequestTemplate<Output>: Sendable {
+    /// What the response becomes.
     associatedtype Output: Sendable
 
     /// GET unless said otherwise.
@@ -21,7 +22,9 @@ public protocol RequestTemplate<Output>: Sendable {
     var baseURL: String? { get }
     /// Starts with a slash; or an absolute URL, which is used as it is.
     var path: String { get }
+    /// Parameters that are appended to the path's own, not yet percent-encoded; none unless said otherwise.
     var query: [(name: String, value: String)] { get }
+    /// Headers of the request; none unless said otherwise.
     var headers: HTTPFields { get }
     /// Made when the request is built: encoding a model can fail.
     var body: RequestBody { get throws(RequestFailure) }

@@ -87,10 +87,3 @@ final class EventWatch: Sendable {
         type.prefix { $0 != ";" }.filter { $0 != " " }.lowercased() == "text/event-stream"
     }
 }
-
-extension Duration {
-    fileprivate var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds.multipliedReportingOverflow(by: 1000).partialValue + attoseconds / 1_000_000_000_000_000
-    }
-}

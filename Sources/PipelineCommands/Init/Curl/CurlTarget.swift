@@ -1,3 +1,5 @@
+import PipelineCore
+
 /// Where a command goes: its service, the path and query at it, and the headers that are the request's own.
 struct CurlTarget {
     let service: String
@@ -141,9 +143,7 @@ struct CurlTarget {
             if scalar.isASCII, scalar.value > 32, scalar.value < 127, !"\"<>\\^`{|}".unicodeScalars.contains(scalar) {
                 result.unicodeScalars.append(scalar)
             } else {
-                for byte in String(scalar).utf8 {
-                    result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-                }
+                result += PercentEncoding.all(String(scalar))
             }
         }
     }

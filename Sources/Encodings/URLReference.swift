@@ -61,7 +61,7 @@ package struct URLReference: Sendable, Hashable {
         let parts = host.split(separator: ":", omittingEmptySubsequences: false)
         if parts.count > 2 {
             let isAddress =
-                host.utf8.allSatisfy { PercentEncoding.hexValue($0) != nil || $0 == UInt8(ascii: ":") }
+                host.utf8.allSatisfy { Hex.value(of: $0) != nil || $0 == UInt8(ascii: ":") }
                 && parts.count > 3
             return isAddress ? "an IPv6 address stands in brackets: [\(host)]" : "'\(host)' has more than one port"
         }

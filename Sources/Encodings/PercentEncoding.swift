@@ -5,8 +5,18 @@ package enum PercentEncoding {
         encoded(text.utf8) { isUnreserved($0) }
     }
 
+    /// Encodes as ``component(_:)`` does, and the dots of a text that is nothing else: as a segment of a path `.` and `..`
+    /// would lead out of the place that the author wrote (§5.2.4).
+    package static func segment(_ text: String) -> String {
+        let isDots = !text.isEmpty && text.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
+        return isDots ? String(repeating: "%2E", count: text.utf8.count) : component(text)
+    }
+
+    /// Encodes every byte.
+    package static func all(_ text: some StringProtocol) -> String { encoded(text.utf8) { _ in false } }
+
     /// Encodes only bytes that are not ASCII: right for a URL that is otherwise written as it goes out.
-    static func nonASCII(_ text: some StringProtocol) -> String {
+    package static func nonASCII(_ text: some StringProtocol) -> String {
         encoded(text.utf8) { $0 < 128 }
     }
 
@@ -39,15 +49,11 @@ package enum PercentEncoding {
                 result.append(byte)
             } else {
                 result.append(UInt8(ascii: "%"))
-                result.append(digit(byte >> 4))
-                result.append(digit(byte & 15))
+                result.append(Hex.digit(byte >> 4, upper: true))
+                result.append(Hex.digit(byte & 15, upper: true))
             }
         }
         return String(decoding: result, as: UTF8.self)
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {
