@@ -63,6 +63,8 @@ let package = Package(
         .target(name: "Assertions", swiftSettings: settings),
         // How bytes, durations and URLs are written, for modules that must not know each other.
         .target(name: "Encodings", swiftSettings: settings),
+        // Random numbers that a seed fixes: for simulations, tests and measurements.
+        .target(name: "SeededNumbers", swiftSettings: settings),
         .target(name: "PipelineCore", dependencies: ["Encodings", "JSONPath"], swiftSettings: settings),
         .target(
             name: "PipelineEngine", dependencies: ["Assertions", "PipelineCore", "JSONPath", heap],
@@ -90,7 +92,9 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "PipelineSQL", swiftSettings: settings),
         .target(name: "PipelineSQLite", dependencies: ["CSQLite", "PipelineSQL"], swiftSettings: settings),
-        .target(name: "PipelinePostgres", dependencies: ["Assertions", "PipelineSQL"], swiftSettings: settings),
+        .target(
+            name: "PipelinePostgres", dependencies: ["Assertions", "Encodings", "PipelineSQL"],
+            swiftSettings: settings),
         .target(name: "CBase64"),
         .target(name: "CChecksum"),
         .target(name: "CFiles"),
@@ -112,7 +116,9 @@ let package = Package(
         // Whole jobs in virtual time: for tests, and for 'pipeline test'.
         .target(
             name: "PipelineSimulation",
-            dependencies: ["PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", heap, httpTypes],
+            dependencies: [
+                "PipelineCore", "PipelineHTTP", "NetworkTasks", "JSONPath", "SeededNumbers", heap, httpTypes,
+            ],
             swiftSettings: settings),
 
         // Put together.
@@ -207,8 +213,9 @@ let package = Package(
         .executableTarget(
             name: "pipeline-bench",
             dependencies: [
-                "CSpawn", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP", "PipelineJournal",
-                "PipelineSQLite", "PipelineStages", "NetworkTasks", "JSONPath", argumentParser, httpTypes,
+                "CSpawn", "JournalCopies", "PipelineKit", "PipelineCore", "PipelineEngine", "PipelineHTTP",
+                "PipelineJournal", "PipelineSQLite", "PipelineStages", "NetworkTasks", "JSONPath", "SeededNumbers",
+                argumentParser, httpTypes,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -216,6 +223,9 @@ let package = Package(
             swiftSettings: settings),
 
         // Tests.
+        .testTarget(name: "EncodingsTests", dependencies: ["Encodings"], swiftSettings: settings),
+        // Journals of many jobs, made from those of a few.
+        .target(name: "JournalCopies", dependencies: ["PipelineSQLite"], swiftSettings: settings),
         .target(name: "JournalConformance", dependencies: ["PipelineCore", "JSONPath"], swiftSettings: settings),
         .target(name: "CSpawn"),
         .target(name: "CPowerLoss"),
@@ -250,10 +260,10 @@ let package = Package(
         .testTarget(
             name: "TerminalTests", dependencies: ["PipelineTestKit", "pipeline", "selfie-studio"],
             swiftSettings: settings),
-        .testTarget(name: "JSONPathTests", dependencies: ["JSONPath"], swiftSettings: settings),
+        .testTarget(name: "JSONPathTests", dependencies: ["JSONPath", "SeededNumbers"], swiftSettings: settings),
         .testTarget(
-            name: "PipelineCoreTests", dependencies: ["PipelineCore", "JSONPath"], exclude: ["Invalid", "Valid"],
-            swiftSettings: settings),
+            name: "PipelineCoreTests", dependencies: ["PipelineCore", "JSONPath", "SeededNumbers"],
+            exclude: ["Invalid", "Valid"], swiftSettings: settings),
         .testTarget(
             name: "PipelineEngineTests",
             dependencies: ["PipelineEngine", "PipelineCore", "PipelineTestKit", "JSONPath"], swiftSettings: settings),
@@ -267,14 +277,15 @@ let package = Package(
         .testTarget(
             name: "PipelineHTTPTests",
             dependencies: [
-                "CCurl", "NetworkTasks", "PipelineHTTP", "PipelineTestKit", crypto, cryptoExtras, httpTypes,
+                "CCurl", "NetworkTasks", "PipelineHTTP", "PipelineTestKit", "SeededNumbers", crypto, cryptoExtras,
+                httpTypes,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "PipelineStagesTests",
             dependencies: [
                 "PipelineStages", "PipelineCore", "PipelineHTTP", "PipelineTestKit", "NetworkTasks", "JSONPath",
-                "CArchive", httpTypes, crypto,
+                "CArchive", "SeededNumbers", httpTypes, crypto,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -287,7 +298,7 @@ let package = Package(
             name: "PipelineJournalTests",
             dependencies: [
                 "PipelineJournal", "PipelineSQLite", "PipelineTestKit", "JournalConformance", "PipelineCore",
-                "PipelineHTTP", "JSONPath",
+                "PipelineHTTP", "JSONPath", "SeededNumbers",
             ],
             exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(
@@ -307,9 +318,9 @@ let package = Package(
         .testTarget(
             name: "PipelineDashboardTests",
             dependencies: [
-                "Assertions", "PipelineDashboard", "PipelineMetrics", "PipelineJournal", "PipelinePictures",
-                "PipelineKit",
-                "PipelineSQLite", "PipelineCore", "PipelineTestKit", "JSONPath", "pipeline", "pipeline-daemon",
+                "Assertions", "JournalCopies", "PipelineDashboard", "PipelineMetrics", "PipelineJournal",
+                "PipelinePictures", "PipelineKit", "PipelineSQLite", "PipelineCore", "PipelineTestKit", "JSONPath",
+                "SeededNumbers", "pipeline", "pipeline-daemon",
             ],
             exclude: ["browser.py"], swiftSettings: settings),
         .testTarget(

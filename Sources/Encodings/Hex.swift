@@ -21,10 +21,10 @@ package enum Hex {
     }
 
     /// The bytes that pairs of digits stand for; nil when something else stands among them, or one is left over.
-    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    package static func bytes(_ digits: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?
-        for digit in text.utf8 {
+        for digit in digits {
             guard let value = value(of: digit) else { return nil }
             if let first = high {
                 bytes.append(first << 4 | value)

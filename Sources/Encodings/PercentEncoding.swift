@@ -22,24 +22,43 @@ package enum PercentEncoding {
 
     /// The text with each `%XX` as the byte it stands for (§2.1); any other `%` stays.
     package static func decoded(_ text: some StringProtocol) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: decode(text.utf8).bytes, as: UTF8.self)
+    }
+
+    /// A name or a value of a query or a form, decoded: each `+` is a blank (URL Standard, section 5.1), any `%` that stands
+    /// alone stays.
+    package static func formDecoded(_ text: some StringProtocol) -> String {
+        let plain = text.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        return String(decoding: decode(plain).bytes, as: UTF8.self)
+    }
+
+    /// The bytes that a text stands for; nil when a percent sign stands in it without two hexadecimal digits.
+    package static func bytes(of text: some StringProtocol) -> [UInt8]? {
+        let (bytes, isWhole) = decode(text.utf8)
+        return isWhole ? bytes : nil
     }
 
     /// Name and value pairs joined as in a query, or a form of type `application/x-www-form-urlencoded`.
     package static func query(_ pairs: [(name: String, value: String)]) -> String {
         pairs.map { "\(component($0.name))=\(component($0.value))" }.joined(separator: "&")
+    }
+
+    private static func decode(_ text: some Sequence<UInt8>) -> (bytes: [UInt8], isWhole: Bool) {
+        var bytes: [UInt8] = []
+        var isWhole = true
+        var rest = Array(text)[...]
+        while let byte = rest.popFirst() {
+            if byte != UInt8(ascii: "%") {
+                bytes.append(byte)
+            } else if rest.count >= 2, let value = Hex.bytes(rest.prefix(2)) {
+                bytes += value
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+                isWhole = false
+            }
+        }
+        return (bytes, isWhole)
     }
 
     private static func encoded(_ bytes: some Sequence<UInt8>, keep: (UInt8) -> Bool) -> String {

@@ -9,12 +9,14 @@ import Testing
         ("Assertions", []),
         ("NetworkTasks", []),
         ("Encodings", []),
+        ("SeededNumbers", []),
+        ("JournalCopies", ["PipelineSQLite"]),
         ("PipelineCore", ["Encodings", "JSONPath"]),
         ("PipelineHTTP", ["CBase64", "CCurl", "CZlib", "Encodings", "NetworkTasks"]),
         ("PipelineEngine", ["Assertions", "JSONPath", "PipelineCore"]),
         ("PipelineSQL", []),
         ("PipelineSQLite", ["CSQLite", "PipelineSQL"]),
-        ("PipelinePostgres", ["Assertions", "PipelineSQL"]),
+        ("PipelinePostgres", ["Assertions", "Encodings", "PipelineSQL"]),
         (
             "PipelineJournal",
             [
@@ -52,7 +54,7 @@ import Testing
             ]
         ),
         ("JournalConformance", ["JSONPath", "PipelineCore"]),
-        ("PipelineSimulation", ["JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP"]),
+        ("PipelineSimulation", ["JSONPath", "NetworkTasks", "PipelineCore", "PipelineHTTP", "SeededNumbers"]),
         ("pipeline", ["PipelineCommands"]),
         ("PipelineMetrics", ["PipelineCore", "PipelineKit"]),
         (

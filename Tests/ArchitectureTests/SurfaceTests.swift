@@ -10,9 +10,9 @@ import Testing
 
     /// Those that a library product brings along, without anything for its users.
     private static let hidden = [
-        "Encodings", "PipelineEngine", "PipelineJournal", "PipelineSQL", "PipelineSQLite", "PipelinePostgres",
-        "PipelineNotifier",
-        "PipelineTraces", "PipelineServer", "PipelinePictures", "PipelineDashboard", "PipelineMetrics",
+        "Encodings", "SeededNumbers", "JournalCopies", "JournalConformance", "PipelineEngine", "PipelineJournal",
+        "PipelineSQL", "PipelineSQLite", "PipelinePostgres", "PipelineNotifier", "PipelineTraces", "PipelineServer",
+        "PipelinePictures", "PipelineDashboard", "PipelineMetrics",
         "PipelineSimulation", "PipelineTestKit", "SelfieStudio",
     ]
 

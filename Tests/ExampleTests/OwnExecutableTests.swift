@@ -9,12 +9,8 @@ import Testing
     private static let root = ExampleTests.root.path
 
     private func run(_ arguments: [String], in bench: ExampleBench) async throws -> ProgramEnd {
-        var environment = [
-            "HOME": bench.folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": bench.folder + "/state",
-        ]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-        return try await BuiltProgram(named: "example-pipeline").run(
-            arguments, environment: environment, folder: bench.folder)
+        try await BuiltProgram(named: "example-pipeline").run(
+            arguments, environment: BuiltProgram.environment(home: bench.folder), folder: bench.folder)
     }
 
     private static func page(_ name: String) throws -> String {

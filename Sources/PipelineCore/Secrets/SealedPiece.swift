@@ -36,7 +36,7 @@ struct SealedPiece {
     /// Reads what stands between the marks; nil when it is no piece.
     private init?(_ inner: Substring) {
         guard let mark = inner.utf8.lastIndex(of: UInt8(ascii: "#")) else { return nil }
-        guard let bytes = Hex.bytes(inner[inner.utf8.index(after: mark)...]), !bytes.isEmpty else { return nil }
+        guard let bytes = Hex.bytes(inner.utf8[inner.utf8.index(after: mark)...]), !bytes.isEmpty else { return nil }
         name = String(inner[..<mark])
         sealed = bytes
     }

@@ -101,7 +101,7 @@ enum CallbackAuthenticator: Sendable {
     ) -> Bool {
         let code: Data? =
             switch definition.encoding {
-            case .hex: Hex.bytes(text).map { Data($0) }
+            case .hex: Hex.bytes(text.utf8).map { Data($0) }
             case .base64: Data(base64Encoded: text)
             }
         guard let code else { return false }

@@ -120,7 +120,7 @@ extension FunctionCall {
         let encoding = try word(index + 1).flatMap { DigestEncoding(rawValue: $0) } ?? .hex
         let digits = try hex(algorithm)
         guard encoding == .base64 else { return .string(digits) }
-        return .string(Base64Bytes.encode(Hex.bytes(digits) ?? []))
+        return .string(Base64Bytes.encode(Hex.bytes(digits.utf8) ?? []))
     }
 
     /// An argument that is one of a few words; nil when it is not given.

@@ -109,7 +109,7 @@ enum URLQueryNames {
         let query = url[url.index(after: mark)...].prefix { $0 != "#" }
         return query.split(separator: "&").map { pair in
             let name = pair.prefix { $0 != "=" }
-            guard let bytes = ContentDisposition.decoded(name) else { return String(name) }
+            guard let bytes = PercentEncoding.bytes(of: name) else { return String(name) }
             return String(validating: bytes, as: UTF8.self) ?? String(name)
         }
     }
