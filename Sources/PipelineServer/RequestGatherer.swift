@@ -4,7 +4,7 @@ package import NIOHTTP1
 /// Gathers the parts of a request up to a limit, and closes the connection when the rest does not come in time:
 /// trickling holds none.
 package struct RequestGatherer {
-    /// What a part of a request brought.
+    /// The progress that a part of a request brought.
     package enum Progress {
         /// A request begins.
         case began(HTTPRequestHead)

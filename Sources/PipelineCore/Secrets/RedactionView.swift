@@ -1,7 +1,8 @@
 /// A text, or the text that it encodes, with the place of every byte in the text as it is.
 struct RedactionView {
     let bytes: [UInt8]
-    /// Where each byte starts in the text as it is, and where the last one ends; nil when nothing was decoded.
+    /// The places where bytes start in the text as it is, and where the last one ends; nil when nothing was
+    /// decoded.
     private let places: [Int]?
 
     init(_ text: String) {

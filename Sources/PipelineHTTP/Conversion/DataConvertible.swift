@@ -6,7 +6,7 @@ public protocol DataConvertible: Sendable {
 
 /// A body that is not what the type needs.
 public struct ConversionFailure: Error, Sendable, Equatable {
-    /// What is wrong, in plain English.
+    /// The mistake in words, in plain English.
     public let message: String
 
     /// Says why a body is not what was expected.

@@ -10,7 +10,7 @@ extension Model {
     }
 }
 
-/// What comes as a JSON array of models: `[Release]` where `Release` is a ``Model``.
+/// A value that comes as a JSON array of models: `[Release]` where `Release` is a ``Model``.
 ///
 /// A protocol of its own, as an array can be ``DataConvertible`` in one way only, and `[UInt8]` is.
 public protocol ModelArray: Sendable {

@@ -17,17 +17,17 @@ final class CurlExchange: @unchecked Sendable {
     var request: RequestDescription
     var easy: EasyHandle?
     var startedAt: Duration = .zero
-    /// When the current hop began.
+    /// The time when the current hop began.
     var hopStartedAt: Duration = .zero
-    /// How long into the hop the last byte of the body was handed over.
+    /// The time into the hop at which the last byte of the body was handed over.
     var sentAfter: Duration?
-    /// When a byte or a head last moved.
+    /// The time when a byte or a head last moved.
     var lastMove: Duration = .zero
     /// False from a redirect to another origin on: then our certificate stays here, as the other credentials do.
     var showsCertificate = true
     /// Those that were opened for the current hop: one, or one for each address that was tried.
     var sockets: [Int32] = []
-    /// Why one of them could not be; of interest when none could.
+    /// The reason why one of them could not be; of interest when none could.
     var socketFailure: ExchangeFailure.Reason?
     /// True when the current hop has a connection over which the request goes.
     var isConnected = false
@@ -44,14 +44,14 @@ final class CurlExchange: @unchecked Sendable {
     /// How far the body was read.
     var bodyPosition: Int64 = 0
     var headerList: UnsafeMutablePointer<curl_slist>?
-    /// Why a callback ended the exchange.
+    /// The reason why a callback ended the exchange.
     var stopReason: ExchangeFailure.Reason?
     /// More on it, for people.
     var stopDetail = ""
     var progress = TransferProgress()
     /// Where it stands when something that it received waits to be written.
     var backlog: WriteBacklog?
-    /// How many exchanges with large buffers there were when it began, itself among them.
+    /// The number of exchanges with large buffers that there were when it began, itself among them.
     var sharers = 1
     /// What the service's rates leave it; nil without any.
     var throttle: ServiceThrottle?

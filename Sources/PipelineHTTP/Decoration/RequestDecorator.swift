@@ -3,7 +3,7 @@
 /// The builder calls it, in the order of the phases and inside one from the innermost out: what an inner decorator or
 /// the request itself has said is already there, and wins.
 public protocol RequestDecorator: Sendable {
-    /// When it comes among other decorators.
+    /// The phase in which it comes among other decorators.
     var phase: DecorationPhase { get }
     /// Changes the request just before it is sent, once for each attempt; called on no particular thread.
     ///

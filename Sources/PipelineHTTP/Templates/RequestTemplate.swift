@@ -18,7 +18,7 @@ public protocol RequestTemplate<Output>: Sendable {
 
     /// GET unless said otherwise.
     var method: HTTPRequest.Method { get }
-    /// What the path is appended to; nil for the network's own.
+    /// The URL to which the path is appended; nil for the network's own.
     var baseURL: String? { get }
     /// Starts with a slash; or an absolute URL, which is used as it is.
     var path: String { get }

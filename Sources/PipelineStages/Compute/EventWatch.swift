@@ -42,7 +42,7 @@ final class EventWatch: Sendable {
 
     /// True once the head of a stream has come.
     var isStream: Bool { state.withLock { $0.isStream } }
-    /// How many events have come that mean something.
+    /// The number of events that have come that mean something.
     var count: Int { state.withLock { $0.count } }
     /// The event that ended the job; nil while none has.
     var end: ServerSentEvent? { state.withLock { $0.end } }

@@ -16,7 +16,7 @@ struct PageRequest: Sendable {
     /// A page that was answered.
     struct Page: Sendable {
         let items: [JSON]
-        /// How many items it has; of a page of text, how many lines.
+        /// The number of items that it has; of a page of text, how many lines.
         let count: Int
         /// The items as JSON Lines: each compact and with a line feed after it. Or the lines of a text.
         let lines: [UInt8]

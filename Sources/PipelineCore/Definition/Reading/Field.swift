@@ -6,7 +6,7 @@ public import JSONPath
 public struct Field<Value: Sendable>: Sendable {
     /// The key in the document.
     public let name: String
-    /// How its value is read, and its JSON Schema.
+    /// The type by which its value is read, and its JSON Schema.
     public let type: FieldType<Value>
     /// One sentence for the schema and the reference.
     public let summary: String

@@ -1,6 +1,6 @@
 package import JSONPath
 
-/// Where a decoded string stands in its file, so that a mistake inside it can point at the character.
+/// The place of a decoded string in its file, so that a mistake inside it can point at the character.
 package struct TextOrigin: Sendable, Hashable {
     private let content: SourceRange
     /// After each escape of the string: the decoded offset and the file's, which from there on run in step.

@@ -39,7 +39,7 @@ struct PaginateDefinition: Sendable {
     var first: Setting<Int>?
     /// The most pages that are fetched; nil for all.
     var maximumPages: Setting<Int>?
-    /// Where it stands in the document.
+    /// The place where it stands in the document.
     var place: SourceLocation
 
     /// Returns the same with the values of its expressions put in.
