@@ -13,7 +13,7 @@ import PipelineCore
 package struct JournalConformance: Sendable, CustomStringConvertible {
     typealias Trial = @Sendable (any JournalWorld, ConformanceCheck) async throws -> Void
 
-    /// What the journal does, as a sentence.
+    /// The promise as a sentence.
     package let description: String
     private let trial: Trial
 
@@ -33,12 +33,13 @@ package struct JournalConformance: Sendable, CustomStringConvertible {
         return check.violations
     }
 
-    /// What every journal promises.
+    /// The promises of every journal.
     package static let all = jobs + owners + history
-    /// What a journal promises besides that keeps batches and services (``PipelineCore/BatchJournal``, ``PipelineCore/ServiceJournal``).
+    /// The further promises of a journal that keeps batches and services (``PipelineCore/BatchJournal``,
+    /// ``PipelineCore/ServiceJournal``).
     package static let ofDatabases = batches + services
 
-    /// What is kept of jobs; each text goes on from "Every journal …".
+    /// The promises about jobs; each text goes on from "Every journal …".
     package static let jobs: [JournalConformance] = [
         Self("gives a new job back as it was created") { try await JobPromises.creates($0, $1) },
         Self("gives all kinds of change back as they were committed") { try await JobPromises.keepsChanges($0, $1) },
@@ -72,7 +73,7 @@ package struct JournalConformance: Sendable, CustomStringConvertible {
         Self("forgets a job that has ended, and no other") { try await JobPromises.removes($0, $1) },
     ]
 
-    /// Who may write; each text goes on from "Owners …".
+    /// The promises about who may write; each text goes on from "Owners …".
     package static let owners: [JournalConformance] = [
         Self("keep a job while they live") { try await OwnerPromises.excludes($0, $1) },
         Self("hand a job over with a higher epoch") { try await OwnerPromises.handsOver($0, $1) },
@@ -98,7 +99,7 @@ package struct JournalConformance: Sendable, CustomStringConvertible {
         Self("hear no more once the journal is closed") { try await OwnerPromises.endsRequests($0, $1) },
     ]
 
-    /// What outlives jobs.
+    /// The promises about what outlives jobs.
     package static let history: [JournalConformance] = [
         Self("gives samples back, of each stage the last ones, oldest first") {
             try await HistoryPromises.samples($0, $1)

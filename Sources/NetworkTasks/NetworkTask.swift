@@ -30,7 +30,7 @@ public final class NetworkTask<Value: Sendable, Failure: Error>: Sendable {
         return (task, NetworkTaskCompletion(task: task))
     }
 
-    /// How far it has come; a snapshot, from any thread.
+    /// The progress so far; a snapshot, from any thread.
     public var progress: TransferProgress {
         state.withLock { $0.progress }
     }

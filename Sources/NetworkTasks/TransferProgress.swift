@@ -1,4 +1,4 @@
-/// How far a transfer has come, in bytes, at one moment.
+/// The progress of a transfer, in bytes, at one moment.
 ///
 /// Totals are nil while they are not known: a server need not say how long its answer will be.
 public struct TransferProgress: Sendable, Equatable {

@@ -14,11 +14,11 @@ import Synchronization
 /// the process ends. All that counts is in the journal; what is only here, secrets, is found or given again.
 final class Daemon: Sendable {
     struct Options: Sendable {
-        /// Where pushes are taken, HOST:PORT; nil for loopback and a port that is free.
+        /// The place where pushes are taken, HOST:PORT; nil for loopback and a port that is free.
         var listen: String?
-        /// How many jobs run at a time; nil for as many as fit.
+        /// The number of jobs that run at a time; nil for as many as fit.
         var atOnce: Int?
-        /// Where metrics are given out, HOST:PORT; nil for nowhere.
+        /// The place where metrics are given out, HOST:PORT; nil for nowhere.
         var metrics: String?
         /// Where a starter waits to hear that it listens.
         var readyDescriptor: Int32?
@@ -42,7 +42,7 @@ final class Daemon: Sendable {
     private let desk: CallbackHandler?
     private let clock = SystemClock()
     private let pages = Mutex<DashboardService?>(nil)
-    /// How often the journal is searched for jobs that lost their owner and told nobody.
+    /// The number of times that the journal is searched for jobs that lost their owner and told nobody.
     private static let searchInterval = Duration.seconds(300)
 
     init(_ workspace: Workspace, log: DaemonLog, options: Options) throws {

@@ -2,15 +2,15 @@ import Glibc
 package import PipelineCore
 import PipelineKit
 
-/// How a dashboard is served.
+/// The settings by which a dashboard is served.
 package struct DashboardOptions: Sendable {
     /// `HOST:PORT`; any free port of loopback by default.
     package var listen: String
     /// True if jobs may be retried, cancelled, paused and resumed from it.
     package var allowsActions: Bool
-    /// What programs bring as a Bearer.
+    /// The token that programs bring as a Bearer.
     package var token: String?
-    /// What stands before every path, kept by a proxy: `/tools/pipeline`; empty for none.
+    /// The prefix of every path, kept by a proxy: `/tools/pipeline`; empty for none.
     package var basePath: String
     /// Hosts that a proxy in front of it names.
     package var allowedHosts: [String]

@@ -28,7 +28,7 @@ package struct Engine: Sendable {
             try await executor.run(parking: parking)
         }
 
-        /// What is to be remembered of the job while it is parked; after ``run()`` gave `.parked`.
+        /// The memory that stays of the job while it is parked; after ``run()`` gave `.parked`.
         package var parked: ParkedJob {
             get async { await executor.parked }
         }

@@ -68,7 +68,7 @@ package final class SQLiteJournal: DatabaseJournal {
         writer.giveBackMemory()
     }
 
-    /// How many calls shared how many transactions since the journal was opened.
+    /// The numbers of calls and of the transactions that they shared, since the journal was opened.
     package var statistics: JournalStatistics { writer.statistics }
 }
 

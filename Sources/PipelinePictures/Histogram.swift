@@ -2,7 +2,7 @@ import Glibc
 package import PipelineCore
 import PipelineKit
 
-/// How durations are spread: columns of equal width, the median and what was promised for nine of ten.
+/// The spread of durations: columns of equal width, the median and what was promised for nine of ten.
 package struct Histogram: Sendable {
     private let title: String
     private let durations: [Double]

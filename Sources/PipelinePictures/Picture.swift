@@ -2,7 +2,7 @@ import CAssets
 
 /// A picture in SVG with its numbers as a table, for those who can't see it.
 package struct Picture: Sendable {
-    /// What it shows, one sentence.
+    /// The subject of the picture, one sentence.
     package let title: String
     package let columns: [String]
     package let rows: [[String]]

@@ -1,7 +1,7 @@
 package import PipelineCore
 import PipelineKit
 
-/// How many items of a batch ended in each slot of time, those that failed on top.
+/// The number of items of a batch that ended in each slot of time, those that failed on top.
 package struct RateChart: Sendable {
     private let slots: [(good: Int, bad: Int)]
     private let start: Timestamp

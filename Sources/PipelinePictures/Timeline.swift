@@ -1,7 +1,8 @@
 package import PipelineCore
 import PipelineKit
 
-/// When the steps of a job were at work, one bar each over one line of time, against the median of earlier jobs.
+/// The times when the steps of a job were at work, one bar each over one line of time, against the median of earlier
+/// jobs.
 package struct Timeline: Sendable {
     /// One bar.
     package struct Bar: Sendable {

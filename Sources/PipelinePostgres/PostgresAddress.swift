@@ -1,3 +1,5 @@
+import Encodings
+
 /// A connection string of libpq, a URL or `key=value` words (postgresql.org/docs/current/libpq-connect.html): hosts, `sslmode`,
 /// `service`, PGPASSFILE and all else mean what they mean to psql.
 package struct PostgresAddress: Sendable, Hashable {
@@ -51,19 +53,7 @@ package struct PostgresAddress: Sendable, Hashable {
 extension String {
     /// Without percent signs' escapes (RFC 3986, section 2.1); nil when there are none.
     fileprivate var unescaped: String? {
-        guard contains("%") else { return nil }
-        var bytes: [UInt8] = []
-        var rest = Substring(self)
-        while let first = rest.first {
-            if first == "%", let byte = UInt8(rest.dropFirst().prefix(2), radix: 16) {
-                bytes.append(byte)
-                rest = rest.dropFirst(3)
-            } else {
-                bytes += Array(String(first).utf8)
-                rest = rest.dropFirst()
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        contains("%") ? PercentEncoding.decoded(self) : nil
     }
 
     /// The first place of a text.

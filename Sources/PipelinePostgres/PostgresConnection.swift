@@ -12,7 +12,7 @@ package import PipelineSQL
 /// It belongs to whoever holds it and is used by one thread at a time. The end of the object closes it; what was not
 /// committed is rolled back then.
 package final class PostgresConnection {
-    /// What is done with a statement's result once it is there; gives what is wrong with it.
+    /// A check of a statement's result once it is there; it gives what is wrong with it.
     package typealias Check = (PostgresResult) -> (any Error)?
 
     private struct Pending {
@@ -22,7 +22,7 @@ package final class PostgresConnection {
     }
 
     package let address: PostgresAddress
-    /// Where the server is, for messages.
+    /// The place where the server is, for messages.
     package let database: String
     private let library: PostgresLibrary
     private let handle: OpaquePointer

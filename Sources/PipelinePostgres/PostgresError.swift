@@ -1,4 +1,4 @@
-/// Why a call of the database failed. No text of it holds a password.
+/// The reason why a call of the database failed. No text of it holds a password.
 package struct PostgresError: Error, Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// libpq is not there, or too old.

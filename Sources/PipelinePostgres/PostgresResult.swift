@@ -9,7 +9,7 @@ package final class PostgresResult {
     private let types: [UInt32]
     let database: String
     package let count: Int
-    /// How many rows were inserted, changed, deleted or given.
+    /// The number of rows that were inserted, changed, deleted or given.
     package let changes: Int
     private var next = 0
 

@@ -58,7 +58,7 @@ struct PostgresStatement {
 struct PostgresParameters {
     private(set) var bytes: [UInt8] = []
     private(set) var types: [UInt32] = []
-    /// Where each value lies in ``bytes``; nil for NULL.
+    /// The places where values lie in ``bytes``; nil for NULL.
     private(set) var places: [Range<Int>?] = []
 
     mutating func append(_ value: SQLParameter) {

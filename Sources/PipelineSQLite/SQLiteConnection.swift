@@ -131,7 +131,7 @@ extension SQLiteConnection {
 // MARK: Transactions
 
 extension SQLiteConnection {
-    /// How a transaction begins (sqlite.org/lang_transaction.html).
+    /// The way in which a transaction begins (sqlite.org/lang_transaction.html).
     package enum TransactionKind {
         /// All that is read belongs to one moment; nothing is written.
         case reading

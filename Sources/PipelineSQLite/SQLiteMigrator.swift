@@ -15,7 +15,7 @@ package struct SQLiteMigrator: Sendable {
         }
     }
 
-    /// How a database stands to the steps that this program knows.
+    /// The relation of a database to the steps that this program knows.
     package enum Standing: Sendable {
         case current
         /// It is empty, or steps are missing.

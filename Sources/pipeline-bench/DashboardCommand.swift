@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import JournalCopies
 import PipelineCore
 import PipelineJournal
 import PipelineKit
@@ -41,7 +42,7 @@ struct DashboardCommand: AsyncParsableCommand {
         print(
             "background owner with \(waiting) waiting jobs: \(text(alone, 1)) MiB, with the pages open three times "
                 + "\(text(shown, 1)) MiB, \(text(shown - alone, 1)) MiB more")
-        try ManyRows.copy(jobs, in: "\(pages)/state/journal.sqlite")
+        try JournalCopies.make(jobs, of: .ended, in: "\(pages)/state/journal.sqlite")
         try await times(owner, arguments, page, few.newest)
     }
 

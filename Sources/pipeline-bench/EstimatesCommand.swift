@@ -1,5 +1,6 @@
 import ArgumentParser
 import PipelineCore
+import SeededNumbers
 
 /// How well estimates hold, what polls cost, and what resumes that happen together save: in virtual time, from seeds.
 struct EstimatesCommand: AsyncParsableCommand {
@@ -149,7 +150,7 @@ struct EstimatesCommand: AsyncParsableCommand {
         let jobs = (0..<100).map { JobID("job\($0)") }
         for job in jobs { ledger.expect(.transfer(job: job, step: StepKey(stage: "upload"))) }
         let start = Timestamp(milliseconds: 1_790_000_000_000)
-        let ends = jobs.map { ($0, start + .seconds(durations.unit() * 60)) }.sorted { $0.1 < $1.1 }
+        let ends = jobs.map { ($0, start + .seconds(durations.random.unit() * 60)) }.sorted { $0.1 < $1.1 }
         return ends.enumerated().count { index, end in
             let request = ResumeRequest(
                 pipeline: "pipeline\(index % pipelines)", job: end.0, step: StepKey(stage: "upload"),

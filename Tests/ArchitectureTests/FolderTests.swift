@@ -8,8 +8,9 @@ struct FolderTests {
         .appendingPathComponent("Sources")
 
     private static let targets = [
-        "JSONPath", "NetworkTasks", "PipelineCommands", "PipelineDaemon", "PipelineHTTP", "PipelineJournal",
-        "PipelineKit", "PipelineNotifier", "PipelineSQLite", "PipelineStages", "PipelineTestKit", "SelfieStudio",
+        "JSONPath", "NetworkTasks", "PipelineCommands", "PipelineCore", "PipelineDaemon", "PipelineEngine",
+        "PipelineHTTP", "PipelineJournal", "PipelineKit", "PipelineNotifier", "PipelineSQLite", "PipelineStages",
+        "PipelineTestKit", "SelfieStudio",
     ]
 
     @Test("depend on each other in one direction", arguments: targets)

@@ -9,12 +9,8 @@ import Testing
     private func run(
         _ arguments: [String], in bench: ExampleBench, environment more: [String: String] = [:]
     ) async throws -> ProgramEnd {
-        var environment = [
-            "HOME": bench.folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": bench.folder + "/state",
-        ]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-        return try await BuiltProgram(named: "pipeline").run(
-            arguments, environment: environment.merging(more) { $1 }, folder: bench.folder)
+        try await BuiltProgram(named: "pipeline").run(
+            arguments, environment: BuiltProgram.environment(home: bench.folder, more), folder: bench.folder)
     }
 
     private func commands(in bench: ExampleBench) async throws -> [String] {

@@ -26,10 +26,7 @@ import Testing
         try FileManager.default.copyItem(
             atPath: ExampleTests.root.path + "/Pipelines/\(document)", toPath: "\(bench.folder)/\(document)")
         try archive(of: outcome, fixture, document, in: bench.folder)
-        var environment = [
-            "HOME": bench.folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": bench.folder + "/state",
-        ]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        var environment = BuiltProgram.environment(home: bench.folder)
         for (name, value) in fixture.secrets { environment["PIPELINE_SECRET_" + name] = value }
         let end = try await BuiltProgram(named: "pipeline").run(
             ["test", document, "--crash"], environment: environment, folder: bench.folder, limit: .seconds(110))

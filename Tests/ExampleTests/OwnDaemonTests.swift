@@ -10,13 +10,7 @@ import Testing
     private struct Place {
         let bench: ExampleBench
 
-        private var environment: [String: String] {
-            var environment = [
-                "HOME": bench.folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": bench.folder + "/state",
-            ]
-            environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-            return environment
-        }
+        private var environment: [String: String] { BuiltProgram.environment(home: bench.folder) }
 
         func run(_ program: String, _ arguments: String...) async throws -> ProgramEnd {
             try await BuiltProgram(named: program).run(arguments, environment: environment, folder: bench.folder)

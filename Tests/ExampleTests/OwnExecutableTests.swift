@@ -9,12 +9,8 @@ import Testing
     private static let root = ExampleTests.root.path
 
     private func run(_ arguments: [String], in bench: ExampleBench) async throws -> ProgramEnd {
-        var environment = [
-            "HOME": bench.folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": bench.folder + "/state",
-        ]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-        return try await BuiltProgram(named: "example-pipeline").run(
-            arguments, environment: environment, folder: bench.folder)
+        try await BuiltProgram(named: "example-pipeline").run(
+            arguments, environment: BuiltProgram.environment(home: bench.folder), folder: bench.folder)
     }
 
     private static func page(_ name: String) throws -> String {
@@ -25,7 +21,8 @@ import Testing
         "the guides print the files that are built",
         arguments: [
             ("WritingAStage", "example-pipeline/main"), ("WritingAStage", "ExampleStages/ExampleStages"),
-            ("WritingAStage", "ExampleStages/CountLines"), ("DetachingYourOwnStages", "example-pipeline-daemon/main"),
+            ("WritingAStage", "ExampleStages/CountLines"), ("WritingAStage", "ExampleStages/ClientName"),
+            ("DetachingYourOwnStages", "example-pipeline-daemon/main"),
         ])
     func guide(page: String, file: String) throws {
         let code = try String(contentsOfFile: Self.root + "/Sources/\(file).swift", encoding: .utf8)
@@ -73,6 +70,24 @@ import Testing
         #expect(try String(contentsOfFile: bench.folder + "/count.txt", encoding: .utf8) == "3")
         let schema = try await run(["schema"], in: bench)
         #expect(schema.output.contains("\"countLines\"") && schema.output.contains("\"append\""))
+    }
+
+    @Test("its decorator says who sends, and its sink writes what happened")
+    func decoratesAndNotifies() async throws {
+        let bench = try ExampleBench()
+        defer { bench.remove() }
+        let server = try LoopbackServer { request in .status(request.header("X-Client") == "mine" ? 204 : 400) }
+        defer { server.stop() }
+        try """
+        { "pipeline": 1, "name": "ask", "retry": { "attempts": 1 },
+          "notify": [ { "on": ["succeeded"], "logFile": "\(bench.folder)/jobs.log" } ],
+          "stages": [ { "id": "ask", "kind": "request",
+            "request": { "GET": "\(server.url)/a", "with": [ { "clientName": "mine" } ] } } ] }
+        """.write(toFile: bench.folder + "/ask.json", atomically: true, encoding: .utf8)
+        let end = try await run(["run", "ask.json"], in: bench)
+        #expect(end.cause == .exited(0), "\(end)")
+        let log = try String(contentsOfFile: bench.folder + "/jobs.log", encoding: .utf8)
+        #expect(log.split(separator: "\n").count == 1 && log.contains("ask"), "\(log)")
     }
 
     @Test("its transfer protocol goes on where the server is after an interruption")

@@ -72,8 +72,7 @@ import Testing
         let server = try LoopbackServer(Self.answer)
         defer { server.stop() }
         let program = try BuiltProgram(named: "example-network")
-        var environment: [String: String] = [:]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        let environment = BuiltProgram.environment([:])
         let end = try await program.run([server.url, "t0p"], environment: environment, folder: bench.folder)
         #expect(end.lines == ["2 releases", "note 7", "status 200, 100000 bytes of two.bin"], "\(end)")
         let file = FileManager.default.contents(atPath: bench.folder + "/two.bin")

@@ -31,13 +31,7 @@ import Testing
     private struct Place {
         let bench: ExampleBench
 
-        private var environment: [String: String] {
-            var environment = [
-                "HOME": bench.folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": bench.folder + "/state",
-            ]
-            environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-            return environment
-        }
+        private var environment: [String: String] { BuiltProgram.environment(home: bench.folder) }
 
         func start(_ arguments: String...) throws -> RunningProgram {
             try BuiltProgram(named: "pipeline").start(arguments, environment: environment, folder: bench.folder)

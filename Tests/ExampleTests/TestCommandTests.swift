@@ -15,8 +15,7 @@ import Testing
     private func run(
         _ folder: URL, _ arguments: [String], _ fixture: ExchangeFixture? = nil
     ) async throws -> ProgramEnd {
-        var environment = ["HOME": folder.path, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": folder.path + "/state"]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        var environment = BuiltProgram.environment(home: folder.path)
         environment.merge(fixture?.environment ?? [:]) { $1 }
         for (name, value) in fixture?.secrets ?? [:] { environment["PIPELINE_SECRET_" + name] = value }
         return try await BuiltProgram(named: "pipeline").run(

@@ -12,12 +12,8 @@ import Testing
           "services": { "vault": { "url": "\(url ?? server.url)", "tls": \(tls) } },
           "stages": [ { "id": "get", "kind": "download", "service": "vault", "request": { "GET": "/x" }, "to": "x" } ] }
         """.write(toFile: bench.folder + "/trust.json", atomically: true, encoding: .utf8)
-        var environment = [
-            "HOME": bench.folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": bench.folder + "/state",
-        ]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
         return try await BuiltProgram(named: "pipeline").run(
-            ["run", "trust.json"], environment: environment, folder: bench.folder)
+            ["run", "trust.json"], environment: BuiltProgram.environment(home: bench.folder), folder: bench.folder)
     }
 
     private func expect(_ end: ProgramEnd, _ sentence: String) {

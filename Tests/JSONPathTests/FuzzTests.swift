@@ -1,22 +1,10 @@
 import JSONPath
+import SeededNumbers
 import Testing
 
 /// Random mutations of sound inputs: nothing may crash, and what is read must be what is written again.
 struct FuzzTests {
-    /// SplitMix64, so that a failure can be had again.
-    struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
-        }
-    }
-
-    private func mutated(_ text: String, alphabet: String, _ generator: inout Generator) -> [UInt8] {
+    private func mutated(_ text: String, alphabet: String, _ generator: inout SplitMix64) -> [UInt8] {
         var bytes = Array(text.utf8)
         let alphabet = Array(alphabet.utf8)
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
@@ -37,7 +25,7 @@ struct FuzzTests {
         "mutated documents are refused or survive a round trip, in both parsers",
         arguments: 1...4 as ClosedRange<UInt64>)
     func documents(seed: UInt64) throws {
-        var generator = Generator(state: seed)
+        var generator = SplitMix64(seed: seed)
         let sound = #"{"a":[1,-2.5e3,true,null,"x\u00e9\n😀"],"b":{"c":{},"a":"","d":[[],[0]]},"e":false}"#
         var read = 0
         for _ in 0..<1_500 {
@@ -58,7 +46,7 @@ struct FuzzTests {
 
     @Test("mutated pointers are refused or survive a round trip", arguments: 1...2 as ClosedRange<UInt64>)
     func pointers(seed: UInt64) throws {
-        var generator = Generator(state: seed)
+        var generator = SplitMix64(seed: seed)
         let document: JSON = ["a": [["b": 1]], "~": 2]
         for _ in 0..<1_500 {
             let text = String(decoding: mutated("/a/0/b~0~1/-", alphabet: "/~01ab-9", &generator), as: UTF8.self)
@@ -71,7 +59,7 @@ struct FuzzTests {
     @Test(
         "mutated queries are refused or evaluated, and their places lead back", arguments: 1...4 as ClosedRange<UInt64>)
     func queries(seed: UInt64) throws {
-        var generator = Generator(state: seed)
+        var generator = SplitMix64(seed: seed)
         let sound = [
             "$.a[0:2:1]..b[?@.c=='x' && (@.d<1.5||!@.e)].f", "$..[?match(@.a,'[a-z]+\\\\.')][*,-1,\"n\"]",
             "$[?length(@.a)>=count($..*) || value(@.b)!=null]['x','y'][::-2]",
@@ -96,7 +84,7 @@ struct FuzzTests {
         "mutated expressions are refused or run; a match is found exactly when one is reported",
         arguments: 1...4 as ClosedRange<UInt64>)
     func expressions(seed: UInt64) throws {
-        var generator = Generator(state: seed)
+        var generator = SplitMix64(seed: seed)
         let sound = [
             #"^(a|b)*?[^c-e\d]+(?:x{2,3}|\p{Lu}?)$"#, #"(\w+)\s*=\s*(?i:"([^"]*)")\b|z{3}"#, "[a-c]*(ab|ba)+.{1,4}",
         ]

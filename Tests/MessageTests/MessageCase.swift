@@ -40,12 +40,8 @@ struct MessageCase: Sendable {
 
     private static func environment(in place: String) throws -> [String: String] {
         let products = try BuiltProgram.productFolder()
-        var environment = [
-            "HOME": place, "PATH": "\(products):/usr/sbin:/usr/bin:/sbin:/bin", "PIPELINE_STATE_DIR": place + "/state",
-            "HELPERS": folder + "/../helpers",
-        ]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-        return environment
+        return BuiltProgram.environment(
+            home: place, ["PATH": "\(products):/usr/sbin:/usr/bin:/sbin:/bin", "HELPERS": folder + "/../helpers"])
     }
 
     private func path(_ file: String) -> String { "\(Self.folder)/\(name)/\(file)" }

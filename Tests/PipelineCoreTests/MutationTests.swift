@@ -1,22 +1,10 @@
 import JSONPath
 import PipelineCore
+import SeededNumbers
 import Testing
 
 /// Texts that went wrong in random places: nothing may trap, and every error must point into its text.
 @Suite struct MutationTests {
-    /// SplitMix64: a seed reproduces a run.
-    struct Randomness: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     static let pieces = [
         "${{", "}}", "$${{", "'", "''", "\\", "\\u00e9", "\\ud83d", "inputs", ".", "[", "]", "(", ")", "??", "?", ":",
         "!", "-", "+", "*", "/", "==", "<", "&&",
@@ -26,7 +14,7 @@ import Testing
         "%41", "&amp;", "<a>", "</a>", "<![CDATA[",
     ]
 
-    static func mutated(_ text: String, _ random: inout Randomness) -> String {
+    static func mutated(_ text: String, _ random: inout SplitMix64) -> String {
         var scalars = Array(text.unicodeScalars)
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let place = Int.random(in: 0...scalars.count, using: &random)
@@ -59,7 +47,7 @@ import Testing
 
     @Test("expressions and templates", arguments: [1, 2, 3, 4] as [UInt64])
     func expressions(seed: UInt64) {
-        var random = Randomness(state: seed)
+        var random = SplitMix64(seed: seed)
         for round in 0..<4000 {
             let seedText = Self.expressions[round % Self.expressions.count]
             let text = Self.mutated(
@@ -94,7 +82,7 @@ import Testing
 
     @Test("selectors", arguments: [1, 2, 3] as [UInt64])
     func selectors(seed: UInt64) {
-        var random = Randomness(state: seed)
+        var random = SplitMix64(seed: seed)
         let seeds = [
             "$.files[?@.url == '/c'].url[]", "/a~1b/~0", "header:Location?", "regex:(\\d+)%", "xml:/A/B",
             "$items[*].url", "status",
@@ -111,7 +99,7 @@ import Testing
 
     @Test("XML, URLs, times and values", arguments: [1, 2, 3] as [UInt64])
     func others(seed: UInt64) throws {
-        var random = Randomness(state: seed)
+        var random = SplitMix64(seed: seed)
         let xml = "<?xml version=\"1.0\"?><A x='1'><B>&amp;t</B><!-- c --><B><![CDATA[d]]></B></A>"
         let selector = try Selector.parse("xml:/A/B")
         for _ in 0..<1000 {

@@ -1,5 +1,6 @@
 import Foundation
 import JSONPath
+import JournalCopies
 import PipelineCore
 import Testing
 
@@ -15,7 +16,7 @@ struct ManyJobsTests {
         let failed = StepState.failed(StepFailure("no credit"))
         for number in 16..<19 { try await world.make(number, model: failed, kind: .jobFailed) }
         let job = try await world.make(20)
-        try ManyJobs.copy(100_000, in: world)
+        try JournalCopies.make(100_000, of: .all, in: world.folder + "/state/journal.sqlite")
         let cookie = try await world.signIn()
         let counts = try await world.journal.counts(JobPageQuery())
         #expect(counts[.succeeded] == 80_016 && counts[.failed] == 15_003)

@@ -5,6 +5,7 @@ import PipelineCore
 import PipelineKit
 import PipelinePictures
 import PipelineTestKit
+import SeededNumbers
 import Testing
 
 @testable import PipelineDashboard
@@ -191,7 +192,7 @@ struct PageTests {
     func fuzzedBytes() async throws {
         try await withWorld { world, cookie in
             let job = try await world.make(1)
-            var random = Randomness(seed: 20_261_122)
+            var random = SplitMix64(seed: 20_261_122)
             let own = "Host: \(world.host)\r\nCookie: \(cookie)\r\n"
             let seeds = [
                 "GET / HTTP/1.1\r\n\(own)\r\n", "GET /jobs/\(job)?x=%00&q=%ff HTTP/1.1\r\n\(own)\r\n",
@@ -215,7 +216,7 @@ struct PageTests {
     func fuzzedRequests() async throws {
         try await withWorld { world, cookie in
             let job = try await world.make(1)
-            var random = Randomness(seed: 20_261_123)
+            var random = SplitMix64(seed: 20_261_123)
             let targets = [
                 "/", "/jobs/\(job)?x=%00&q=%ff", "/?state=failed&q=a%25_&since=2d&before=\(job)",
                 "/?since=2026-11-22T10:00:00Z&pipeline=caption&batch=\(job)", "/?since=99999d", "/batches/\(job)",
@@ -224,8 +225,8 @@ struct PageTests {
             for number in 0..<100 {
                 var headers = [("Host", world.host), ("Cookie", cookie), ("Sec-Fetch-Site", "same-origin")]
                 let target = random.mutatedText(targets[number % targets.count])
-                if random.next(8) == 0 { headers[random.next(3)].1 = random.mutatedText(headers[random.next(3)].1) }
-                let body = random.next(4) == 0 ? random.mutated(Array("action=retry&all=1&q=%zz&since=1d".utf8)) : []
+                if random.below(8) == 0 { headers[random.below(3)].1 = random.mutatedText(headers[random.below(3)].1) }
+                let body = random.below(4) == 0 ? random.mutated(Array("action=retry&all=1&q=%zz&since=1d".utf8)) : []
                 let method = body.isEmpty ? "GET" : "POST"
                 let request = DashboardRequest(method: method, target: target, headers: headers, body: body)
                 let answer = await world.service.dashboard.answer(request).response
@@ -336,28 +337,17 @@ struct PageTests {
     }
 }
 
-/// Numbers that follow from a seed alone (splitmix64).
-struct Randomness {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-
-    mutating func next(_ bound: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((value ^ (value >> 31)) % UInt64(max(1, bound)))
-    }
-
+extension SplitMix64 {
     /// The bytes with some of them changed, put in, taken out and repeated.
     mutating func mutated(_ seed: [UInt8]) -> [UInt8] {
         var bytes = seed
-        for _ in 0...next(6) where !bytes.isEmpty {
-            let place = next(bytes.count)
-            switch next(4) {
-            case 0: bytes[place] = UInt8(next(256))
-            case 1: bytes.insert(UInt8(next(256)), at: place)
+        for _ in 0...below(6) where !bytes.isEmpty {
+            let place = below(bytes.count)
+            switch below(4) {
+            case 0: bytes[place] = UInt8(below(256))
+            case 1: bytes.insert(UInt8(below(256)), at: place)
             case 2: bytes.remove(at: place)
-            default: bytes.insert(contentsOf: bytes[place...].prefix(next(40)), at: place)
+            default: bytes.insert(contentsOf: bytes[place...].prefix(below(40)), at: place)
             }
         }
         return bytes

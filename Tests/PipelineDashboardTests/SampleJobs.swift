@@ -1,6 +1,7 @@
 import JSONPath
 import PipelineCore
 import PipelineKit
+import SeededNumbers
 
 /// Jobs as a person might have them: two weeks of one pipeline, a batch in the middle, and one in each state.
 struct SampleJobs {
@@ -17,10 +18,10 @@ struct SampleJobs {
     }
 
     func make() async throws -> Made {
-        var random = Randomness(seed: 7)
+        var random = SplitMix64(seed: 7)
         for number in 0..<48 {
-            let took = 45_000 + Int64(random.next(30_000)) + Int64(random.next(12) == 0 ? 90_000 : 0)
-            let kind: JobEvent.Kind = random.next(14) == 0 ? .jobFailed : .jobSucceeded
+            let took = 45_000 + Int64(random.below(30_000)) + Int64(random.below(12) == 0 ? 90_000 : 0)
+            let kind: JobEvent.Kind = random.below(14) == 0 ? .jobFailed : .jobSucceeded
             try await world.make(
                 7200 * (48 - number), key: "standup-\(number + 1)", model: model(kind), kind: kind, took: took,
                 cost: 0.12, now: now
@@ -29,7 +30,7 @@ struct SampleJobs {
         for number in 0..<9 {
             try await world.make(
                 40_000 * (10 - number), key: "avatar-\(number + 1)", pipeline: "selfie", model: .succeeded([:]),
-                kind: .jobSucceeded, took: 190_000 + Int64(random.next(60_000)), cost: 1.4, now: now)
+                kind: .jobSucceeded, took: 190_000 + Int64(random.below(60_000)), cost: 1.4, now: now)
         }
         let batch = try await makeBatch()
         let failed = try await world.make(
@@ -121,16 +122,16 @@ struct SampleJobs {
         let items = (1...640).map { NewItem(key: "day-\($0 / 24 + 1)/clip-\($0).mov", line: nil, inputs: [:]) }
         _ = try await world.journal.add(
             items, place: ReadingPlace(source: 0), isRead: true, replacesChanged: false, to: lease)
-        var random = Randomness(seed: 3)
+        var random = SplitMix64(seed: 3)
         for (index, claimed) in try await world.journal.claimItems(480, of: lease).enumerated() where index < 431 {
             var item = claimed
-            item.state = random.next(30) == 0 ? .failed : .succeeded
+            item.state = random.below(30) == 0 ? .failed : .succeeded
             item.cost = 0.12
-            item.ended = started + .milliseconds(Int64(index) * 9_200 + Int64(random.next(8000)))
-            item.seconds = 40 + Double(random.next(600)) / 10 + (random.next(40) == 0 ? 300 : 0)
+            item.ended = started + .milliseconds(Int64(index) * 9_200 + Int64(random.below(8000)))
+            item.seconds = 40 + Double(random.below(600)) / 10 + (random.below(40) == 0 ? 300 : 0)
             if item.state == .failed {
                 item.failure =
-                    random.next(3) == 0
+                    random.below(3) == 0
                     ? ItemFailure(stage: "upload", failure: StepFailure("the file has no audio track"))
                     : ItemFailure(stage: "model", failure: StepFailure("the service is overloaded", status: 503))
             }

@@ -3,6 +3,7 @@ import HTTPTypes
 import NetworkTasks
 import PipelineHTTP
 import PipelineTestKit
+import SeededNumbers
 import Synchronization
 import Testing
 
@@ -128,7 +129,7 @@ struct CancellationTests {
             }
         }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let source = try folder.filled("source", 400_000)
         let finished = Recorder<UInt64>()
         var tasks: [ExchangeTask] = []
@@ -153,7 +154,7 @@ struct CancellationTests {
             let all = tasks
             for thread in 0..<4 {
                 Thread.detachNewThread {
-                    var random = Xorshift(state: UInt64(thread + 1))
+                    var random = SplitMix64(seed: UInt64(thread + 1))
                     for task in all.shuffled(using: &random) {
                         for _ in 0..<random.next() % 3000 { withExtendedLifetime(task) {} }
                         task.cancel()
@@ -195,17 +196,6 @@ final class Recorder<Value: Sendable>: Sendable {
 
     func add(_ value: Value) { recorded.withLock { $0.append(value) } }
     var values: [Value] { recorded.withLock { $0 } }
-}
-
-struct Xorshift: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
-    }
 }
 
 extension Array {

@@ -13,7 +13,7 @@ struct ConstantMemoryTests {
     func download() async {
         await #expect(processExitsWith: .success) {
             let size: Int64 = 512 << 20
-            let folder = try TemporaryFolder()
+            let folder = TemporaryFolder()
             let server = try LoopbackServer { _ in .filled(size) }
             let memory = MemoryWatch()
             let options = ExchangeOptions(
@@ -30,7 +30,7 @@ struct ConstantMemoryTests {
     func upload() async {
         await #expect(processExitsWith: .success) {
             let size: Int64 = 512 << 20
-            let folder = try TemporaryFolder()
+            let folder = TemporaryFolder()
             let server = try LoopbackServer(keptBodyBytes: 0) { .status(200, body: "\($0.bodyCount)") }
             let memory = MemoryWatch()
             let body = RequestBody.file(path: folder.sparse("big", size), offset: 0, length: size)
@@ -77,7 +77,7 @@ struct ConstantMemoryTests {
     @Test("a million lines are sent as one JSON array in constant memory")
     func lines() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
+            let folder = TemporaryFolder()
             let line =
                 #"{"custom_id":"request","body":{"model":"m","messages":[{"role":"user","content":"hello there"}]}}"#
             let block = Array(String(repeating: line + "\r\n\n", count: 10_000).utf8)
@@ -103,7 +103,7 @@ struct ConstantMemoryTests {
     func afterMany() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer(keptBodyBytes: 0) { _ in .filled(4 << 20) }
-            let folder = try TemporaryFolder()
+            let folder = TemporaryFolder()
             let network = Network(transport: CurlTransport())
             let path = folder.sparse("source", 4 << 20)
             let memory = MemoryWatch()

@@ -88,7 +88,7 @@ struct ContentCodingTests {
         #expect(packed.count < 8 << 10)
         let server = try LoopbackServer { _ in .status(404, headers: [("Content-Encoding", "gzip")], bytes: packed) }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let sink = isFile ? ResponseSink.file(FileSink(path: folder.file("x"))) : .memory
         let options = ExchangeOptions(maximumBodyBytes: 1 << 20, receive: sink)
         let result = await network.task(RequestDescription(url: server.url), options: options).result
@@ -100,7 +100,7 @@ struct ContentCodingTests {
         let packed = Self.packed(Self.plain, bits: 31)
         let server = try LoopbackServer { _ in .status(200, headers: [("Content-Encoding", "gzip")], bytes: packed) }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let seen = Mutex<(coded: Int, plain: Int)>((0, 0))
         let sink = FileSink(
             onBytes: { bytes in seen.withLock { $0.plain += bytes.count } },
@@ -117,7 +117,7 @@ struct ContentCodingTests {
     @Test("a coding that is damaged, unknown or cut short is said to be that")
     func damaged() async throws {
         let packed = Self.packed(Self.plain, bits: 31)
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         for (coding, bytes, isFile, reason) in [
             ("gzip", Array("plain".utf8), false, ExchangeFailure.Reason.undecodable),
             ("utf-8", Array("plain".utf8), false, .undecodable), ("gzip", Array("plain".utf8), true, .undecodable),

@@ -12,7 +12,7 @@ struct FileTransferTests {
     let folder: TemporaryFolder
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
     }
 
     @Test("a large download is reported up to its length")

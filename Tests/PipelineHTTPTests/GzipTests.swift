@@ -27,7 +27,7 @@ struct GzipTests {
     func file(size: Int) async throws {
         let server = try LoopbackServer { _ in .status(200) }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let plain = (0..<size).map { UInt8(truncatingIfNeeded: $0 / 7 ^ $0 / 1000) }
         let path = folder.file("plain")
         try Data(plain).write(to: URL(filePath: path))
@@ -50,7 +50,7 @@ struct GzipTests {
     func others() async throws {
         let server = try LoopbackServer { _ in .status(200) }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let text = String(repeating: "the same again, ", count: 500)
         let decorators: [any RequestDecorator] = [ContentDigest(), Gzip()]
         _ = try await network.exchange(
@@ -92,7 +92,7 @@ struct GzipTests {
     func changed() async throws {
         let server = try LoopbackServer { _ in .status(200) }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let path = folder.file("plain")
         try Data(repeating: 1, count: 200_000).write(to: URL(filePath: path))
         let body = RequestBody.file(path: path, offset: 0, length: 200_000)
@@ -106,7 +106,7 @@ struct GzipTests {
     @Test("a quarter of a gigabyte is compressed in constant memory")
     func memory() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
+            let folder = TemporaryFolder()
             let server = try LoopbackServer(keptBodyBytes: 0) { _ in .status(200) }
             let memory = MemoryWatch()
             let body = RequestBody.file(path: folder.sparse("big", 256 << 20), offset: 0, length: 256 << 20)

@@ -139,7 +139,7 @@ struct NetworkTests {
     func download() async throws {
         let server = try LoopbackServer { _ in .status(200, body: "model") }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let network = Network(transport: CurlTransport(), baseURL: server.url)
         let task = network.task(FetchText(path: "/model").bearer("t"), to: folder.file("model"))
         #expect(try await task.value.status == 200)
@@ -154,7 +154,7 @@ struct NetworkTests {
             if request.url.hasSuffix("/held") { await held.wait() }
             return HTTPExchangeResponse(status: 200, body: Array("data".utf8))
         }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let answer = try await network(transport).exchange(
             RequestDescription(url: "http://h/"),
             options: ExchangeOptions(receive: .file(FileSink(path: folder.file("data")))))

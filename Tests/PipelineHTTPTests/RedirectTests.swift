@@ -141,7 +141,7 @@ struct RedirectTests {
             $0.target == "/" ? Self.redirect(302, to: "/data") : .status(200, body: "data")
         }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let answer = try await network.exchange(
             RequestDescription(url: server.url),
             options: ExchangeOptions(receive: .file(FileSink(path: folder.file("data")))))

@@ -1,5 +1,6 @@
 import PipelineHTTP
 import PipelineTestKit
+import SeededNumbers
 import Testing
 
 @Suite("Server-sent events")
@@ -103,27 +104,15 @@ struct ServerSentEventsTests {
 
     @Test("bytes of any kind harm nothing")
     func noise() {
-        var random = SplitMix(state: 7)
+        var random = SplitMix64(seed: 7)
         for _ in 0..<300 {
             var reader = ServerSentEvents(maximumBytes: 2000)
             for _ in 0..<20 {
                 let alphabet = Array("data: event: id: retry:\r\n\n\r\u{FEFF}\u{0}9".utf8)
-                let bytes = (0..<50).map { _ in alphabet[Int(random.next() % UInt64(alphabet.count))] }
+                let bytes = (0..<50).map { _ in alphabet[random.below(alphabet.count)] }
                 _ = bytes.withUnsafeBytes { reader.read($0) { _ in true } }
                 #expect(reader.heldBytes <= 2100)
             }
         }
-    }
-}
-
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

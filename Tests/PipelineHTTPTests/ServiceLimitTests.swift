@@ -66,7 +66,7 @@ struct ServiceLimitTests {
     func sendRate(transfers: Int) async throws {
         let server = try LoopbackServer(keptBodyBytes: 0) { .status(200, body: "\($0.bodyCount)") }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let size: Int64 = 600_000 / Int64(transfers)
         let path = folder.sparse("source", size)
         let options = ExchangeOptions(limits: ServiceLimits(service: "studio", sendRate: 1_000_000))
@@ -87,7 +87,7 @@ struct ServiceLimitTests {
         let size: Int64 = 600_000 / Int64(transfers)
         let server = try LoopbackServer { _ in .filled(size) }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let names = Mutex(0)
         let time = try await time {
             try await all(transfers) {
@@ -112,7 +112,7 @@ struct ServiceLimitTests {
             ScriptedAnswer([.inform(104, [("Upload-Offset", "1")]), .readBody, .send(200, [], [])])
         }
         defer { server.stop() }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let body = RequestBody.file(path: folder.sparse("source", 10 << 20), offset: 0, length: 10 << 20)
         let options = ExchangeOptions(
             limits: ServiceLimits(service: "studio", sendRate: 20_000), onInformational: { _, _ in informed.open() })
@@ -152,7 +152,7 @@ struct ServiceLimitTests {
         let options = ExchangeOptions(
             stall: StallRule(bytesPerSecond: 1_000_000, time: .milliseconds(200)),
             limits: ServiceLimits(service: "studio", sendRate: 200_000))
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let body = RequestBody.file(path: folder.sparse("source", 120_000), offset: 0, length: 120_000)
         let request = RequestDescription(method: .put, url: server.url, body: body)
         #expect(try await network.exchange(request, options: options).status == 200)

@@ -2,6 +2,7 @@ import Foundation
 import JSONPath
 import JournalConformance
 import PipelineCore
+import SeededNumbers
 import Testing
 
 @testable import PipelineJournal
@@ -10,16 +11,6 @@ import Testing
 /// seeds and items.
 @Suite("A batch's rows over crashes")
 struct BatchWalkTests {
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &+ 0x9E37_79B9_7F4A_7C15
-            var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     private static let size: (seeds: Int, items: Int) = {
         let parts = (ProcessInfo.processInfo.environment["PIPELINE_WALKS"] ?? "").split(separator: ",").compactMap {
             Int($0)
@@ -29,7 +20,7 @@ struct BatchWalkTests {
 
     @Test("no item is lost, begun twice or counted wrong", arguments: 0..<BatchWalkTests.size.seeds)
     func walk(seed: Int) async throws {
-        var random = Seeded(state: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         let world = try SQLiteWorld()
         defer { world.remove() }
         let count = Self.size.items

@@ -48,7 +48,7 @@ struct SQLiteWorld: JournalWorld {
     let folder: TemporaryFolder
     let clock = ManualLeaseClock()
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = TemporaryFolder() }
 
     var state: String { folder.path + "/state" }
     func open() throws -> any Journal { try openSQLite() }
@@ -121,17 +121,4 @@ final class ManualLeaseClock: LeaseClock {
     func advance(by milliseconds: Int64) { state.withLock { $0.now += milliseconds } }
     /// The machine starts again: its clock begins at zero.
     func restart() { state.withLock { $0 = (0, "second") } }
-}
-
-/// A folder of a test's own.
-struct TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path = NSTemporaryDirectory() + "/journal-tests-" + UUID().uuidString
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    }
-
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -2,6 +2,7 @@ import Foundation
 import PipelineHTTP
 import PipelineSQLite
 import Synchronization
+import PipelineTestKit
 import Testing
 
 @testable import PipelineJournal
@@ -12,7 +13,7 @@ struct ResponseCacheTests {
     private final class World: Sendable {
         let folder: TemporaryFolder
         let time = Mutex(Duration.seconds(1_800_000_000))
-        init() throws { folder = try TemporaryFolder() }
+        init() throws { folder = TemporaryFolder() }
         deinit { folder.remove() }
 
         var file: String { folder.path + "/cache-\(CacheFiles.version).sqlite" }

@@ -2,6 +2,7 @@ import Foundation
 import JSONPath
 import JournalConformance
 import PipelineCore
+import PipelineTestKit
 import Testing
 
 @testable import PipelineJournal

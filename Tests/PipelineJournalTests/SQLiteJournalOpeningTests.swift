@@ -2,6 +2,7 @@ import Foundation
 import JournalConformance
 import PipelineCore
 import PipelineSQLite
+import PipelineTestKit
 import Testing
 
 @testable import PipelineJournal

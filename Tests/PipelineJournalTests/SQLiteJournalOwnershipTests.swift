@@ -1,6 +1,7 @@
 import Foundation
 import JournalConformance
 import PipelineCore
+import PipelineTestKit
 import Testing
 
 @testable import PipelineJournal

@@ -1,3 +1,4 @@
+import PipelineTestKit
 import Foundation
 import PipelineCore
 import PipelineSQLite

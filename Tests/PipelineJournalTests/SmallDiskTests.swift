@@ -1,6 +1,7 @@
 import Foundation
 import JournalConformance
 import PipelineCore
+import PipelineTestKit
 import Testing
 
 @testable import PipelineJournal
@@ -16,7 +17,7 @@ struct SmallDisk {
     let folder: TemporaryFolder
 
     init(kilobytes: Int) throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         guard mount("tmpfs", folder.path, "tmpfs", 0, "size=\(kilobytes)k,mode=0700") == 0 else {
             folder.remove()
             throw POSIXError(.EPERM)

@@ -2,6 +2,7 @@ import HTTPTypes
 import JSONPath
 import PipelineCore
 import PipelineHTTP
+import PipelineTestKit
 import Testing
 
 @Suite("A request with its values put in")

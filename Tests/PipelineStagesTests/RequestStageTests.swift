@@ -1,6 +1,7 @@
 import JSONPath
 import PipelineCore
 import PipelineHTTP
+import PipelineTestKit
 import Testing
 
 @Suite("A request stage")

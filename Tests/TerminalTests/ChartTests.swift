@@ -4,9 +4,8 @@ import Testing
 
 @Suite("Charts", .timeLimit(.minutes(2))) struct ChartTests {
     private func run(_ arguments: String..., in folder: String) async throws -> ProgramEnd {
-        var environment = ["HOME": folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": folder + "/state"]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-        return try await BuiltProgram(named: "pipeline").run(arguments, environment: environment, folder: folder)
+        try await BuiltProgram(named: "pipeline").run(
+            arguments, environment: BuiltProgram.environment(home: folder), folder: folder)
     }
 
     @Test("show draws when each stage was at work, stats how the durations are spread")

@@ -73,8 +73,7 @@ struct CompletionTests {
 
     /// A journal with one job under the key `mine`, and the shell's script.
     private func prepare(_ shell: Shell, _ folder: String) async throws {
-        var environment = ["HOME": folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": folder + "/state"]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        let environment = BuiltProgram.environment(home: folder)
         let program = try BuiltProgram(named: "pipeline")
         try """
         { "pipeline": 1, "name": "two",

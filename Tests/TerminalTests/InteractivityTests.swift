@@ -15,11 +15,7 @@ import Testing
             program = try BuiltProgram(named: "pipeline")
             folder = FileManager.default.temporaryDirectory.appending(path: "interactivity-\(UUID().uuidString)").path
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            var environment = [
-                "HOME": folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": folder + "/state", "SERVER": server.url,
-            ]
-            environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-            self.environment = environment
+            environment = BuiltProgram.environment(home: folder, ["SERVER": server.url])
             let stages = ["a", "b", "c", "d"].map { name in
                 """
                 { "id": "\(name)", "kind": "download", "request": { "GET": "${{ env.SERVER }}/\(name)" }, "to": "\(name)" }

@@ -12,8 +12,9 @@ import Testing
         "the pictures show what the program prints; 'make pictures' records them anew",
         .enabled(if: FileManager.default.isExecutableFile(atPath: python), "python3 is not installed"))
     func match() async throws {
-        var environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        let environment = BuiltProgram.environment([
+            "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
+        ])
         let end = try await BuiltProgram(path: Self.python).run(
             [Self.root + "/.scripts/pictures", try BuiltProgram.productFolder(), "--check"], environment: environment,
             folder: NSTemporaryDirectory(), limit: .seconds(100))

@@ -24,12 +24,11 @@ final class Terminal: Sendable {
         tmux = BuiltProgram(path: try #require(Self.program, "tmux is not installed"))
         socket = folder + "/tmux"
         let products = try BuiltProgram.productFolder()
-        var variables = [
-            "HOME": folder, "PATH": "\(products):/usr/bin:/bin", "PIPELINE_STATE_DIR": folder + "/state",
-            "TERM": "screen-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh",
+        let own = [
+            "PATH": "\(products):/usr/bin:/bin", "TERM": "screen-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8",
+            "SHELL": "/bin/sh",
         ]
-        variables["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-        variables.merge(environment) { $1 }
+        let variables = BuiltProgram.environment(home: folder, own.merging(environment) { $1 })
         let end = try await tmux.run(
             [
                 "-u", "-S", socket, "-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)",

@@ -94,10 +94,7 @@ import Testing
     ) throws -> (program: BuiltProgram, environment: [String: String], folder: String) {
         let folder = FileManager.default.temporaryDirectory.appending(path: "watch-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        var environment = [
-            "HOME": folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": folder + "/state", "SERVER": server.url,
-        ]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        let environment = BuiltProgram.environment(home: folder, ["SERVER": server.url])
         return (try BuiltProgram(named: "pipeline"), environment, folder)
     }
 }

@@ -34,7 +34,7 @@ public struct LinearRegex: Sendable {
 
     /// One match and what its groups took.
     public struct Match: Sendable, Hashable {
-        /// Where the match stands in the text.
+        /// The place where the match stands in the text.
         public let range: Range<String.Index>
         /// The text of the match.
         public let text: String

@@ -2,9 +2,9 @@
 public struct LinearRegexError: Error, Sendable, Hashable {
     /// The wrong place, in UTF-8 bytes from the pattern's start.
     public let offset: Int
-    /// What is wrong, without the place.
+    /// The mistake in words, without the place.
     public let message: String
-    /// How to mend it, when there is something to say.
+    /// A way to mend it, when there is something to say.
     public let hint: String?
 
     /// Says what is wrong with a pattern, at an offset of UTF-8 bytes from its beginning.

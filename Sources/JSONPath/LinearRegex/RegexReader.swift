@@ -2,7 +2,7 @@
 struct RegexReader {
     private let scalars: [Unicode.Scalar]
     private(set) var position = 0
-    /// How many groups are open.
+    /// The number of groups that are open.
     private var depth = 0
 
     /// Groups nested deeper than this are refused before the parser recurses.

@@ -2,9 +2,9 @@
 public struct JSONPointerError: Error, Sendable, Hashable {
     /// The wrong byte, counted from the pointer's start.
     public let offset: Int
-    /// What is wrong, without the place.
+    /// The mistake in words, without the place.
     public let message: String
-    /// How to mend it.
+    /// A way to mend it.
     public let hint: String?
 
     /// Says what is wrong with a pointer, at an offset of UTF-8 bytes from its beginning.

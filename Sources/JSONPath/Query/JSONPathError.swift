@@ -2,9 +2,9 @@
 public struct JSONPathError: Error, Sendable, Hashable {
     /// The wrong place, in UTF-8 bytes from the query's start.
     public let offset: Int
-    /// What is wrong, without the place.
+    /// The mistake in words, without the place.
     public let message: String
-    /// How to mend it, when there is something to say.
+    /// A way to mend it, when there is something to say.
     public let hint: String?
 
     /// Says what is wrong with a query, at an offset of UTF-8 bytes from its beginning.
@@ -28,7 +28,7 @@ public enum JSONPathEvaluationError: Error, Sendable, Hashable {
     /// A regular expression that came out of the document is too large to be run.
     case patternTooLarge
 
-    /// What happened.
+    /// The event in words.
     public var message: String {
         switch self {
         case .evaluationTooLarge(let budget): "the query needs more than \(budget) steps on this document"
@@ -36,7 +36,7 @@ public enum JSONPathEvaluationError: Error, Sendable, Hashable {
         }
     }
 
-    /// What can be done about it.
+    /// Advice on what can be done about it.
     public var hint: String {
         switch self {
         case .evaluationTooLarge: "name the way to the values instead of using “..” several times"

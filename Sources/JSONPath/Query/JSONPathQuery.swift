@@ -5,9 +5,9 @@
 public struct JSONPathQuery: Sendable {
     /// The query as it was given.
     public let text: String
-    /// How the query spells its root: `$`, or a name such as `$items`.
+    /// The spelling of the query's root: `$`, or a name such as `$items`.
     public let root: String
-    /// What is allowed but never useful: regular expressions that aren't I-Regexp and so match nothing.
+    /// The parts that are allowed but never useful: regular expressions that aren't I-Regexp and so match nothing.
     public let warnings: [JSONPathError]
     let segments: [PathSegment]
 

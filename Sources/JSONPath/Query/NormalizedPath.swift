@@ -13,7 +13,7 @@ public struct NormalizedPath: Sendable, Hashable {
     /// A place from the steps to it.
     public init(_ elements: [Element]) { self.elements = elements }
 
-    /// The same place as a JSON Pointer.
+    /// The path as a JSON Pointer.
     public var pointer: JSONPointer {
         JSONPointer(
             tokens: elements.map { element in

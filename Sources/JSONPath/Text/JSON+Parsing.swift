@@ -1,5 +1,5 @@
 extension JSON {
-    /// What a parser does with a name that stands twice in an object (RFC 8259, section 4, leaves it open).
+    /// The treatment of a name that stands twice in an object (RFC 8259, section 4, leaves it open).
     public enum DuplicateNames: Sendable, Hashable {
         /// The last value counts, at the place of the first, as most parsers do.
         case lastWins

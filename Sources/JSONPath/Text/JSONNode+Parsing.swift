@@ -1,4 +1,4 @@
-/// What became of a definition's text: the tree as far as it can be trusted, and every mistake that was found.
+/// The result of reading a definition's text: the tree as far as it can be trusted, and every mistake that was found.
 public struct JSONReading: Sendable {
     /// The tree; nil when a mistake left no way to go on. Beside ``errors`` it is only fit for finding more mistakes.
     public let node: JSONNode?

@@ -2,9 +2,9 @@
 public struct JSONSyntaxError: Error, Sendable, Hashable {
     /// The bytes that are wrong; empty where something is missing.
     public let range: SourceRange
-    /// What is wrong, without the place: `a comma is missing here`.
+    /// The mistake in words, without the place: `a comma is missing here`.
     public let message: String
-    /// How to mend it, when there is something to say.
+    /// A way to mend it, when there is something to say.
     public let hint: String?
 
     /// The first wrong byte, counted from the start of the text.

@@ -4,7 +4,7 @@ public struct SourceText: Sendable {
     public let name: String
     /// The UTF-8 bytes; offsets of ``SourceRange`` count in them.
     public let bytes: [UInt8]
-    /// Where each line begins; LF, CR LF and CR end a line.
+    /// The places where lines begin; LF, CR LF and CR end a line.
     private let lineStarts: [Int]
 
     /// A text from a file's bytes, which need not be well-formed UTF-8; places are still found.

@@ -7,7 +7,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// How many columns a terminal gives it: 0 for combining marks, 2 for East Asian wide characters and emoji.
+    /// The number of columns that a terminal gives it: 0 for combining marks, 2 for East Asian wide characters and
+    /// emoji.
     ///
     /// The wide ranges are those of Unicode Standard Annex 11, coarsely.
     var displayWidth: Int {

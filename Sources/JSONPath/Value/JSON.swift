@@ -9,7 +9,7 @@ public enum JSON: Sendable {
     case array([JSON])
     case object(JSONObject)
 
-    /// How deeply arrays and objects may be nested: the parsers refuse more, since a tree is freed by recursion.
+    /// The deepest nesting of arrays and objects: the parsers refuse more, since a tree is freed by recursion.
     public static let deepestNesting = 512
 }
 
@@ -67,7 +67,7 @@ extension JSON {
     public var isNull: Bool { if case .null = self { true } else { false } }
     /// The member of that name; nil when there is none or this is not an object.
     public subscript(name: String) -> JSON? { object?[name] }
-    /// What a message calls this kind of value: `a string`, `an array`, `null`.
+    /// The words by which a message calls this kind of value: `a string`, `an array`, `null`.
     public var kindName: String {
         switch self {
         case .null: "null"

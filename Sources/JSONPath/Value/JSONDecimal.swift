@@ -43,7 +43,7 @@ struct JSONDecimal: Hashable {
     private struct Scan {
         var isNegative = false
         var digits: [UInt8] = []
-        /// How many digits stand before the decimal point, less the zeros that open a fraction.
+        /// The number of digits that stand before the decimal point, less the zeros that open a fraction.
         var point = 0
         var sawDigit = false
         private var inFraction = false

@@ -1,6 +1,6 @@
 /// A JSON value with the places of a source text: what a definition is read from, so that every mistake can point.
 public struct JSONNode: Sendable {
-    /// Where the value stands in its source.
+    /// The place where the value stands in its source.
     public let range: SourceRange
     /// The value, its children with places of their own.
     public let content: Content
@@ -25,7 +25,7 @@ public struct JSONNode: Sendable {
     public struct Member: Sendable {
         /// The name, its escapes resolved.
         public let name: String
-        /// Where the name stands, its quotes included.
+        /// The place where the name stands, its quotes included.
         public let nameRange: SourceRange
         /// The value with its place.
         public let value: JSONNode
@@ -38,7 +38,7 @@ public struct JSONNode: Sendable {
         }
     }
 
-    /// The same value without places.
+    /// The value without places.
     public var json: JSON {
         switch content {
         case .null: .null

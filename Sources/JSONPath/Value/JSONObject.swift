@@ -16,7 +16,7 @@ public struct JSONObject: Sendable {
         for (name, value) in members { self[name] = value }
     }
 
-    /// How many members there are.
+    /// The number of members.
     public var count: Int { members.count }
     /// True if there is no member.
     public var isEmpty: Bool { members.isEmpty }

@@ -46,7 +46,7 @@ extension JobSnapshot {
     }
 }
 
-/// What two snapshots are compared by: all of them.
+/// The parts by which two snapshots are compared: all of them.
 package struct SnapshotEssence: Equatable {
     let texts: [String]
     let objects: [JSONObject]

@@ -1,7 +1,7 @@
 import JSONPath
 package import PipelineCore
 
-/// What every journal keeps of jobs.
+/// The trials of what every journal keeps of jobs.
 package enum JobPromises {
     static let owner = OwnerID("owner-a")
     static let other = OwnerID("owner-b")

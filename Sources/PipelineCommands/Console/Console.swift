@@ -51,7 +51,7 @@ struct Console: Sendable {
     /// Writes a line of data that a person reads.
     func data(_ line: StyledText) { data(line.rendered(inColor: colors.data)) }
 
-    /// Why data did not reach standard output; nil when all of it did, or nobody reads it any more.
+    /// The reason why data did not reach standard output; nil when all of it did, or nobody reads it any more.
     var lostOutput: String? { loss.reason }
 
     /// Writes a line for the person; control characters are made visible.

@@ -36,7 +36,7 @@ struct StyledText: ExpressibleByStringInterpolation, CustomStringConvertible, Se
     /// The text without styles, harmless.
     var description: String { rendered(inColor: false) }
     var isEmpty: Bool { pieces.isEmpty }
-    /// How many columns it takes.
+    /// The number of columns that it takes.
     var columns: Int { pieces.reduce(0) { $0 + TextColumns.count(SafeText.line($1.text)) } }
 
     static func + (left: StyledText, right: StyledText) -> StyledText { "\(left)\(right)" }

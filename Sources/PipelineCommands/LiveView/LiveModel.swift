@@ -20,7 +20,7 @@ struct LiveModel: Sendable {
         var share: Double?
         var median: Double?
         var upper: Double?
-        /// When what the estimate counts from was said.
+        /// The time when what the estimate counts from was said.
         var estimatedAt: Timestamp?
         var started: Timestamp?
         var ended: Timestamp?
@@ -37,11 +37,11 @@ struct LiveModel: Sendable {
 
     /// How the items of a stage stand.
     struct Items: Sendable, Hashable {
-        /// How many there are; nil where that is not known yet.
+        /// The number of there that are; nil where that is not known yet.
         var total: Int?
         var counts: [Mark: Int] = [:]
 
-        /// How many have ended well or were skipped.
+        /// The number that have ended well or were skipped.
         var done: Int { counts[.succeeded, default: 0] + counts[.skipped, default: 0] }
         var failed: Int { counts[.failed, default: 0] + counts[.unknown, default: 0] }
         var active: Int { counts[.active, default: 0] }
@@ -191,7 +191,7 @@ extension LiveModel.Line {
 }
 
 extension JobSnapshot {
-    /// How many items each stage has that is repeated.
+    /// The number of items that each repeated stage has.
     var itemCounts: [String: Int] {
         steps.keys.reduce(into: [:]) { counts, key in if key.item != nil { counts[key.stage, default: 0] += 1 } }
     }

@@ -10,7 +10,7 @@ final class PlainView: EventView {
         var done = 0
         var failed = 0
         var total: Int?
-        /// When the last line told of them.
+        /// The time when the last line told of them.
         var told: Timestamp?
         /// How many lines told of each kind of event.
         var lines: [JobEvent.Kind: Int] = [:]

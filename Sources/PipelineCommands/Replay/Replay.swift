@@ -27,7 +27,7 @@ struct Replay {
         let left: [Int]
         /// The digests of the files that were written, by name.
         let files: [String: String]
-        /// How often each crash point was passed.
+        /// The number of times that each crash point was passed.
         let passes: [CrashPoint: Int]
     }
 

@@ -6,7 +6,7 @@ struct JobReport {
     private let snapshot: JobSnapshot
     private let isOwned: Bool
     private let secretCaptures: [String: Set<String>]?
-    /// How long it still takes; nil where nothing is known, or nobody asked.
+    /// The time that it still takes; nil where nothing is known, or nobody asked.
     let estimate: JobEstimate?
 
     /// - Parameter secretCaptures: names of captures that are not shown, by stage; nil when none is.

@@ -4,7 +4,7 @@ import PipelineKit
 /// When the steps of a job were at work, as bars over one line of time.
 struct StageChart {
     let steps: [(StepKey, StepRecord)]
-    /// When the job ended, or now.
+    /// The time when the job ended, or now.
     let end: Timestamp
     /// Of the terminal; nil for a pipe.
     var width: Int?

@@ -1,10 +1,10 @@
-/// What a job would cost in the background: its resumes, stage by stage, the delays they would get, and what would
-/// save one. Predicted by entering them in a ledger in virtual time, the one that decides.
+/// The cost of a job in the background: its resumes, stage by stage, the delays they would get, and what would save
+/// one. Predicted by entering them in a ledger in virtual time, the one that decides.
 package struct BackgroundForecast: Sendable, Hashable {
     /// One resume to come.
     package struct Resume: Sendable, Hashable {
         package let reason: ResumeReason
-        /// How often in the mean; polls are counted by their expectation, rounded up.
+        /// The number of times in the mean; polls are counted by their expectation, rounded up.
         package let count: Int
     }
 

@@ -1,4 +1,4 @@
-/// Where jobs that nobody waits for ask whether they may go on: one for all jobs of a process.
+/// The gate at which jobs that nobody waits for ask whether they may go on: one for all jobs of a process.
 ///
 /// "May this job resume now, and if not, when?" Its answers come from ``ResumeLedger`` and ``ConditionEvaluator``, which are
 /// values; a gate adds the clock, the sensors and the rows that other processes wrote.

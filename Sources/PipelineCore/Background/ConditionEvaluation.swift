@@ -1,6 +1,7 @@
 package import JSONPath
 
-/// Whether a moment is good for work that can wait, and why: what the engine acts on and `pipeline why` prints.
+/// The judgement whether a moment is good for work that can wait, and why: the engine acts on it, and `pipeline why`
+/// prints.
 package struct ConditionEvaluation: Sendable, Hashable {
     package struct Verdict: Sendable, Hashable {
         package let policy: String
@@ -14,7 +15,7 @@ package struct ConditionEvaluation: Sendable, Hashable {
     package let threshold: Double
     package let isGood: Bool
     package let asked: Timestamp
-    /// When it is asked again; nil when the moment is good.
+    /// The time when it is asked again; nil when the moment is good.
     package private(set) var askAgain: Timestamp?
 
     /// One clause: the vetoes, or the score.

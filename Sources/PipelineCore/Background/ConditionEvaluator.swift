@@ -1,9 +1,9 @@
 /// Decides whether a moment is good: a pure value of its policies.
 package struct ConditionEvaluator: Sendable {
     package let policies: [ConditionPolicy]
-    /// What the weighted mean of the scores must reach.
+    /// The number that the weighted mean of the scores must reach.
     package let threshold: Double
-    /// How long until it is asked again when no policy can say.
+    /// The time until it is asked again when no policy can say.
     package let interval: Duration
 
     package init(

@@ -2,7 +2,7 @@ extension ConditionPolicy {
     /// The policies of a program that says nothing else.
     package static let standard = [patience, power, network, quietHours, load, budget]
 
-    /// How long work that has no deadline waits for a good moment at most.
+    /// The time for which work that has no deadline waits for a good moment at most.
     package static let longestWait = Duration.seconds(86_400)
 
     /// Deadline, expiry and the time it has waited: grows, and at its end ends all vetoes, so that nothing starves.

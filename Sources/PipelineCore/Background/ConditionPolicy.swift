@@ -1,6 +1,6 @@
 /// One thing that makes a moment good or bad for work that can wait: a name, a weight, and a pure judgement.
 package struct ConditionPolicy: Sendable {
-    /// What a policy decides by itself.
+    /// The decision of one policy by itself.
     package enum Decision: String, Sendable, Hashable, CaseIterable {
         /// It has waited long enough: no veto holds any more.
         case mustProceed
@@ -18,7 +18,7 @@ package struct ConditionPolicy: Sendable {
         package let decision: Decision
         /// One clause.
         package let rationale: String
-        /// When the policy may see it otherwise; nil when it can't tell.
+        /// The time when the policy may see it otherwise; nil when it can't tell.
         package let changes: Timestamp?
 
         package init(_ score: Double?, _ decision: Decision, _ rationale: String, changes: Timestamp? = nil) {

@@ -27,7 +27,7 @@ package struct ConditionQuestion: Sendable, Hashable {
 package struct ConditionFacts: Sendable {
     package var question: ConditionQuestion
     package var conditions: DeviceConditions
-    /// How many resumes of the budget are used.
+    /// The number of resumes of the budget that are used.
     package var used: Int
     package var now: Timestamp
 

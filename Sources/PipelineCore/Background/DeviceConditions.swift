@@ -1,8 +1,8 @@
-/// What the machine is like at a moment, as far as it is known.
+/// The state of the machine at a moment, as far as it is known.
 package struct DeviceConditions: Sendable, Hashable {
     /// True if power comes from outside; nil when nobody knows.
     package var hasExternalPower: Bool?
-    /// How full the battery is, from 0 to 1; nil without one.
+    /// The charge of the battery, from 0 to 1; nil without one.
     package var battery: Double?
     /// True if the network costs by the byte; nil when nobody knows.
     package var isMetered: Bool?

@@ -1,5 +1,5 @@
-/// Whether a person waits for a job that a command stays with: by it the command is driven by the rules of the
-/// background or not. Who takes a job up when its owner is gone is another matter: ``JobMode``.
+/// The distinction whether a person waits for a job that a command stays with: by it the command is driven by the rules
+/// of the background or not. Who takes a job up when its owner is gone is another matter: ``JobMode``.
 package enum Interactivity: String, Sendable, Hashable, CaseIterable {
     /// A person waits: nothing is held back.
     case attended

@@ -1,4 +1,5 @@
-/// How many resumes the background allows, and how it slows down beyond: what a document's `background.budget` means.
+/// The number of resumes that the background allows, and the delays beyond it: what a document's `background.budget`
+/// means.
 package struct ResumeBudget: Sendable, Hashable {
     /// So many resumes in ``window`` are not delayed; nil when none ever is.
     package let allowance: Int?
@@ -59,7 +60,8 @@ package struct ResumeBudget: Sendable, Hashable {
         allowance: 0, window: .seconds(3600), base: .seconds(60), factor: 2, maximum: .seconds(86_400),
         makesTransfersDiscretionary: true)
 
-    /// What all pipelines of a machine share, those with an unlimited budget aside: ten times one pipeline's.
+    /// The budget that all pipelines of a machine share, those with an unlimited budget aside: ten times one
+    /// pipeline's.
     package static let machine = ResumeBudget(
         allowance: 300, window: .seconds(3600), base: .seconds(60), factor: 2, maximum: .seconds(3600))
 

@@ -26,7 +26,7 @@ package struct ResumeLedger: Sendable {
     private struct Batch {
         /// Until then others were waited for.
         let moment: Timestamp
-        /// When what follows begins: then, or after the delay.
+        /// The time when what follows begins: then, or after the delay.
         let start: Timestamp
 
         func takes(_ time: Timestamp, latest: Timestamp) -> Bool {

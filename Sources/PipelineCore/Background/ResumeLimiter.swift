@@ -9,7 +9,7 @@ package struct ResumeLimiter: Sendable, Hashable {
     private(set) var entries: [Timestamp] = []
     /// The last delay that was imposed; zero when there is none in force.
     private(set) var lastDelay = Duration.zero
-    /// When that delay runs out.
+    /// The time when that delay runs out.
     private(set) var delayEnd = Timestamp.epoch
 
     package init() {}

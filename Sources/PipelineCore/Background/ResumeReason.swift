@@ -1,4 +1,4 @@
-/// Why the engine got control back: the kinds of entry in the ledger of background work.
+/// The reason why the engine got control back: the kinds of entry in the ledger of background work.
 package enum ResumeReason: String, Sendable, Hashable, CaseIterable {
     /// A transfer or another exchange that runs without us came to its end.
     case transferEnded
@@ -31,7 +31,7 @@ package enum ResumeReason: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Why a step that waited gets control back.
+    /// Makes the reason why a step that waited gets control back.
     package init(endOf wait: WaitReason.Kind) {
         self =
             switch wait {

@@ -1,6 +1,6 @@
 /// One entry of the ledger, as the journal keeps it: from these rows alone the state of every budget follows.
 package struct ResumeRecord: Sendable, Hashable {
-    /// How an entry counts.
+    /// The way in which an entry counts.
     package enum Charge: String, Sendable, Hashable, CaseIterable {
         /// Against the budget: within the allowance or beyond it.
         case counted
@@ -12,7 +12,7 @@ package struct ResumeRecord: Sendable, Hashable {
         case attended
     }
 
-    /// When the engine got control back, or asked for it.
+    /// The time when the engine got control back, or asked for it.
     package var time: Timestamp
     package var pipeline: String
     /// The job; nil once it was removed.
@@ -25,7 +25,7 @@ package struct ResumeRecord: Sendable, Hashable {
     package var delay: Duration
     /// The delay that the machine's imposed.
     package var machineDelay: Duration
-    /// When what followed could begin.
+    /// The time when what followed could begin.
     package var start: Timestamp
     /// True if the pipeline's budget was unlimited: then the machine's does not count it either.
     package var isUnlimited: Bool

@@ -6,7 +6,7 @@ package struct ResumeRequest: Sendable, Hashable {
     package var step: StepKey?
     package var reason: ResumeReason
     package var budget: ResumeBudget
-    /// How far what follows may be moved so that several resumes happen together.
+    /// The time by which what follows may be moved so that several resumes happen together.
     package var tolerance: Duration
     /// Before this what follows must begin, because something expires.
     package var mustBeginBy: Timestamp?
@@ -29,14 +29,14 @@ package struct ResumeRequest: Sendable, Hashable {
 package struct ResumeDecision: Sendable, Hashable {
     /// The row to journal with what ended.
     package let record: ResumeRecord
-    /// When it was asked.
+    /// The time when it was asked.
     package let asked: Timestamp
     /// One sentence that says why it is delayed, or why it is not.
     package let rationale: String
 
-    /// When what follows may begin.
+    /// The time when what follows may begin.
     package var start: Timestamp { record.start }
-    /// How long that is from the question.
+    /// The time from the question until then.
     package var delay: Duration { max(.zero, start - asked) }
     package var isDeferred: Bool { start > asked }
 }

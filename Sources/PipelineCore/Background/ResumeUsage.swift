@@ -1,17 +1,17 @@
 package import JSONPath
 
-/// How a budget stands at a moment: what `pipeline budget` shows.
+/// The use of a budget at a moment: what `pipeline budget` shows.
 package struct ResumeUsage: Sendable, Hashable {
     /// Nil for the machine's.
     package let pipeline: String?
     package let budget: ResumeBudget
-    /// How many resumes count in the window.
+    /// The number of resumes that count in the window.
     package let used: Int
     /// The delay that the next one would get.
     package let nextDelay: Duration
-    /// When the delay in force falls back to zero; nil when none is.
+    /// The time when the delay in force falls back to zero; nil when none is.
     package let fallsBack: Timestamp?
-    /// When the allowance has room again; nil when it has, or never will.
+    /// The time when the allowance has room again; nil when it has, or never will.
     package let replenishesAt: Timestamp?
 
     /// The form of `budget --json`. Durations are seconds.

@@ -1,5 +1,5 @@
-/// What a job knows of getting control back: whether a resume is under way, and what is held back by the rules of the
-/// background. In memory only: after a crash the restart is a resume of its own.
+/// The knowledge that a job has of getting control back: whether a resume is under way, and what is held back by the
+/// rules of the background. In memory only: after a crash the restart is a resume of its own.
 package struct ResumeWatch: Sendable {
     /// True if a resume is under way: until every step waits again, what happens belongs to it.
     package private(set) var isOpen = false

@@ -5,17 +5,17 @@ package struct BatchRecord: Sendable, Hashable {
     package var sources: [String]
     package var folder: String
     package var settings: BatchSettings
-    /// How far the sources were read; nil before the first row.
+    /// The place up to which the sources were read; nil before the first row.
     package var place: ReadingPlace?
     /// True once the last row was read.
     package var isRead: Bool
-    /// How many items there are in each state.
+    /// The number of items in each state.
     package var counts: [ItemRecord.State: Int]
-    /// What its items have cost, in the author's currency; nil while no document says.
+    /// The cost of its items, in the author's currency; nil while no document says.
     package var cost: Double?
     /// Body bytes of items that have ended.
     package var moved = BytesMoved()
-    /// What the last items to end have in common.
+    /// The failure that the last items to end have in common.
     package var streak: FailureStreak
 
     package init(sources: [String], folder: String, settings: BatchSettings) {
@@ -34,7 +34,7 @@ package struct BatchRecord: Sendable, Hashable {
     package var endedCount: Int { count(.succeeded) + count(.failed) + count(.cancelled) }
 }
 
-/// How far the sources of a batch were read.
+/// The place up to which the sources of a batch were read.
 package struct ReadingPlace: Sendable, Hashable {
     /// Which of the sources, from 0.
     package var source: Int
@@ -52,9 +52,9 @@ package struct ReadingPlace: Sendable, Hashable {
     }
 }
 
-/// What bounds a batch.
+/// The limits of a batch.
 package struct BatchSettings: Sendable, Hashable {
-    /// How many items are begun and not ended.
+    /// The number of items that are begun and not ended.
     package var atOnce: Int
     /// Nil without one: then everything is tried, and one failure fails the batch.
     package var tolerance: FailureTolerance?
@@ -62,9 +62,9 @@ package struct BatchSettings: Sendable, Hashable {
     package var stopAfter: Int
     /// The absolute path of the file that results are appended to; nil without one.
     package var results: String?
-    /// How much money items may cost before no more begin; nil for any.
+    /// The amount of money that items may cost before no more begin; nil for any.
     package var spend: Double?
-    /// How many failures were there when a person said to go on: they do not stop it again.
+    /// The number of failures that were there when a person said to go on: they do not stop it again.
     package var forgiven = 0
 
     package init(
@@ -100,11 +100,11 @@ package struct FailureStreak: Sendable, Hashable {
 }
 
 extension BatchRecord {
-    /// How many items a mean cost is known from at least; until then no more than that many run.
+    /// The number of items that a mean cost is known from at least; until then no more than that many run.
     package static let costSample = 10
 
-    /// How many items may be begun and not ended, by what was spent and what those that run will cost: as much each as
-    /// those before.
+    /// The number of items that may be begun and not ended, by what was spent and what those that run will cost: as
+    /// much each as those before.
     package var affordableCount: Int {
         guard let spend = settings.spend else { return settings.atOnce }
         let sample = count(.succeeded)
@@ -114,8 +114,8 @@ extension BatchRecord {
         return left < 1 ? 0 : Int(min(left, Double(settings.atOnce)))
     }
 
-    /// Why nothing more may begin; nil while items may. Beyond a tolerance that only counts ended items there is nothing
-    /// left to hold back once none is pending.
+    /// The reason why nothing more may begin; nil while items may. Beyond a tolerance that only counts ended items
+    /// there is nothing left to hold back once none is pending.
     package var obstacle: SuspensionCause? {
         guard !isRead || count(.pending) > 0 else { return nil }
         if streak.count >= settings.stopAfter { return .sameFailure }
@@ -124,7 +124,7 @@ extension BatchRecord {
         return isExceeded == true ? .tooManyFailures : nil
     }
 
-    /// What became of the batch once nothing of it runs or can begin: a phase as a job has it.
+    /// The end of the batch once nothing of it runs or can begin: a phase as a job has it.
     package var outcome: JobPhase? {
         guard isRead, count(.pending) == 0, count(.running) == 0, count(.suspended) == 0 else { return nil }
         if count(.unknown) > 0 { return .unknown }

@@ -2,7 +2,7 @@ package import JSONPath
 
 /// One input of a batch: a row of the journal. It becomes one job, whose key is `BATCH.NUMBER`.
 package struct ItemRecord: Sendable, Hashable {
-    /// Where an item stands.
+    /// The state of an item.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Read, and not begun.
         case pending
@@ -31,18 +31,18 @@ package struct ItemRecord: Sendable, Hashable {
     package let key: String
     /// The line of the source that it was read from, from 1; nil for files that a pattern found.
     package var line: Int?
-    /// What it gives for the pipeline's inputs; paths absolute.
+    /// The values that it gives for the pipeline's inputs; paths absolute.
     package var inputs: JSONObject
     package var state: State
     /// Its job; nil before it is begun, and of one that can't be.
     package var job: JobID?
-    /// How often it was begun.
+    /// The number of times that it was begun.
     package var attempt: Int
     package var ended: Timestamp?
     /// From the beginning of its job to its end.
     package var seconds: Double?
     package var failure: ItemFailure?
-    /// What its job has cost, in the author's currency; nil when the document does not say.
+    /// The cost of its job, in the author's currency; nil when the document does not say.
     package var cost: Double?
     /// Body bytes of its job.
     package var moved = BytesMoved()
@@ -71,7 +71,7 @@ package struct ItemRecord: Sendable, Hashable {
     }
 }
 
-/// Why an item failed, as failures are grouped.
+/// The reason why an item failed, as failures are grouped.
 package struct ItemFailure: Sendable, Hashable {
     /// The stage that failed; nil for a row that could not be begun.
     package let stage: String?

@@ -2,7 +2,7 @@ import JSONPath
 
 /// The document's `background`: how a job behaves when no person waits for it.
 package struct BackgroundDefinition: Sendable {
-    /// How far resumes may be moved so that several happen together.
+    /// The time by which resumes may be moved so that several happen together.
     package enum Tolerance: Sendable, Equatable {
         /// Of the time that is waited, 0.1 for `"10%"`.
         case fraction(Double)
@@ -18,14 +18,14 @@ package struct BackgroundDefinition: Sendable {
         }
     }
 
-    /// Whether its stages also need a good moment.
+    /// True if its stages also need a good moment.
     package let isDiscretionary: Setting<Bool>
     package let tolerance: Setting<Tolerance>
     package let budget: ResumeBudgetDefinition
     /// True if the document has the member; else all of this is what holds without it.
     package let isStated: Bool
 
-    /// What holds when the document has no `background`.
+    /// The rules of a document that has no `background`.
     package static let standard = BackgroundDefinition(
         isDiscretionary: .constant(false), tolerance: .constant(.fraction(0.1)), budget: .unlimited,
         isStated: false)

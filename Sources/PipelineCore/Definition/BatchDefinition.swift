@@ -4,14 +4,14 @@ import JSONPath
 package struct BatchDefinition: Sendable {
     /// Tells an item apart in its batch; nil for the value or the digest of its row.
     package let key: Template?
-    /// How many items are begun and not ended; nil for the usual number.
+    /// The number of items that are begun and not ended; nil for the usual number.
     package let atOnce: Setting<Int>?
     package let tolerance: Setting<FailureTolerance>?
-    /// How many items in a row that fail alike stop the rest; nil for the usual number.
+    /// The number of items in a row that must fail alike to stop the rest; nil for the usual number.
     package let stopAfter: Setting<Int>?
-    /// How much items may cost; nil for any.
+    /// The amount that items may cost; nil for any.
     package let spend: Setting<Double>?
-    /// What is told of each item that succeeded, by name.
+    /// The values to report of each item that succeeded, by name.
     package let results: [Named<Template>]
 
     static let keyField = Field(

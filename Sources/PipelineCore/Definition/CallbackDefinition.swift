@@ -2,9 +2,11 @@ import JSONPath
 
 /// A stage's `callback`: how a push for it is told from a forged or a foreign one.
 package struct CallbackDefinition: Sendable {
-    /// How a push proves that it comes from the service; nil when its unguessable address is all there is.
+    /// The way in which a callback proves that it comes from the service; nil when its unguessable address is all there
+    /// is.
     package let verification: CallbackVerification?
-    /// Whether a push that is genuine is for this stage; reads `response.body` and `response.headers` of the push.
+    /// The condition by which a genuine callback is for this stage; it reads `response.body` and `response.headers` of
+    /// the callback.
     package let condition: Expression?
     /// Values out of the callback itself; only where it is verified. Empty for one that only wakes.
     package let capture: CaptureSet

@@ -1,6 +1,6 @@
 import JSONPath
 
-/// How a push proves that it comes from the service.
+/// The way in which a callback proves that it comes from the service.
 package enum CallbackVerification: Sendable {
     /// Standard Webhooks 1.0.0: a signature over id, time and body (standardwebhooks.com). The secret may begin with
     /// `whsec_`, base64 follows.
@@ -77,7 +77,7 @@ package struct CallbackSignature: Sendable {
     package let header: String
     package let algorithm: Algorithm
     package let encoding: Encoding
-    /// Whether the header reads `t=SECONDS,v1=HASH` and the hash is of `SECONDS.BODY`, as Stripe and Mux do it.
+    /// True if the header reads `t=SECONDS,v1=HASH` and the hash is of `SECONDS.BODY`, as Stripe and Mux do it.
     package let isTimestamped: Setting<Bool>
     /// The header that holds the push's id, by which it is told from a repetition.
     package let id: String?

@@ -3,7 +3,7 @@ package import JSONPath
 /// One entry of a `with` list: a decorator's name and its configuration, which only its own kind can read.
 package struct DecoratorDefinition: Sendable {
     package let name: String
-    /// Where the name stands.
+    /// The place where the name stands.
     package let nameRange: SourceRange
     package let configuration: SourceLocation
 
@@ -32,6 +32,6 @@ package struct DecoratorDefinition: Sendable {
 
     private static let example = "for example { \"bearer\": \"${{ secrets.TOKEN }}\" }"
 
-    /// What is known without a catalogue; ``PipelineSchema`` puts the catalogue's decorators in its place.
+    /// The schema that is known without a catalogue; ``PipelineSchema`` puts the catalogue's decorators in its place.
     package static let schema: JSON = ["title": "decorator", "type": "object", "minProperties": 1]
 }

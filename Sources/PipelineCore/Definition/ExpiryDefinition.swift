@@ -38,7 +38,7 @@ package struct ExpiryDefinition: Sendable {
         return "\(text(length))\(isCount ? "s" : "") after it ended"
     }
 
-    /// How long after the stage's end, where the document says it without an expression.
+    /// The time after the stage's end, where the document says it without an expression.
     package var constantDuration: Duration? {
         duration?.constant.flatMap { (try? Self.duration($0)) ?? nil }
     }

@@ -1,6 +1,6 @@
 import JSONPath
 
-/// How many items of a repeated stage or of a batch may fail.
+/// The number or the share of items of a repeated stage or of a batch that may fail.
 package enum FailureTolerance: Sendable, Hashable {
     case count(Int)
     /// Of all items, in percent.

@@ -1,6 +1,6 @@
 import JSONPath
 
-/// What a stage is repeated over.
+/// The source of the items over which a stage is repeated.
 package enum ForEachDefinition: Sendable {
     /// Each element of an array, all at hand when the stage begins.
     case elements(Expression)

@@ -118,7 +118,7 @@ extension InputDefinition {
 }
 
 extension InputDefinition.Kind {
-    /// What a message calls a value of this type.
+    /// The words by which a message calls a value of this type.
     package var noun: String {
         switch self {
         case .file: "a path in a string"

@@ -1,6 +1,6 @@
 public import JSONPath
 
-/// Where notifications go: a webhook, a program, a desktop.
+/// A receiver of notifications: a webhook, a program, a desktop.
 ///
 /// Whoever keeps the notifications calls it, never on the engine, and calls again as `isRetryable` says. A sink sends
 /// each notification as often as it is told to: `JobNotification.id` lets a receiver know a repetition.
@@ -9,21 +9,21 @@ public protocol NotificationSink: Sendable {
     func deliver(_ notification: JobNotification) async throws(NotificationFailure)
 }
 
-/// What somebody is told of a job; holds no secrets.
+/// A notification about a job; it holds no secrets.
 public struct JobNotification: Sendable, Hashable {
-    /// The same over restarts and repetitions.
+    /// The identity of the notification, which stays over restarts and repetitions.
     public let id: String
-    /// What happened to the job.
+    /// The event of the job.
     public let event: NotifyDefinition.Event
     /// The job that it happened to.
     public let job: JobID
     /// The name of the job's pipeline.
     public let pipeline: String
-    /// When it happened, or is expected to.
+    /// The time when it happened, or is expected to.
     public let time: Timestamp
     /// One line for people.
     public let title: String
-    /// What a program may want beyond it: captures, an error, an estimate.
+    /// The values that a program may want beyond it: captures, an error, an estimate.
     public let data: JSONObject
 
     package init(
@@ -50,9 +50,9 @@ public struct JobNotification: Sendable, Hashable {
 
 /// A notification that was not delivered; data that a decision about another try reads.
 public struct NotificationFailure: Error, Sendable, Hashable {
-    /// What went wrong, without secrets.
+    /// The failure in words, without secrets.
     public let message: String
-    /// How to mend it, if that is known.
+    /// A way to mend it, if that is known.
     public let hint: String?
     /// True if the same delivery may fare better later.
     public let isRetryable: Bool

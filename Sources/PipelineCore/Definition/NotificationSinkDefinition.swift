@@ -1,6 +1,6 @@
 import JSONPath
 
-/// Where a notification goes.
+/// The sink to which a notification goes.
 package enum NotificationSinkDefinition: Sendable {
     /// A message on the desktop; `false`, which only an expression can give, is none.
     case desktop(Setting<Bool>)

@@ -18,7 +18,7 @@ public struct NotifyDefinition: Sendable {
     /// Which quantile of the job's estimated end `estimated` stands for, above 0 and below 1; nil for the usual one.
     package let quantile: Setting<Double>?
     package let sink: NotificationSinkDefinition
-    /// Where it stands in the document.
+    /// The place where it stands in the document.
     package let place: SourceLocation
 
     static let eventsField = Field(

@@ -14,7 +14,7 @@ package struct PipelineDefinition: Sendable {
     package let defaults: StageDefaults
     package let background: BackgroundDefinition
     package let notifications: [NotifyDefinition]
-    /// How it is done over many inputs; nil where the document does not say.
+    /// The rules by which it is done over many inputs; nil where the document does not say.
     package let batch: BatchDefinition?
     /// The names that `inputs` gives, those with mistakes too; nil when they can't be known.
     let inputNames: [String]?
@@ -22,13 +22,13 @@ package struct PipelineDefinition: Sendable {
     let hasUnreadableServices: Bool
 }
 
-/// What a document may say once for all its stages.
+/// The settings that a document may give once for all its stages.
 package struct StageDefaults: Sendable {
     /// Decorators of each request, the outermost.
     package let decorators: [DecoratorDefinition]
     package let retry: RetryDefinition
     package let deadline: Setting<Duration>?
-    /// How many items of a `forEach` run at a time.
+    /// The number of items of a `forEach` that run at a time.
     package let concurrency: Setting<Int>?
 }
 

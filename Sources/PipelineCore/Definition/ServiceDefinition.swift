@@ -131,16 +131,17 @@ package struct TLSDefinition: Sendable {
     }
 }
 
-/// What a service may be asked at a time, over all jobs of the process.
+/// The limits of what a service may be asked at a time, over all jobs of the process.
 package struct LimitsDefinition: Sendable {
     package let connections: Setting<Int>?
     package let requestsPerSecond: Setting<Double>?
-    /// How many jobs are submitted there and not ended, over all jobs of all processes on the journal.
+    /// The number of jobs that are submitted there and not ended, over all jobs of all processes on the journal.
     package let computations: Setting<Int>?
     /// Bytes per second.
     package let send: Setting<Int64>?
     package let receive: Setting<Int64>?
-    /// When a transfer counts as stalled, and is cut so that the next try goes on; nil for what holds without it.
+    /// The rule by which a transfer counts as stalled, and is cut so that the next try goes on; nil for what holds
+    /// without it.
     package let stall: Stall?
 
     /// Fewer bytes per second than `below` for `time`.

@@ -9,7 +9,7 @@ struct StageOptions {
     let condition: Expression?
     let forEach: ForEachDefinition?
     let concurrency: Setting<Int>?
-    /// How many items may fail; none when nothing is said.
+    /// The number of items that may fail; none when nothing is said.
     let tolerance: Setting<FailureTolerance>?
     let stopsOnFailure: Setting<Bool>
     let warnings: [WarnDefinition]
@@ -20,7 +20,7 @@ struct StageOptions {
     let deadline: Setting<Duration>?
     /// The author's guess of its duration.
     let estimate: Setting<Duration>?
-    /// Whether it also waits for a good moment in the background; nil for what `background` says.
+    /// True if it also waits for a good moment in the background; nil for what `background` says.
     let isDiscretionary: Setting<Bool>?
     /// Until when its captures are good.
     let expires: ExpiryDefinition?

@@ -9,7 +9,7 @@ package struct Estimate: Sendable, Hashable {
     /// `history`, `history by size`, `author`, `remaining`, `progress`, `bytes`.
     package let sources: [String]
 
-    /// What a service, or the bytes themselves, say of the end.
+    /// The end as a service, or the bytes themselves, foretell it.
     package struct Words: Sendable, Hashable {
         /// Seconds left by the service's own word.
         package var secondsLeft: Double?

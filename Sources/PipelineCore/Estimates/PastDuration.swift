@@ -1,4 +1,4 @@
-/// How long one job of a stage took; or, of one that still runs, for how long it is known to have run.
+/// The time that one job of a stage took; or, of one that still runs, for how long it is known to have run.
 package struct PastDuration: Sendable, Hashable {
     /// Seconds, at least a millisecond.
     package let seconds: Double

@@ -1,4 +1,4 @@
-/// When to ask next how a remote job is, so that few polls find its end soon.
+/// The times at which to ask how a remote job is, so that few polls find its end soon.
 ///
 /// From the distribution of its duration, given that it has not ended: candidate times even in log time, and the sum
 /// of polls, each worth `price` seconds, and expected delay is made least backwards by dynamic programming.
@@ -61,7 +61,7 @@ package struct PollPlan: Sendable {
         return elapsed > longest ? max(wait, elapsed * min(0.4, 0.05 * elapsed / longest)) : wait
     }
 
-    /// How many polls are expected from the beginning.
+    /// The number of polls that are expected from the beginning.
     package var expectedPolls: Double {
         var elapsed = 0.0
         var polls = 0.0

@@ -1,5 +1,5 @@
-/// What is known of a stage's duration before it begins: its past, and its author's guess. Made once for a job from
-/// the history; a pure value that stage, engine and commands make estimates from.
+/// The knowledge of a stage's duration before it begins: its past, and its author's guess. Made once for a job from the
+/// history; a pure value that stage, engine and commands make estimates from.
 package struct StageOutlook: Sendable, Hashable {
     /// Past durations and those of jobs that still run, in the order in which they began, those of another size brought
     /// to this one's.
@@ -19,7 +19,7 @@ package struct StageOutlook: Sendable, Hashable {
     /// True if the last intervals that were foretold held so seldom that the next one is not to be shown.
     package let isContradicted: Bool
 
-    /// How wrong a service's words were in the past.
+    /// The error of a service's own estimates in the past.
     package struct ReportError: Sendable, Hashable {
         package let mean: Double
         package let spread: Double

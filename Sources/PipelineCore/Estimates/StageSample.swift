@@ -1,11 +1,11 @@
-/// How long one step took, and what had been foretold: a row of the history that estimates are made from.
+/// The time that one step took, and the one that had been foretold: a row of the history that estimates are made from.
 package struct StageSample: Sendable, Hashable {
     package var pipeline: String
     package var stage: String
     /// The stage's kind and the address of its service; a duration says nothing of another kind or service that came to
     /// stand under the stage's name. Nil in rows of versions that did not keep it.
     package var subject: String?
-    /// When it ended.
+    /// The time when it ended.
     package var ended: Timestamp
     /// Seconds from its start to its end, as it was noticed.
     package var seconds: Double
@@ -13,12 +13,12 @@ package struct StageSample: Sendable, Hashable {
     package var earliest: Double
     /// Bytes that it moved or that its job started from; nil when there is no such number.
     package var size: Double?
-    /// How many polls it took.
+    /// The number of polls that it took.
     package var polls: Int
-    /// How often the engine got control back because of it.
+    /// The number of times that the engine got control back because of it.
     package var resumes: Int
     package var bytes: Int64
-    /// What was foretold at its start, in seconds; nil when nothing was.
+    /// The duration that was foretold at its start, in seconds; nil when nothing was.
     package var p50: Double?
     package var p90: Double?
     /// The natural logarithm of what was left over what the service had said was left; nil when it said nothing.

@@ -1,6 +1,6 @@
 package import JSONPath
 
-/// What the history says of one stage: what `pipeline stats` shows.
+/// The history of one stage in figures, as `pipeline stats` shows it.
 package struct StageStatistics: Sendable, Hashable {
     package let stage: String
     package let count: Int
@@ -12,10 +12,10 @@ package struct StageStatistics: Sendable, Hashable {
     package let resumes: Double
     /// Bytes per second, in the mean; nil for a stage that moves none.
     package let throughput: Double?
-    /// How often the durations stayed within what was foretold; nil when nothing was.
+    /// The number of times that the durations stayed within what was foretold; nil when nothing was.
     package let held50: Double?
     package let held90: Double?
-    /// How many of them something was foretold for.
+    /// The number of those for which something was foretold.
     package let foretold: Int
 
     /// Nil without samples. Of one stage.

@@ -14,15 +14,15 @@ package struct ExchangeRecord: Sendable, Hashable {
     package let body: RecordedBody?
     /// Nil when no whole answer came.
     package var answer: ServiceResponse?
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     package var failure: String?
-    /// What the request was for, where that is not what its step is about; nil for that.
+    /// The purpose of the request, where that is not what its step is about; nil for that.
     package var role: String?
 
     /// The role of a poll.
     package static let poll = "poll"
 
-    /// What came back.
+    /// The response as it came back.
     package struct ServiceResponse: Sendable, Hashable {
         package let status: Int
         /// Such as `HTTP/1.1`; empty when it is not known.
@@ -48,7 +48,7 @@ package struct ExchangeRecord: Sendable, Hashable {
         package let nameLookup: Double
         package let connect: Double
         package let tls: Double
-        /// When the request was with the network as a whole.
+        /// The time when the request was with the network as a whole.
         package let sent: Double
         package let firstByte: Double
         package let total: Double
@@ -117,7 +117,7 @@ package struct RecordedBody: Sendable, Hashable {
     package var isWhole: Bool { base64 != nil || text.map { Int64($0.utf8.count) >= size } ?? (size == 0) }
 }
 
-/// Where exchanges are kept; the last hundred of each stage, or more. Losing one is harmless.
+/// The store of exchanges; the last hundred of each stage, or more. Losing one is harmless.
 package protocol ExchangeLog: Sendable {
     /// Keeps a record; returns at once.
     func append(_ record: ExchangeRecord, of job: JobID)

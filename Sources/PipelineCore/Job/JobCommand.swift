@@ -50,7 +50,7 @@ package enum JobCommand: Sendable {
     case finish(JobEnd)
 }
 
-/// What the limiter of background resumes is told of a job.
+/// The message to the limiter of background resumes about a job.
 package enum ResumeExpectation: Sendable {
     /// A resume will come.
     case resume(ExpectedResume)
@@ -58,7 +58,7 @@ package enum ResumeExpectation: Sendable {
     case none
 }
 
-/// How an owner's work on a job came to its end.
+/// The way in which an owner's work on a job came to its end.
 package enum JobEnd: Sendable, Hashable {
     /// The job has ended: succeeded, failed or cancelled.
     case ended(JobPhase)

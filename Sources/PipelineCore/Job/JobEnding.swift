@@ -144,7 +144,7 @@ extension JobSnapshot {
     /// True if it has failed because a person gave a submit up: only a person's `retry` begins that again.
     package var wasGivenUp: Bool { ended != nil && failure?.failure == .givenUp }
 
-    /// Why a job is let go of which a step waits for a resume, and what is missing.
+    /// The reason why a job is let go of which a step waits for a resume, and what is missing.
     package var wantedResume: (cause: SuspensionCause, detail: String?) {
         let reasons = steps.sorted { $0.key < $1.key }.compactMap { _, step -> WaitReason? in
             if case .waiting(_, .resume, let reason) = step.state { reason } else { nil }

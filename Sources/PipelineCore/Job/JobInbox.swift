@@ -1,6 +1,6 @@
 /// All of a job that others than its owner write.
 package struct JobInbox: Sendable, Hashable {
-    /// What a person asked for and is not yet done.
+    /// The request of a person that is not yet done.
     package let request: JobRequest?
     package let pushes: [StepKey: CallbackCount]
 

@@ -8,7 +8,7 @@ package enum JobInput: Sendable {
     case takenUp(JobMode, RestartScope)
     /// All that has come was taken in: what follows from it is to be done.
     case advance
-    /// What a command asked has been found out.
+    /// The answer to what a command asked has been found.
     case found(Finding)
     /// A call of a stage has ended; `random` is uniform in 0..<1.
     case ended(StepKey, StepEnd, StepNotes, random: Double)
@@ -18,11 +18,11 @@ package enum JobInput: Sendable {
     case heard(StepKey, StepNotes)
     /// A step needs a round trip of its own for credentials.
     case authenticates(StepKey)
-    /// What became of a notification that a sink was given, by its id.
+    /// The result of a notification that a sink was given, by its id.
     case delivered(String, Result<Void, NotificationFailure>, random: Double)
     /// A person attends to a job of the pipeline: what its delays hold back may begin.
     case delaysReset(pipeline: String)
-    /// What others asked of the job, as the journal has it.
+    /// The requests of others to the job, as the journal has it.
     case inbox(JobInbox)
     /// Everything is to stop.
     case stop(StopRequest)
@@ -39,7 +39,7 @@ package enum JobInput: Sendable {
     package enum Finding: Sendable {
         case preparation(StepKey, StepPreparation)
         case items(StepKey, Result<ForEachItems, StepFailure>)
-        /// What a step's success is to be warned of, and what it has cost; its captures as they may be kept.
+        /// The warnings that go with a step's success, and its cost; its captures as they may be kept.
         case warnings(StepKey, captures: JSONObject, [String], cost: Double?)
         case resume(ResumeDecision)
         case authentication(StepKey, ResumeDecision?)
@@ -51,7 +51,7 @@ package enum JobInput: Sendable {
     }
 }
 
-/// How a call of a stage ended.
+/// The way in which a call of a stage ended.
 package enum StepEnd: Sendable {
     case finished(JSONObject)
     case waiting([UInt8], WakeCondition, WaitReason)
@@ -61,18 +61,18 @@ package enum StepEnd: Sendable {
     case stopped
 }
 
-/// What was said of a step between two changes of it, and no commit has kept yet.
+/// The notes about a step between two changes of it that no commit has kept yet.
 package struct StepNotes: Sendable {
     /// Body bytes of requests that are no transfer. Unlike a transfer's they are no progress: a poll that fails again
     /// and again has moved bytes too.
     package var moved = BytesMoved()
     /// Until when the service keeps what the step has there; nil when nothing was said.
     package var expires: Timestamp??
-    /// What was said last of its end.
+    /// The last estimate of its end.
     package var words: JobEstimate.Words?
-    /// What the service said first of its end.
+    /// The first estimate of its end by the service.
     package var report: FirstReport?
-    /// When the service says that it ended.
+    /// The time when the service says that it ended.
     package var ended: Timestamp?
 
     package init() {}
@@ -91,7 +91,7 @@ package struct StepNotes: Sendable {
     }
 }
 
-/// Whether a step that may begin does.
+/// The decision whether a step that may begin does.
 package enum StepPreparation: Sendable {
     /// Its `when` says no.
     case skipped
@@ -103,13 +103,13 @@ package enum StepPreparation: Sendable {
     case failed(StepFailure)
 }
 
-/// What a repeated stage is repeated over.
+/// The items over which a repeated stage is repeated.
 package struct ForEachItems: Sendable {
     /// The elements; nil where the items of another stage are followed.
     package var elements: [JSON]?
-    /// How many run at a time, where the document says it.
+    /// The number that run at a time, where the document says it.
     package var concurrencyLimit: Int?
-    /// How many may fail.
+    /// The number that may fail.
     package var tolerance: FailureTolerance
     /// True if no more begin once one has failed.
     package var stopsOnFailure: Bool
@@ -124,7 +124,7 @@ package struct ForEachItems: Sendable {
     }
 }
 
-/// How a job is to stop before its end.
+/// The way in which a job is to stop before its end.
 package enum StopRequest: Sendable, Hashable {
     case suspend(SuspensionCause)
     /// Its owner ends, and the next background owner goes on.
@@ -144,7 +144,7 @@ package enum RestartScope: Sendable, Hashable {
     case from(String)
 }
 
-/// What a person knows of a submit whose response was lost.
+/// The knowledge that a person has of a submit whose response was lost.
 package enum Resolution: Sendable {
     /// It is there; the captures are what its response would have given.
     case found(JSONObject)
@@ -157,7 +157,7 @@ package enum Resolution: Sendable {
 /// The moment of an input: all of the world that the law may know of it.
 package struct JobMoment: Sendable {
     package let time: Timestamp
-    /// What the clock shows besides; nil where nobody asks how much it is set.
+    /// The reading of the clock besides; nil where nobody asks how much it is set.
     package let reading: ClockReading?
     /// True if a person watches the job on a terminal: then nothing holds it back.
     package let isWatched: Bool

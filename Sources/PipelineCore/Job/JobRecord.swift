@@ -1,7 +1,7 @@
 package import JSONPath
 
-/// What is fixed when a job starts: kept whole, so that a resume in another shell, after an edit of the file or on
-/// another day does the same job.
+/// The facts of a job that are fixed when it starts: kept whole, so that a resume in another shell, after an edit of
+/// the file or on another day does the same job.
 package struct JobRecord: Sendable {
     package let id: JobID
     /// The pipeline's name.
@@ -51,7 +51,7 @@ package struct JobRecord: Sendable {
 package struct BatchItem: Sendable, Hashable {
     /// The batch's own job.
     package let batch: JobID
-    /// What expressions read as `job.item`.
+    /// The value that expressions read as `job.item`.
     package let key: String
 
     package init(batch: JobID, key: String) {
@@ -60,7 +60,7 @@ package struct BatchItem: Sendable, Hashable {
     }
 }
 
-/// What a person asked of a job whose owner has not yet done it.
+/// The request of a person to a job whose owner has not yet done it.
 package enum JobRequest: String, Sendable, Hashable, CaseIterable {
     case cancel, pause
 }

@@ -1,5 +1,5 @@
 extension JobSnapshot {
-    /// What its steps have cost, in the author's currency; nil when the document does not say.
+    /// The cost of its steps, in the author's currency; nil when the document does not say.
     package var cost: Double? {
         let costs = steps.values.compactMap(\.cost)
         return costs.isEmpty ? nil : costs.reduce(0, +)
@@ -37,7 +37,7 @@ extension JobSnapshot {
         return !isWaiting
     }
 
-    /// How the job has ended, or would if nothing more began.
+    /// The way in which the job has ended, or would if nothing more began.
     package var outcome: JobPhase {
         if let batch { return batch.outcome ?? .cancelled }
         if steps.values.contains(where: { $0.state.name == .cancelled }) { return .cancelled }
@@ -57,7 +57,7 @@ extension JobSnapshot {
     /// The steps that failed in a job that may succeed nevertheless, or beside what failed it.
     package var failedSteps: [StepKey] { steps.lazy.filter { $0.value.state.name == .failed }.map(\.key).sorted() }
 
-    /// Why the job is suspended; nil when it is owned, ended, or waits for a person to settle a submit.
+    /// Returns why the job is suspended; nil when it is owned, ended, or waits for a person to settle a submit.
     package func suspension(isOwned: Bool) -> SuspensionCause? {
         phase(isOwned: isOwned) == .suspended ? cause ?? .crashed : nil
     }

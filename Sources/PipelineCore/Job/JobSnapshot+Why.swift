@@ -1,13 +1,13 @@
-/// Why one step isn't going on right now, and when it will.
+/// The reason why one step isn't going on right now, and when it will.
 package struct BlockedStep: Sendable, Hashable {
     package let step: StepKey
     /// One sentence.
     package let reason: String
-    /// When it goes on by itself; nil when something else must happen first.
+    /// The time when it goes on by itself; nil when something else must happen first.
     package let until: Timestamp?
-    /// What was tried last and how it went, one sentence; nil when nothing failed.
+    /// The last attempt and how it went, one sentence; nil when nothing failed.
     package let tried: String?
-    /// What a person can do about it; nil when nothing is needed.
+    /// Advice on what a person can do about it; nil when nothing is needed.
     package let advice: String?
     /// True if the rules for background work hold it back.
     package private(set) var isHeldBack = false

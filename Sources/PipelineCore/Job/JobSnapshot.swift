@@ -5,7 +5,7 @@ package struct JobSnapshot: Sendable {
     package let record: JobRecord
     package var steps: [StepKey: StepRecord]
     package var submits: [StepKey: SubmitRecord]
-    /// What expressions found out once: `now()`, `uuid()`, sizes and digests of files.
+    /// The values that expressions found out once: `now()`, `uuid()`, sizes and digests of files.
     package var facts: [Fact: JSON]
     /// In the order in which they were written; ``orderedFiles`` is for people.
     package var files: [WrittenFile]
@@ -15,14 +15,14 @@ package struct JobSnapshot: Sendable {
     package var mode: JobMode
     /// The pushes that came for steps, from outside of the owner: it learns of them by its inbox.
     package var pushes: [StepKey: CallbackCount] = [:]
-    /// What somebody is to be told of the job, or was, by id.
+    /// The notifications about the job, sent and to be sent, by id.
     package var notifications: [String: NotificationRecord] = [:]
-    /// What a person asked for and is not yet done.
+    /// The request of a person that is not yet done.
     package var request: JobRequest?
-    /// Why the last owner let it go; nil while it is owned, or when its owner vanished.
+    /// The reason why the last owner let it go; nil while it is owned, or when its owner vanished.
     package var cause: SuspensionCause?
     package var ended: Timestamp?
-    /// What the job is a batch of; nil for a job with steps.
+    /// The batch that the job is; nil for a job with steps.
     package var batch: BatchRecord?
 
     /// A job that has just been made, each step pending.
@@ -51,7 +51,7 @@ package enum JournalChange: Sendable {
     case file(WrittenFile)
     /// An entry of the ledger of background resumes; it outlives the job.
     case resume(ResumeRecord)
-    /// How long a step took; it outlives the job.
+    /// The time that a step took; it outlives the job.
     case sample(StageSample)
     /// The job was taken up in the mode, or asked for something.
     case taken(JobMode)

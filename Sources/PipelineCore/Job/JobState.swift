@@ -15,7 +15,7 @@ import JSONPath
 package struct JobState: Sendable {
     package var table: JobTable
     var rules: BackgroundRules
-    /// What is remembered for estimates.
+    /// The memory for estimates.
     package var marks: EstimateMarks
     var notifications: NotificationQueue
     var fanOut = FanOut()
@@ -41,7 +41,7 @@ package struct JobState: Sendable {
 
     var now: Timestamp { table.moment.time }
     package var snapshot: JobSnapshot { table.snapshot }
-    /// What is known of getting control back.
+    /// The knowledge of getting control back.
     package var watch: ResumeWatch { rules.watch }
 
     /// Returns what follows from the input. Throws only for a mistake of ours.
@@ -85,7 +85,7 @@ package struct JobState: Sendable {
     /// Has the job parked once all that is left is a wait of at least that length; nil for never.
     package mutating func park(after length: Duration?) { settings.parking = length }
 
-    /// Whether a person waits for the command that runs it.
+    /// The answer to whether a person waits for the command that runs it.
     package var interactivity: Interactivity { settings.interactivity }
 
     /// Before this it must go on, because something expires; nil for no such time.

@@ -1,6 +1,7 @@
 package import JSONPath
 
-/// What expressions of a job may read besides its own steps: environment, secrets, values that are kept nowhere.
+/// The values that expressions of a job may read besides its own steps: environment, secrets, values that are kept
+/// nowhere.
 ///
 /// A value: whoever looks the secrets up puts them in. Nothing is sent, read or drawn for a scope.
 package struct JobValues: Sendable {

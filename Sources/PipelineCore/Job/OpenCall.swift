@@ -1,6 +1,6 @@
 /// A call of a stage that is under way.
 struct OpenCall: Sendable {
-    /// When it began.
+    /// The time when it began.
     private(set) var began: Timestamp
     /// By how much the clock was set since: the call itself goes on by the time that it began with.
     private var shift = Duration.zero

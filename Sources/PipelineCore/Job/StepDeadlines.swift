@@ -28,7 +28,7 @@ struct StepDeadlines: Sendable {
         return due.sorted()
     }
 
-    /// How many entries were moved or met: the law of cost is held by it.
+    /// The number of entries that were moved or met: the law of cost is held by it.
     var work: Int { kept.work + waits.work }
 
     var next: Timestamp? { mutating get { kept.first?.time } }

@@ -1,6 +1,6 @@
 package import JSONPath
 
-/// What happened to a step: the input of ``StepState/apply(_:at:)``. Random numbers are arguments.
+/// An event of a step: the input of ``StepState/apply(_:at:)``. Random numbers are arguments.
 package enum StepEvent: Sendable, Hashable {
     /// The job machine chose the step to begin.
     case started
@@ -14,7 +14,8 @@ package enum StepEvent: Sendable, Hashable {
     case woken
     /// A try ended without a result; `random` is uniform in 0..<1 and spreads the delay.
     case tryFailed(AttemptFailure, RetryPolicy, random: Double)
-    /// What the try was made with is no longer good: it is tried again once another stage has given fresh captures.
+    /// The captures that the attempt was made with are no longer good: it is tried again once another stage has given
+    /// fresh captures.
     case renewed(StepFailure)
     /// A submit's answer is lost and could not be settled.
     case lostTrack(UnknownSubmit)

@@ -7,7 +7,7 @@ struct StepExpiries: Sendable {
     private var own = TimeQueue<StepKey>()
     /// Before when the captures of stages are to be used that have succeeded.
     private var stages: [String: Timestamp] = [:]
-    /// How many steps of a stage still read what others gave: they have not begun, or they are transfers.
+    /// The number of steps of a stage that still read what others gave: they have not begun, or they are transfers.
     private var openReaders: [String: Int] = [:]
     /// The stages that read a stage's captures.
     private let readers: [String: [String]]
@@ -49,7 +49,7 @@ struct StepExpiries: Sendable {
         }
     }
 
-    /// How many entries were moved or met: the law of cost is held by it.
+    /// The number of entries that were moved or met: the law of cost is held by it.
     var work: Int { own.work }
 }
 

@@ -46,7 +46,7 @@ struct StepIndex: Sendable {
     private(set) var sentBytes: Int64 = 0
     /// The steps of which something expires.
     private(set) var expiring: Set<StepKey> = []
-    /// How many steps and stages were looked at or moved: the law of cost is held by it.
+    /// The number of steps and stages that were looked at or moved: the law of cost is held by it.
     private var looks = 0
     private let plan: Plan
     private let relations: StageRelations
@@ -324,7 +324,7 @@ private struct StageRelations: Sendable {
 }
 
 extension StepState {
-    /// When the wait ends by itself.
+    /// The time when the wait ends by itself.
     fileprivate var wakeTime: Timestamp? { if case .waiting(_, let wake, _) = self { wake.time } else { nil } }
     fileprivate var isWokenByCallback: Bool {
         if case .waiting(_, let wake, _) = self { wake.endsWithCallback } else { false }

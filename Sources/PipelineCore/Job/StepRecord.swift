@@ -7,18 +7,18 @@ package struct StepRecord: Sendable, Hashable {
     package var checkpoint: [UInt8]?
     /// The captures made so far (`self.X`); of a step that has succeeded its state holds the final ones.
     package var captures: JSONObject
-    /// When it first started; deadlines count from here.
+    /// The time when it first started; deadlines count from here.
     package var started: Timestamp?
-    /// When it ended.
+    /// The time when it ended.
     package var ended: Timestamp?
     /// The number of the last try.
     package var attempts: Int
-    /// How often it got control back after waiting.
+    /// The number of times that it got control back after waiting.
     package var resumes: Int
     /// Body bytes handed to the network and taken from it, over all attempts.
     package var bytesSent: Int64
     package var bytesReceived: Int64
-    /// What it has cost, over all that it did, in the author's currency; nil when the document does not say.
+    /// The cost of all that it did, in the author's currency; nil when the document does not say.
     package var cost: Double?
     /// True if the job goes on, and may succeed, when the step fails (`continueOnFailure`).
     package var toleratesFailure: Bool

@@ -12,7 +12,7 @@ struct TimeQueue<Key: Hashable & Comparable & Sendable>: Sendable {
 
     private var times: [Key: Timestamp] = [:]
     private var heap: [Entry] = []
-    /// How many entries were moved or met: the law of cost is held by it.
+    /// The number of entries that were moved or met: the law of cost is held by it.
     private(set) var work = 0
 
     var count: Int { times.count }

@@ -1,7 +1,8 @@
 package import JSONPath
 
-/// What a journal keeps of batches. A batch is a job: it is made, acquired, asked to stop and let go as one; here is what it
-/// has besides. Every write names the lease of the batch's job, and `.stale` says that another process has it by now.
+/// The part of a journal that keeps batches. A batch is a job: it is made, acquired, asked to stop and let go as one;
+/// here is what it has besides. Every write names the lease of the batch's job, and `.stale` says that another process
+/// has it by now.
 package protocol BatchJournal: Sendable {
     /// Keeps a new batch with its job.
     func create(
@@ -46,7 +47,7 @@ package struct NewItem: Sendable {
     package let key: String
     package let line: Int?
     package let inputs: JSONObject
-    /// Why it can't be begun; nil for a good row.
+    /// The reason why it can't be begun; nil for a good row.
     package let failure: StepFailure?
     /// The absolute paths of the files that it writes, as far as its inputs tell. Only one item of a batch writes a file.
     package var targets: [String] = []
@@ -59,7 +60,7 @@ package struct NewItem: Sendable {
     }
 }
 
-/// What became of rows that were added.
+/// The result of adding rows.
 package struct AddedItems: Sendable, Hashable {
     package var added = 0
     package var duplicates = 0
@@ -78,7 +79,7 @@ package struct FailureGroup: Sendable, Hashable {
     /// The first item that failed so, and its error's title.
     package let example: String
     package let message: String
-    /// Where the row of the first stands, `FILE:LINE`; nil for items whose rows are right.
+    /// The place where the row of the first stands, `FILE:LINE`; nil for items whose rows are right.
     package var place: String?
     /// True if any of them was begun, so that it can be begun again.
     package var wasBegun = true

@@ -1,4 +1,4 @@
-/// What the owner of a job tells those who watch it from other processes. Any of it may be lost.
+/// A message of a job's owner to those who watch the job from other processes. Any of it may be lost.
 package enum JournalSignal: Sendable, Hashable {
     /// The journal has something new of the job.
     case changed(JobID)

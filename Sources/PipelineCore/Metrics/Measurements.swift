@@ -15,7 +15,7 @@ package struct Measurements: Sendable, Hashable {
         }
     }
 
-    /// How often something was observed, and the sum of what was; of a counter the sum is all.
+    /// The number of times that something was observed, and the sum of what was; of a counter the sum is all.
     package struct Sum: Sendable, Hashable {
         package var count: Double
         package var sum: Double

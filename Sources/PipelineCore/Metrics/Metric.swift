@@ -20,11 +20,11 @@ package enum Metric: String, Sendable, Hashable, CaseIterable {
     case journalCommit = "pipeline_journal_commit_seconds"
     case nextExpiry = "pipeline_next_expiry_seconds"
 
-    /// How the values of a family behave.
+    /// The way in which the values of a family behave.
     package enum Kind: Sendable, Hashable {
         /// A sum that never falls.
         case counter
-        /// What is true at the moment of the question.
+        /// A value that is true at the moment of the question.
         case gauge
         /// Counts of observations by size; each bound holds all that are at most as large, in the metric's unit.
         case histogram(bounds: [Double])

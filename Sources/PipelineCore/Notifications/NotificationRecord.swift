@@ -24,18 +24,18 @@ package struct NotificationRecord: Sendable, Hashable {
     package let entry: Int
     package let event: NotifyDefinition.Event
     package var state: State
-    /// When it is to be sent, or tried again.
+    /// The time when it is to be sent, or tried again.
     package var due: Timestamp
-    /// When it happened, or is expected to.
+    /// The time when it happened, or is expected to.
     package var time: Timestamp
     /// One line for people.
     package var title: String
     package var data: JSONObject
-    /// How often its sink failed.
+    /// The number of times that its sink failed.
     package var failures: Int
-    /// When its sink failed first; nil while it has not.
+    /// The time when its sink failed first; nil while it has not.
     package var failingSince: Timestamp?
-    /// What its sink said last; nil while it has not failed.
+    /// The last message of its sink; nil while it has not failed.
     package var problem: String?
 
     package init(

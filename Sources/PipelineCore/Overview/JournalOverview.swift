@@ -126,7 +126,7 @@ package struct StageCount: Sendable, Hashable {
     }
 }
 
-/// How many items ended in one slot of time, from 0.
+/// The number of items that ended in one slot of time, from 0.
 package struct ItemEnds: Sendable, Hashable {
     package let slot: Int
     package let state: ItemRecord.State

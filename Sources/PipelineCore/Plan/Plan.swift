@@ -13,7 +13,7 @@ package struct Plan: Sendable {
     package let optionalSecrets: Set<String>
     /// Every environment variable that it names.
     package let environment: [String]
-    /// What is most likely a mistake of the document, though it can be run.
+    /// The warnings of what is most likely a mistake of the document, though it can be run.
     package let warnings: DiagnosticReport
     /// The inputs of type url that stages need as files, by stage: fetched before a stage reads them.
     package let fetchedInputs: [String: [String]]

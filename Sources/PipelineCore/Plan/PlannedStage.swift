@@ -16,16 +16,16 @@ package final class PlannedStage: Sendable {
     /// The captures that it can't do without, by stage; nil for a name that is computed.
     let readCaptures: [String: Set<String?>]
     package let condition: Expression?
-    /// What it is repeated over; nil for a stage that runs once.
+    /// The items over which it is repeated; nil for a stage that runs once.
     package let forEach: ForEachDefinition?
-    /// How many of its items run at a time; 4 when nothing is said.
+    /// The number of its items that run at a time; 4 when nothing is said.
     package let concurrency: Setting<Int>?
-    /// How many of its items may fail; none when nothing is said.
+    /// The number of its items that may fail; none when nothing is said.
     package let tolerance: Setting<FailureTolerance>?
-    /// Whether no more of its items start once one has failed.
+    /// True if no more of its items start once one has failed.
     package let stopsOnFailure: Setting<Bool>
     package let warnings: [WarnDefinition]
-    /// What its success has cost, in the author's currency; nil when nobody says.
+    /// The cost of its success, in the author's currency; nil when nobody says.
     package let cost: Expression?
     /// True if it runs when the job has ended: it may read every capture, and its failure changes nothing.
     package let isFinal: Bool
@@ -41,7 +41,7 @@ package final class PlannedStage: Sendable {
     package let renews: String?
     /// True if running it again for fresh captures asks after what it began, instead of beginning it again.
     package let keepsSubmit: Bool
-    /// Whether it also waits for a good moment when no person waits.
+    /// True if it also waits for a good moment when no person waits.
     package let discretionary: Setting<Bool>
     /// The tokens that its requests fetch, each by the text of its configuration: a service answers with one before
     /// it answers with anything else.
@@ -115,7 +115,7 @@ package final class PlannedStage: Sendable {
             && stopsOnFailure.constant != nil
     }
 
-    /// When a failed try is repeated, as far as that is known without values of expressions.
+    /// The rule by which a failed attempt is repeated, as far as that is known without values of expressions.
     package var retry: RetryPolicy { retries.constants }
 
     /// Returns whether it also waits for a good moment when no person waits; an expression that has no value yet says
@@ -129,7 +129,7 @@ package final class PlannedStage: Sendable {
         forEach != nil && condition?.references.contains { $0.root == .item || $0.root == .index } == true
     }
 
-    /// Where it stands in the document: `FILE:LINE:COLUMN`. Found when it is asked for, which is rare.
+    /// The place where it stands in the document: `FILE:LINE:COLUMN`. Found when it is asked for, which is rare.
     package var place: String {
         let position = source.position(at: offset)
         return "\(source.name):\(position.line):\(position.column)"

@@ -11,7 +11,7 @@ final class ReferenceCheck {
     private lazy var makers = Dictionary(
         drafts.flatMap { draft in draft.captures.map { ($0.name, draft.definition.id) } },
         uniquingKeysWith: { first, _ in first })
-    /// Where references stand that were reported.
+    /// The places of the references that were reported.
     private(set) var broken: Set<SourceRange> = []
 
     init(definition: PipelineDefinition, drafts: [StageDraft], findings: DiagnosticCollector) {

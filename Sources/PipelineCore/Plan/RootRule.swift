@@ -4,7 +4,7 @@ struct RootRule {
     let name: String
     /// What the place must allow.
     let roots: AllowedRoots
-    /// Where it has one.
+    /// The place where it has one.
     let hint: String
 
     static let beforeInputs = "the default of an input may read env, and nothing else"

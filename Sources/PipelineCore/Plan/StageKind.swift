@@ -8,7 +8,8 @@ public struct StageKind: Sendable {
     public let summary: String
     /// The keys of its own, beside those that all stages have.
     package let fields: [any AnyField]
-    /// What the stage's object must match beyond its fields, such as a `oneOf` of keys; for the JSON Schema only.
+    /// The schema that the stage's object must match beyond its fields, such as a `oneOf` of keys; for the JSON Schema
+    /// only.
     package let constraints: @Sendable () -> JSON?
     /// The deadline of a stage that has none of its own.
     package let defaultDeadline: Duration?
@@ -52,7 +53,7 @@ public struct StageKind: Sendable {
     }
 }
 
-/// What a kind reads its configuration from.
+/// The source from which a kind reads its configuration.
 public struct StageReading {
     /// The stage's object; its common keys are known to it too.
     public let reader: ObjectReader

@@ -44,7 +44,7 @@ struct StageOrder {
             hint: "\(shown); \(advice)")
     }
 
-    /// Why one stage waits for another.
+    /// The reason why one stage waits for another.
     private struct Edge {
         let id: String
         let reason: String

@@ -24,7 +24,7 @@ extension WallClock {
     }
 }
 
-/// What a clock shows at one moment: the time of day, and the time that has passed.
+/// The reading of a clock at one moment: the time of day, and the time that has passed.
 package struct ClockReading: Sendable, Hashable {
     package let time: Timestamp
     package let elapsed: Duration
@@ -59,13 +59,13 @@ extension Randomness {
     package func unit() -> Double { Double(bits() >> 11) * 0x1p-53 }
 }
 
-/// Where secrets come from.
+/// The source of secrets.
 package protocol SecretSource: Sendable {
     /// The value of a secret; nil when no source has it.
     func secret(_ name: String) async -> String?
 }
 
-/// What expressions ask of files, and digests that need a key.
+/// The answers to what expressions ask of files, and digests that need a key.
 package protocol FileFacts: Sendable {
     /// The value of a fact about a file, as ``Fact`` says; throws one sentence and a hint.
     func value(of fact: Fact) async throws(StepFailure) -> JSON
@@ -93,7 +93,7 @@ extension FileFacts {
     package func fingerprint(ofFileAt path: String) -> String? { nil }
 }
 
-/// Where named points of the program report that they were passed; a crash test's dies there.
+/// The probe to which named points of the program report that they were passed; a crash test's dies there.
 package protocol CrashProbe: Sendable {
     func pass(_ point: CrashPoint)
 }

@@ -1,6 +1,6 @@
 /// Looks for all patterns in a text and in what it decodes to.
 struct RedactionSearch {
-    /// How many encodings may stand one inside the other.
+    /// The number of encodings that may stand one inside the other.
     private static let deepestEncoding = 2
 
     private let patterns: SecretPatterns

@@ -1,7 +1,8 @@
 /// A text, or the text that it encodes, with the place of every byte in the text as it is.
 struct RedactionView {
     let bytes: [UInt8]
-    /// Where each byte starts in the text as it is, and where the last one ends; nil when nothing was decoded.
+    /// The places where bytes start in the text as it is, and where the last one ends; nil when nothing was
+    /// decoded.
     private let places: [Int]?
 
     init(_ text: String) {
@@ -26,8 +27,8 @@ struct RedactionView {
                 return 1
             }
             guard source[index] == UInt8(ascii: "%"), index + 2 < source.count,
-                let high = PercentEncoding.hexValue(source[index + 1]),
-                let low = PercentEncoding.hexValue(source[index + 2])
+                let high = Hex.value(of: source[index + 1]),
+                let low = Hex.value(of: source[index + 2])
             else { return 0 }
             target.append(high << 4 | low)
             return 3
@@ -72,7 +73,7 @@ struct RedactionView {
         else { return nil }
         var value: UInt32 = 0
         for digit in source[index + 2...index + 5] {
-            guard let four = PercentEncoding.hexValue(digit) else { return nil }
+            guard let four = Hex.value(of: digit) else { return nil }
             value = value << 4 | UInt32(four)
         }
         return value

@@ -21,7 +21,7 @@ struct SealedPiece {
     let sealed: [UInt8]
 
     var text: String {
-        let digits = sealed.flatMap { PercentEncoding.hex($0, upper: false) }
+        let digits = sealed.flatMap { Hex.digits(of: $0, upper: false) }
         return "\(Self.opening)\(name)#\(String(decoding: digits, as: UTF8.self))\(Self.closing)"
     }
 
@@ -36,10 +36,9 @@ struct SealedPiece {
     /// Reads what stands between the marks; nil when it is no piece.
     private init?(_ inner: Substring) {
         guard let mark = inner.utf8.lastIndex(of: UInt8(ascii: "#")) else { return nil }
-        let digits = inner.utf8[inner.utf8.index(after: mark)...].map { PercentEncoding.hexValue($0) }
-        guard !digits.isEmpty, digits.count.isMultiple(of: 2), !digits.contains(nil) else { return nil }
+        guard let bytes = Hex.bytes(inner.utf8[inner.utf8.index(after: mark)...]), !bytes.isEmpty else { return nil }
         name = String(inner[..<mark])
-        sealed = stride(from: 0, to: digits.count, by: 2).map { (digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0) }
+        sealed = bytes
     }
 
     /// The text taken apart, in order.

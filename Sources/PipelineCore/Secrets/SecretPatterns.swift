@@ -47,7 +47,7 @@ struct SecretPatterns: Sendable {
         }
         append(Pattern(bytes: secret, name: name))
         for upper in [false, true] {
-            append(Pattern(bytes: secret.flatMap { PercentEncoding.hex($0, upper: upper) }, name: name))
+            append(Pattern(bytes: secret.flatMap { Hex.digits(of: $0, upper: upper) }, name: name))
         }
         for alignment in 0..<3 { addBase64(secret, name, alignment) }
     }

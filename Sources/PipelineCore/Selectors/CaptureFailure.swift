@@ -6,11 +6,11 @@ package struct CaptureFailure: Error, Sendable, Hashable {
     package let capture: String?
     /// The selector as written.
     package let selector: String
-    /// What was found instead, as a clause: `$.id matches nothing`.
+    /// The thing that was found instead, as a clause: `$.id matches nothing`.
     package let finding: String
     /// The answer: its status, URL (without user, query and fragment) and the start of its body.
     package let answer: String
-    /// How to mend the selector, when that can be told.
+    /// A way to mend the selector, when that can be told.
     package let hint: String?
 
     package init(capture: String? = nil, selector: String, finding: String, answer: String, hint: String? = nil) {
@@ -33,7 +33,7 @@ package struct CaptureFailure: Error, Sendable, Hashable {
         return "\(start)\(finding) in \(answer)"
     }
 
-    /// The same without the start of the body, for messages that show the body beside it.
+    /// The message without the start of the body, for those that show the body next to it.
     package var sentence: String {
         let start = capture.map { "the capture \"\($0)\": " } ?? ""
         let place = answer.firstRange(of: ", whose body ").map { answer[..<$0.lowerBound] } ?? answer[...]

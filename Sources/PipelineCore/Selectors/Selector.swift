@@ -1,6 +1,7 @@
 package import JSONPath
 
-/// What is taken out of an answer: one of the forms of a selector, or a list of which the first that matches counts.
+/// A rule for what is taken out of a response: one of the forms of a selector, or a list of which the first that
+/// matches counts.
 ///
 /// - `$…` JSONPath (RFC 9535) on the body, `$items…` on the items of all pages, `/…` a JSON Pointer (RFC 6901),
 ///   `header:NAME`, `status`, `url`, `text`, `regex:PATTERN`, `xml:/A/B`.
@@ -25,7 +26,7 @@ package struct Selector: Sendable {
     package let text: String
     /// True if the value is redacted wherever it is shown.
     package let isSecret: Bool
-    /// What is allowed but never useful, such as a regular expression that can match nothing.
+    /// The parts that are allowed but never useful, such as a regular expression that can match nothing.
     package let warnings: [SelectorError]
     let alternatives: [Alternative]
 

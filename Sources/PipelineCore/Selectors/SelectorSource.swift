@@ -34,7 +34,7 @@ enum SelectorSource: Sendable {
         }
     }
 
-    /// Why an answer cannot be looked into.
+    /// The reason why an answer cannot be looked into.
     enum Obstacle: Error, Hashable {
         case notJSON(String)
         case notXML(String)

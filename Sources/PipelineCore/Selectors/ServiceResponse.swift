@@ -7,7 +7,7 @@ package struct ServiceResponse: Sendable {
     package let status: Int
     /// In the order of arrival; names in any case, a name as often as it came.
     package let headers: [(name: String, value: String)]
-    /// Where the answer came from, after redirects; absolute.
+    /// The place where the answer came from, after redirects; absolute.
     package let url: String
     package let body: [UInt8]
     /// The items of all pages, for `$items`; nil for an answer that is not paginated.
@@ -37,8 +37,9 @@ package struct ServiceResponse: Sendable {
     /// The body as text; bytes that are not UTF-8 become U+FFFD.
     package var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// What expressions read as `response`: `status`, `headers` (of a name that came more than once the values,
-    /// joined by `, ` as RFC 9110 section 5.3 has it) and `body` (JSON when it is, otherwise text, null when empty).
+    /// The value that expressions read as `response`: `status`, `headers` (of a name that came more than once the
+    /// values, joined by `, ` as RFC 9110 section 5.3 has it) and `body` (JSON when it is, otherwise text, null when
+    /// empty).
     package var responseValue: JSON {
         var fields = JSONObject()
         var places: [String: String] = [:]

@@ -2,6 +2,6 @@
 struct XMLFailure: Error, Hashable {
     /// The offset of the byte.
     let offset: Int
-    /// What is wrong, as a clause.
+    /// The mistake in words, as a clause.
     let message: String
 }

@@ -14,14 +14,14 @@ package struct ServiceAvailability: Sendable {
     static let longestOwnWait = Duration.seconds(300)
     /// However long a service wants to be left alone, a trial a day finds out whether it still does.
     static let longestWait = Duration.seconds(86_400)
-    /// How long a trial has the say: one whose process died is followed by another.
+    /// The time for which a trial has the say: one whose process died is followed by another.
     package static let trialLength = Duration.seconds(30)
     /// Those who wait come back one after the other.
     private static let turnLength = Duration.milliseconds(20)
 
     package init() {}
 
-    /// What is to be kept in the journal of an answer.
+    /// The change of the journal that follows from a response.
     package enum Change: Sendable, Hashable {
         case nothing
         case close(ClosedService)

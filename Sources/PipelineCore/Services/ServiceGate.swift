@@ -6,7 +6,7 @@ package struct ServiceID: Sendable, Hashable {
     package init(_ text: String) { self.text = text }
 }
 
-/// Whether services take requests now, for all jobs of all processes on one journal.
+/// The gate that knows whether services take requests now, for all jobs of all processes on one journal.
 package protocol ServiceGate: Sendable {
     /// Asks whether a request may go out now. Whoever gets `.open` or `.trial` says by ``record(_:of:named:isTrial:)`` what
     /// came of it.
@@ -20,7 +20,7 @@ package protocol ServiceGate: Sendable {
     func claimComputation(at service: ServiceID, for step: StepKey, of job: JobID, limit: Int) async -> Timestamp?
 }
 
-/// Whether a request may go to a service now.
+/// The decision whether a request may go to a service now.
 package enum ServiceAdmission: Sendable, Hashable {
     case open
     /// The service was closed; this one request finds out whether it still is.
@@ -29,7 +29,7 @@ package enum ServiceAdmission: Sendable, Hashable {
     case closed(until: Timestamp)
 }
 
-/// What an answer says of the service as a whole.
+/// The news that a response brings of the service as a whole.
 package enum ServiceAnswer: Sendable, Hashable {
     /// It took the request, whatever it makes of it.
     case taken

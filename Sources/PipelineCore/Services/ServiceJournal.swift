@@ -1,4 +1,4 @@
-/// What a journal keeps of services, beyond jobs.
+/// The part of a journal that keeps services, beyond jobs.
 package protocol ServiceJournal: Sendable {
     /// The services that are closed, the first to open first.
     func closedServices() async throws(JournalFailure) -> [ClosedService]
@@ -20,11 +20,11 @@ package protocol ServiceJournal: Sendable {
 /// A service that has said that it takes nothing before a time.
 package struct ClosedService: Sendable, Hashable {
     package let id: ServiceID
-    /// What a document calls it, or its host.
+    /// The name that a document gives it, or its host.
     package var name: String
     package var since: Timestamp
     package var until: Timestamp
-    /// How often it was closed with no success between.
+    /// The number of times that it was closed with no success between.
     package var closings: Int
     /// Until when a trial has time to find out more; nil while there is none.
     package var trialUntil: Timestamp?

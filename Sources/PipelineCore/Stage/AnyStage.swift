@@ -17,9 +17,9 @@ public struct AnyStage: Sendable {
     /// nil for a stage that has none.
     package let first: (@Sendable (Scope, JobFolders) -> [UInt8]?)?
 
-    /// What it leaves to the outside.
+    /// The work that it leaves to the outside.
     package let work: BackgroundWork
-    /// How pushes for it are verified; nil for one that none wakes.
+    /// The way in which callbacks for it are verified; nil for one that none wakes.
     package let callback: CallbackDefinition?
 
     /// Wraps a stage.
@@ -79,7 +79,7 @@ public struct AnyStage: Sendable {
     }
 }
 
-/// How checkpoints become bytes and come back.
+/// The coding by which checkpoints become bytes and come back.
 public struct CheckpointCoding<Checkpoint: Sendable>: Sendable {
     /// Makes bytes of a checkpoint.
     public let encode: @Sendable (Checkpoint) throws -> [UInt8]

@@ -1,4 +1,5 @@
-/// What a stage leaves to the outside while it is called, and so how often the engine gets control back because of it.
+/// The work that a stage leaves to the outside while it is called, and so how often the engine gets control back
+/// because of it.
 public enum BackgroundWork: Sendable, Hashable {
     /// Nothing: it belongs to the resume that began it.
     case local

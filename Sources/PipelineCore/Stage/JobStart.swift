@@ -1,17 +1,17 @@
 import JSONPath
 
-/// What is known when a job starts, before it is journaled.
+/// The facts that are known when a job starts, before it is journaled.
 public struct JobStart: Sendable {
     /// Inputs, environment and the job itself: no captures, no secrets.
     public internal(set) var known: Scope
     /// The folders that paths are relative to.
     public let folders: JobFolders
-    /// Whether the stage that is asked comes first: then nothing can have made a file that is missing by the time it
+    /// True if the stage that is asked comes first: then nothing can have made a file that is missing by the time it
     /// runs.
     public internal(set) var isFirstStage = false
     /// True if the person lets existing files be replaced.
     public let overwrites: Bool
-    /// What earlier jobs of the pipeline wrote at a path, as far as it is remembered.
+    /// The files that earlier jobs of the pipeline wrote at a path, as far as it is remembered.
     public let written: @Sendable (String) async -> [WrittenFile]
 
     package init(

@@ -1,6 +1,6 @@
 public import JSONPath
 
-/// What one kind of stage does: a value made from its configuration.
+/// The work of one kind of stage: a value made from its configuration.
 ///
 /// The engine calls ``resume(from:in:)`` for each try and after each wait, on the concurrent executor, and performs
 /// what it returns. A stage never retries, sleeps, marks itself or starts another stage; it can't see the engine,
@@ -39,7 +39,7 @@ extension Stage {
     public func cancel(from checkpoint: Checkpoint?, in context: StageContext<Checkpoint>) async throws(StageFailure) {}
 }
 
-/// How a call of a stage ended without a failure.
+/// The result of a call of a stage without a failure.
 public enum StageOutcome<Checkpoint: Sendable>: Sendable {
     /// It is done; the captures are what later stages read, on top of those captured on the way.
     case finished(JSONObject)
@@ -49,7 +49,7 @@ public enum StageOutcome<Checkpoint: Sendable>: Sendable {
     case unknown(Checkpoint?, UnknownSubmit)
 }
 
-/// Why a call of a stage ended without a result.
+/// The reason why a call of a stage ended without a result.
 public enum StageFailure: Error, Sendable {
     /// The try failed; what is said decides about another one.
     case failed(AttemptFailure)

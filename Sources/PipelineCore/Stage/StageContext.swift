@@ -1,6 +1,7 @@
 public import JSONPath
 
-/// What a stage can ask for while it is called: values of expressions, durable commits, the submit ledger, the time.
+/// The requests that a stage can make while it is called: values of expressions, durable commits, the submit ledger,
+/// the time.
 public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
     let host: any StageHost
     private let encode: @Sendable (Checkpoint) throws -> [UInt8]
@@ -11,7 +12,7 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
         self.encode = encode
     }
 
-    /// What is fixed of the step.
+    /// The facts of the step that are fixed.
     public var facts: StageFacts { host.facts }
     /// The time of day at which the call began and what has passed since: a clock that is set meanwhile moves nothing that
     /// is measured by it.
@@ -120,7 +121,7 @@ public struct StageContext<Checkpoint: Codable & Sendable>: Sendable {
         if facts.keepsResponse { host.conclude(with: response.responseValue) }
     }
 
-    /// Whether services take requests now.
+    /// The gate that knows whether services take requests now.
     package var services: any ServiceGate { host.services }
 
     /// A keyed hash in hex, from which nothing can be read: tells services and requests apart.

@@ -1,8 +1,8 @@
 package import JSONPath
 
-/// What the engine offers to a running stage, without the type of its checkpoint: ``StageContext`` is its face.
+/// The services of the engine to a running stage, without the type of its checkpoint: ``StageContext`` is its face.
 package protocol StageHost: Sendable {
-    /// What is fixed of the step for this call.
+    /// The facts of the step that are fixed for this call.
     var facts: StageFacts { get }
     /// The time of day at which the call began and what has passed since: a clock that is set meanwhile moves nothing that
     /// is measured by it.
@@ -32,7 +32,8 @@ package protocol StageHost: Sendable {
     func pushes() async -> Int
     /// The values that the last callback for the step brought; nil for none.
     func callbackCaptures() async -> JSONObject?
-    /// When the service says that the step's work there ended; kept with the step's end. Quick, from any thread.
+    /// Records when the service says that the step's work there ended; kept with the step's end. Quick, from any
+    /// thread.
     func ended(at time: Timestamp)
     /// Tells observers how far a transfer or a remote job is; lossy, never waits.
     func report(_ progress: StageProgress)
@@ -48,7 +49,7 @@ package protocol StageHost: Sendable {
     var isOwner: Bool { get }
     /// Keeps an exchange for people, redacted by who made it; lossy.
     func record(_ exchange: ExchangeRecord)
-    /// Whether services take requests now.
+    /// The gate that knows whether services take requests now.
     var services: any ServiceGate { get }
     /// Keeps the response that ends the step for what is judged at its end. Quick, from any thread.
     func conclude(with response: JSON)
@@ -80,7 +81,7 @@ extension StageHost {
     }
 }
 
-/// What is fixed of a step while a stage is called.
+/// The facts of a step that are fixed while a stage is called.
 public struct StageFacts: Sendable {
     /// The job that the step belongs to.
     public let job: JobID
@@ -92,20 +93,20 @@ public struct StageFacts: Sendable {
     public let step: StepKey
     /// The number of the try.
     public let attempt: Int
-    /// When the step first started.
+    /// The time when the step first started.
     public let started: Timestamp
-    /// When its deadline passes; nil for none.
+    /// The time when its deadline passes; nil for none.
     public let deadline: Timestamp?
     /// The folders that paths are relative to.
     public let folders: JobFolders
     /// True if existing files may be replaced.
     public let overwrites: Bool
     package let retry: RetryPolicy
-    /// What is known of the stage's duration.
+    /// The knowledge of the stage's duration.
     package let outlook: StageOutlook
     /// True if a person waits for the job.
     public let isAttended: Bool
-    /// Where a mistake in the document can be pointed to: `FILE:LINE:COLUMN` of the stage.
+    /// The place where a mistake in the document can be pointed to: `FILE:LINE:COLUMN` of the stage.
     public let place: String
     /// The captures of the stage that some expression of the document reads; nil for a name that is computed.
     package let namesRead: Set<String?>
@@ -157,11 +158,11 @@ public struct BytesMoved: Sendable, Hashable {
     }
 }
 
-/// How far a step is.
+/// The progress of a step.
 public enum StageProgress: Sendable, Hashable {
     /// Bytes of a transfer, of the whole file where known.
     case transfer(sent: Int64, received: Int64, total: Int64?)
-    /// What the service says of its job: a share from 0 to 1 and seconds left, where known.
+    /// The progress that the service reports of its job: a share from 0 to 1 and seconds left, where known.
     case remote(share: Double?, secondsLeft: Double?)
 }
 

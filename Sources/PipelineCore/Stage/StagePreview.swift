@@ -1,6 +1,6 @@
 public import JSONPath
 
-/// What a plan shows of a stage before it runs: its requests, and how a lost submit would be settled.
+/// The part of a plan about a stage before it runs: its requests, and how a lost submit would be reconciled.
 public struct StagePreview: Sendable {
     /// In the order in which they would first be sent.
     public var requests: [RequestPreview]
@@ -8,10 +8,10 @@ public struct StagePreview: Sendable {
     public var once: String?
     /// The file or, with a final `/`, the folder that it writes; nil for none.
     public var writes: String?
-    /// What it waits for, in words; nil for a stage that does not wait.
+    /// The event that it waits for, in words; nil for a stage that does not wait.
     public var waits: String?
 
-    /// What a stage would do: its requests, what it does once only, the file it writes, what it waits for.
+    /// Makes a preview of a stage: its requests, what it does once only, the file it writes, what it waits for.
     public init(requests: [RequestPreview] = [], once: String? = nil, writes: String? = nil, waits: String? = nil) {
         self.requests = requests
         self.once = once
@@ -23,7 +23,7 @@ public struct StagePreview: Sendable {
 /// A request as far as it is known before it is sent: secrets as `‹secret:NAME›`, later values as
 /// `‹stages.upload.id›`.
 public struct RequestPreview: Sendable {
-    /// What it is for: `submit`, `poll`, `cancel`, `upload`, `download` …
+    /// The purpose of the request: `submit`, `poll`, `cancel`, `upload`, `download` …
     public var purpose: String
     /// The method, as it is sent.
     public var method: String
@@ -33,7 +33,7 @@ public struct RequestPreview: Sendable {
     public var headers: [(name: String, value: String)]
     /// JSON for a `json` body, an object for a form; what it would be, in words, for bytes; null for none.
     public var body: JSON
-    /// What else happens to it before it is sent, each a clause, such as that a plugin changes it.
+    /// The other things that happen to it before it is sent, each a clause, such as that a plugin changes it.
     public var notes: [String] = []
 
     /// A request as it would be sent; `purpose` is what it does, in a few words.
@@ -64,11 +64,11 @@ public struct RequestPreview: Sendable {
     }
 }
 
-/// What a preview is made from.
+/// The values that a preview is made from.
 public struct PreviewScope: Sendable {
     /// The values that are known; what is not known yet is shown by its name.
     public var known: Scope
-    /// The same with such a name as the value of everything else, for what can only be evaluated.
+    /// The scope with such a name as the value of everything else, for what can only be evaluated.
     public var filled: Scope
 
     /// - Parameters:

@@ -1,6 +1,6 @@
 public import JSONPath
 
-/// How the response to a submit was judged by the stage that sent it.
+/// The judgement of the response to a submit by the stage that sent it.
 public enum SubmitResponse: Sendable {
     /// A whole response that accepts, with its captures.
     case accepted(JSONObject)
@@ -14,7 +14,7 @@ public enum SubmitResponse: Sendable {
     case uncertain(StepFailure, retryAfter: Duration? = nil)
 }
 
-/// What looking for a lost submit brought to light.
+/// The result of looking for a lost submit.
 public enum Reconciliation: Sendable {
     /// Sending it again can't make a second one.
     case resend
@@ -30,7 +30,7 @@ public enum Reconciliation: Sendable {
     case unsettled(reason: String)
 }
 
-/// How a submit through the ledger ended.
+/// The end of a submit through the ledger.
 public enum SubmitOutcome: Sendable {
     /// It was accepted, now or before, or was found at the service; its captures are committed.
     case submitted

@@ -1,6 +1,6 @@
 /// A try that ended without a result, with what the retry decision needs.
 public struct AttemptFailure: Sendable, Hashable, Error {
-    /// What the failure means for another try.
+    /// The meaning of the failure for another attempt.
     public enum Kind: Sendable, Hashable {
         /// Trying again can't help: the step fails.
         case definite
@@ -14,9 +14,9 @@ public struct AttemptFailure: Sendable, Hashable, Error {
         case held(WaitReason.Kind)
     }
 
-    /// What a person reads about it.
+    /// The failure as a person reads it.
     public var failure: StepFailure
-    /// What may follow from it.
+    /// The consequence that it may have.
     public var kind: Kind
     /// A server's Retry-After: the next try is not before it.
     public var retryAfter: Duration?

@@ -1,4 +1,4 @@
-/// How often a step has been tried, and since when it has been failing: what a retry decision reads.
+/// The number of attempts of a step, and the time since which it has been failing: what a retry decision reads.
 package struct AttemptState: Sendable, Hashable {
     /// The number of the current try, from 1; it only grows.
     package var number: Int
@@ -6,9 +6,10 @@ package struct AttemptState: Sendable, Hashable {
     package var failures: Int
     /// Tries without an answer since the last progress; only their time is bounded.
     package var noResponseCount: Int
-    /// When the first try failed since the last progress; the policy's `for` counts from here.
+    /// The time when the first try failed since the last progress; the policy's `for` counts from here.
     package var failingSince: Timestamp?
-    /// How often fresh captures were asked for since the last progress: what is refused with them too is a failure.
+    /// The number of times that fresh captures were asked for since the last progress: what is refused with them too is
+    /// a failure.
     package var renewals: Int
 
     package init(
@@ -21,7 +22,7 @@ package struct AttemptState: Sendable, Hashable {
         self.failingSince = failingSince
     }
 
-    /// The same try after bytes moved or a poll was good: failures are forgotten, the number is not.
+    /// The attempt after bytes moved or a poll was good: failures are forgotten, the number is not.
     package var progressed: AttemptState { AttemptState(number: number) }
     /// The next try.
     package var next: AttemptState {

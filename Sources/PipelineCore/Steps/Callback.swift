@@ -7,8 +7,8 @@ package struct Callback: Sendable, Hashable {
     package let time: Timestamp
     /// The values that the document takes out of it, secrets in them sealed; nil when it takes none, or this one has none.
     package let captures: JSONObject?
-    /// What `match` is to be judged by, secrets in it sealed, of one that came before the submit's response was kept:
-    /// what it is compared with is not known yet. Nil once it is judged.
+    /// The value that `match` is to be judged by, secrets in it sealed, of one that came before the submit's response
+    /// was kept: what it is compared with is not known yet. Nil once it is judged.
     package let response: JSON?
 
     package init(id: String, time: Timestamp, captures: JSONObject? = nil, response: JSON? = nil) {
@@ -19,7 +19,7 @@ package struct Callback: Sendable, Hashable {
     }
 }
 
-/// How many pushes came for a step since it was begun.
+/// The number of callbacks that came for a step since it was begun.
 package struct CallbackCount: Sendable, Hashable {
     /// Those that woke nothing yet.
     package var waiting: Int
@@ -58,7 +58,7 @@ package struct CallbackCount: Sendable, Hashable {
     package var all: Int { waiting + taken }
 }
 
-/// What became of a push that was to be kept.
+/// The result of recording a callback.
 package struct CallbackReceipt: Sendable, Hashable {
     /// False for a repetition of one that is kept already.
     package let isNew: Bool

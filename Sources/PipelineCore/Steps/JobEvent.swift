@@ -27,7 +27,7 @@ package struct JobEvent: Sendable, Hashable {
     package var step: StepKey?
     /// The number of the step's try.
     package var attempt: Int?
-    /// What the kind tells, see the command-line reference.
+    /// The data of the kind, see the command-line reference.
     package var data: JSONObject
 
     package init(

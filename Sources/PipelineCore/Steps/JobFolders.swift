@@ -1,8 +1,8 @@
 /// The folders that a job's relative paths start from; absolute.
 public struct JobFolders: Sendable, Hashable {
-    /// Where the document stands: what it reads is relative to it.
+    /// The place where the document stands: what it reads is relative to it.
     public let document: String
-    /// Where results go: what it writes is relative to it.
+    /// The place where results go: what it writes is relative to it.
     public let output: String
 
     /// Two absolute paths.

@@ -1,4 +1,4 @@
-/// How a job was started or last resumed: it decides who may take it up when its owner is gone.
+/// The way in which a job was started or last resumed: it decides who may take it up when its owner is gone.
 package enum JobMode: String, Sendable, Hashable, CaseIterable {
     /// A command stays with it.
     case attached

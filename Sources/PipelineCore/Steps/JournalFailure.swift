@@ -1,4 +1,4 @@
-/// Why the journal could not do what was asked, as data: the engine and the commands decide from it.
+/// The reason why the journal could not do what was asked, as data: the engine and the commands decide from it.
 public enum JournalFailure: Error, Sendable, Hashable {
     /// Another owner has taken the job since: this one must stop at once and act no more.
     case stale

@@ -1,6 +1,6 @@
-/// When a failed try is repeated: the document's `retry`, its defaults included.
+/// The rule by which a failed attempt is repeated: the document's `retry`, its defaults included.
 package struct RetryPolicy: Sendable, Hashable {
-    /// How the delay is spread so that many clients do not return at one moment.
+    /// The way in which the delay is spread so that many clients do not return at one moment.
     package enum Jitter: String, Sendable, Hashable, CaseIterable {
         /// Uniform between zero and the delay ("full jitter", Brooker, AWS Architecture Blog, 2015).
         case full
@@ -8,9 +8,9 @@ package struct RetryPolicy: Sendable, Hashable {
         case none
     }
 
-    /// How many answers may fail since the last progress before the step fails.
+    /// The number of answers that may fail since the last progress before the step fails.
     package var attempts: Int
-    /// How long attempts may go on failing since the last progress.
+    /// The time for which attempts may go on failing since the last progress.
     package var duration: Duration
     /// The delay before the first repetition.
     package var delay: Duration
@@ -52,13 +52,5 @@ package struct RetryPolicy: Sendable, Hashable {
         var result = 1.0
         for _ in 0..<min(exponent, 64) { result *= base }
         return result
-    }
-}
-
-extension Duration {
-    /// The length in seconds, with fractions.
-    package var seconds: Double {
-        let (whole, attoseconds) = components
-        return Double(whole) + Double(attoseconds) / 1e18
     }
 }

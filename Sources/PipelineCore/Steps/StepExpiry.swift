@@ -13,7 +13,7 @@ package struct StepExpiry: Sendable, Hashable {
         self.time = time
     }
 
-    /// When to act at the latest: a while before, so that there is time for it; at most half of the time that it was good
+    /// The latest time to act: a while before, so that there is time for it; at most half of the time that it was good
     /// for.
     package var mustActBefore: Timestamp {
         time - min(.seconds(60), .milliseconds(Int64(max(0, (time - since).seconds) * 500)))

@@ -1,12 +1,12 @@
 package import JSONPath
 
-/// What went wrong with a step, as data: kept in the journal, shown to people, and given to programs as `error`.
+/// The failure of a step, as data: kept in the journal, shown to people, and given to programs as `error`.
 ///
 /// It holds no secret: whoever makes one from an exchange redacts it first.
 public struct StepFailure: Sendable, Hashable, Error {
     /// One sentence: what happened.
     public var title: String
-    /// What the person can do next; nil when nothing sensible can be said.
+    /// Advice on what the person can do next; nil when nothing sensible can be said.
     public var hint: String?
     /// The service's name in the document.
     public var service: String?

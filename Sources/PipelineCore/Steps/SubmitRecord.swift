@@ -6,7 +6,7 @@ import JSONPath
 /// goes out, `submitted` together with the captures of the answer. An entry that a restart finds in `sending` is
 /// settled as the document's `once` says, never by a blind second send.
 public struct SubmitRecord: Sendable, Hashable {
-    /// Where the submit stands.
+    /// The progress of a submit.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
         /// The key is made; nothing can have been sent under it since the last definite answer.
         case intent
@@ -26,15 +26,15 @@ public struct SubmitRecord: Sendable, Hashable {
     public var generation: Int
     /// A keyed hash of the request's body, to notice that it changed; hex.
     public var digest: String
-    /// How far the submit came.
+    /// The progress of the submit.
     public var phase: Phase
-    /// How often it was sent.
+    /// The number of times that it was sent.
     public var sends: Int
-    /// When the first byte of this generation may have gone out.
+    /// The time when the first byte of this generation may have gone out.
     public var firstSent: Timestamp?
-    /// When the last one did.
+    /// The time when the last first byte of it may have gone out.
     public var lastSent: Timestamp?
-    /// How often a look-up found nothing in a row.
+    /// The number of times that a look-up found nothing in a row.
     package var misses: Int
 
     /// A submit that was not sent yet; `digest` is that of its body, by which a changed one is noticed.

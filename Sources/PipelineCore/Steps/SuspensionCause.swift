@@ -1,4 +1,4 @@
-/// Why an unfinished job has no owner.
+/// The reason why an unfinished job has no owner.
 package enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
     /// SIGINT or SIGTERM reached its owner.
     case interrupted

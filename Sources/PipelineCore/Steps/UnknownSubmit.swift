@@ -2,9 +2,9 @@
 public struct UnknownSubmit: Sendable, Hashable {
     /// The idempotency key that was sent, or would tell the submit apart.
     public let key: String
-    /// When the first byte may have gone out.
+    /// The time when the first byte may have gone out.
     public let since: Timestamp
-    /// Why it could not be settled, one sentence.
+    /// The reason why it could not be settled, one sentence.
     public let reason: String
 
     /// A submit of which nobody knows whether it arrived.

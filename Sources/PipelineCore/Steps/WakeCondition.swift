@@ -1,4 +1,4 @@
-/// What ends a step's waiting.
+/// The event that ends a step's waiting.
 public enum WakeCondition: Sendable, Hashable {
     /// A moment.
     case at(Timestamp)
@@ -20,8 +20,8 @@ public enum WakeCondition: Sendable, Hashable {
     package var endsWithCallback: Bool { if case .callback = self { true } else { false } }
 }
 
-/// Why a step waits. People and programs are shown it, and the law decides from its kind: what follows the wait (another
-/// try or the same one), whether a new owner ends it, and what a clock that is set does to it.
+/// The reason why a step waits. People and programs are shown it, and the law decides from its kind: what follows the
+/// wait (another try or the same one), whether a new owner ends it, and what a clock that is set does to it.
 public struct WaitReason: Sendable, Hashable {
     /// The kinds of reason, as `stage.waiting` events name them.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -51,7 +51,7 @@ public struct WaitReason: Sendable, Hashable {
         case secret
     }
 
-    /// What it waits for.
+    /// The kind of event that it waits for.
     public let kind: Kind
     /// One sentence of plain text, without secrets; nil when the kind says all.
     public let detail: String?

@@ -47,11 +47,11 @@ package struct TraceLink: Sendable, Hashable {
     package var text: String { "00-\(traceID)-\(spanID)-01" }
 }
 
-/// How far the spans of a job were exported.
+/// The place up to which the spans of a job were exported.
 package struct TraceCursor: Sendable, Hashable {
     /// The number of the last event whose span a collector has.
     package var sequence: Int
-    /// What the job was started from.
+    /// The span from which the job was started.
     package var link: TraceLink?
     /// True if the job has ended and nothing of it is left to export.
     package var isWhole: Bool

@@ -1,5 +1,5 @@
 /// Search in text by bytes, scalar by scalar: Swift's own takes canonically equivalent texts for equal.
-enum ByteSearch {
+package enum ByteSearch {
     /// The parts between the occurrences of a separator that is not empty; they do not overlap, the leftmost count.
     static func split(_ text: String, by separator: String) -> [String] {
         let bytes = Array(text.utf8)
@@ -14,8 +14,11 @@ enum ByteSearch {
         return parts
     }
 
-    static func contains(_ text: String, _ part: String) -> Bool {
-        part.isEmpty || !occurrences(of: Array(part.utf8), in: Array(text.utf8)).isEmpty
+    static func contains(_ text: String, _ part: String) -> Bool { contains(Array(text.utf8), Array(part.utf8)) }
+
+    /// Returns whether bytes stand in others; none stand in all.
+    package static func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+        part.isEmpty || !occurrences(of: part, in: bytes).isEmpty
     }
 
     /// Returns how often a text that is not empty occurs in another; occurrences do not overlap, the leftmost count.

@@ -116,14 +116,3 @@ extension DurationText {
             hint: "durations look like \"250ms\", \"30s\", \"5m\", \"1h30m\", \"7d\"\(fraction)")
     }
 }
-
-extension Duration {
-    /// The duration in whole milliseconds, rounded towards zero; what exceeds Int64 stops at its ends.
-    package var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        guard !overflow else { return seconds < 0 ? .min : .max }
-        let (sum, sumOverflow) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
-        return sumOverflow ? (seconds < 0 ? .min : .max) : sum
-    }
-}

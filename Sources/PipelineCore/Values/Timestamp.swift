@@ -11,7 +11,8 @@ public struct Timestamp: Sendable, Hashable {
     /// 1970-01-01T00:00:00Z.
     public static let epoch = Timestamp(milliseconds: 0)
 
-    /// What exceeds the range stops at its ends instead of trapping; durations are cut to milliseconds.
+    /// Adds a duration; what exceeds the range stops at its ends instead of trapping; durations are cut to
+    /// milliseconds.
     public static func + (time: Timestamp, duration: Duration) -> Timestamp {
         let (sum, overflow) = time.milliseconds.addingReportingOverflow(duration.wholeMilliseconds)
         guard overflow else { return Timestamp(milliseconds: sum) }

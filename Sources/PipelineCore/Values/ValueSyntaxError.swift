@@ -2,9 +2,9 @@
 ///
 /// It knows no place; whoever reads the document adds file, line and column.
 public struct ValueSyntaxError: Error, Sendable, Hashable {
-    /// What is wrong, as a clause without a full stop.
+    /// The mistake in words, as a clause without a full stop.
     public let message: String
-    /// How to mend it, when that can be told.
+    /// A way to mend it, when that can be told.
     public let hint: String?
 
     /// Says what is wrong with a value, and how to mend it.

@@ -101,7 +101,7 @@ enum CallbackAuthenticator: Sendable {
     ) -> Bool {
         let code: Data? =
             switch definition.encoding {
-            case .hex: hexadecimal(text)
+            case .hex: Hex.bytes(text.utf8).map { Data($0) }
             case .base64: Data(base64Encoded: text)
             }
         guard let code else { return false }
@@ -110,18 +110,5 @@ enum CallbackAuthenticator: Sendable {
         case .sha1: HMAC<Insecure.SHA1>.isValidAuthenticationCode(code, authenticating: bytes, using: key)
         case .sha512: HMAC<SHA512>.isValidAuthenticationCode(code, authenticating: bytes, using: key)
         }
-    }
-
-    private static func hexadecimal(_ text: String) -> Data? {
-        let digits = Array(text.utf8)
-        guard digits.count % 2 == 0 else { return nil }
-        var bytes = Data()
-        for place in stride(from: 0, to: digits.count, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(byte)
-        }
-        return bytes
     }
 }

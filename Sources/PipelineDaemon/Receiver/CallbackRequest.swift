@@ -19,7 +19,7 @@ struct CallbackRequest: Sendable {
         path = String(parts.first ?? "")
         query = (parts.count > 1 ? parts[1] : "").split(separator: "&").map { pair in
             let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (Self.decoded(sides[0]), sides.count > 1 ? Self.decoded(sides[1]) : "")
+            return (PercentEncoding.formDecoded(sides[0]), sides.count > 1 ? PercentEncoding.formDecoded(sides[1]) : "")
         }
     }
 
@@ -35,7 +35,6 @@ struct CallbackRequest: Sendable {
     }
 
     /// A name or a value of a query, in which `+` stands for a blank too, as forms have it.
-    private static func decoded(_ text: Substring) -> String { PercentEncoding.decoded(text.replacing("+", with: " ")) }
 }
 
 /// What the receiver answers.

@@ -59,7 +59,7 @@ private final class CrowdedHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// Gathers a request up to the limit, has it answered, and writes the answer.
+/// Has requests answered, and writes the responses.
 private final class ReceiverHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -67,12 +67,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
     private let connections: ConnectionLimiter
     private let isKnown: @Sendable (String) async -> Bool
     private let answer: @Sendable (CallbackRequest) async -> CallbackResponse
-    private var head: HTTPRequestHead?
-    private var body: [UInt8] = []
-    private var isRefused = false
-    private var deadline: Scheduled<Void>?
-    /// How long a request may take to come, from the answer before it: trickling holds no connection.
-    private static let patience = TimeAmount.seconds(30)
+    private var gatherer = RequestGatherer(bodyLimit: CallbackHandler.bodyLimit, patience: .seconds(30))
 
     init(
         connections: ConnectionLimiter, isKnown: @escaping @Sendable (String) async -> Bool,
@@ -84,34 +79,21 @@ private final class ReceiverHandler: ChannelInboundHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        awaitRequest(context)
+        gatherer.awaitRequest(context)
         context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        deadline?.cancel()
+        gatherer.stopWaiting()
         context.fireChannelInactive()
     }
 
-    private func awaitRequest(_ context: ChannelHandlerContext) {
-        deadline?.cancel()
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { context.close(promise: nil) }
-    }
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head):
-            self.head = head
-            body = []
-            isRefused = false
-            let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
-            if length > CallbackHandler.bodyLimit { refuse(context) }
-            recognize(head, context.channel)
-        case .body(var buffer):
-            guard !isRefused, let bytes = buffer.readBytes(length: buffer.readableBytes) else { return }
-            body += bytes
-            if body.count > CallbackHandler.bodyLimit { refuse(context) }
-        case .end: if !isRefused, let head { take(head, context) }
+        switch gatherer.read(unwrapInboundIn(data)) {
+        case .began(let head): recognize(head, context.channel)
+        case .tooLong: write(.tooLarge, closes: true, context)
+        case .whole(let head, let body): take(head, body, context)
+        case nil: break
         }
     }
 
@@ -123,19 +105,10 @@ private final class ReceiverHandler: ChannelInboundHandler {
         }
     }
 
-    /// The rest of a body that is too long is not waited for.
-    private func refuse(_ context: ChannelHandlerContext) {
-        isRefused = true
-        body = []
-        write(.tooLarge, closes: true, context)
-    }
-
-    private func take(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func take(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
         let push = CallbackRequest(
             method: head.method.rawValue, target: head.uri, headers: head.headers.map { ($0.name, $0.value) },
             body: body)
-        body = []
-        deadline?.cancel()
         let closes = !head.isKeepAlive
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.makeFutureWithTask { [answer] in await answer(push) }.whenSuccess { answer in
@@ -151,7 +124,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
         let end = context.eventLoop.makePromise(of: Void.self)
         if closes { end.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) } }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
-        awaitRequest(context)
+        gatherer.awaitRequest(context)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -1,6 +1,6 @@
 package import PipelineCore
 
-/// What may be done to jobs from a page.
+/// An action on jobs that a page offers.
 package enum JobAction: String, Sendable, CaseIterable {
     case retry, resume, pause, cancel
 }

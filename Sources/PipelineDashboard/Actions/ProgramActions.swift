@@ -10,7 +10,7 @@ package struct ProgramActions: JobActions {
 
     package init(settings: Settings) { self.settings = settings }
 
-    /// How long a batch's process is watched for an error before it is said to have begun.
+    /// The time that a batch's process is watched for an error before it is said to have begun.
     private static let watch = Duration.seconds(2)
 
     package func perform(_ action: JobAction, on targets: JobActionTargets) async throws(StepFailure) {

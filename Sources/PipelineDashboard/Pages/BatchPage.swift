@@ -150,7 +150,7 @@ struct BatchPage {
                 return [
                     "\(JobsPage.number(group.count))", "\(group.stage ?? "before its job began")",
                     "\(code)\(group.message)",
-                    "<a href=\"\(page.base)/?batch=\(record.id.text)&amp;q=\(FormValues.encoded(group.example))\">\(group.example)</a><small>pipeline show \(CurlLine.quoted("\(record.key)/\(group.example)"))</small>",
+                    "<a href=\"\(page.base)/?batch=\(record.id.text)&amp;q=\(PercentEncoding.component(group.example))\">\(group.example)</a><small>pipeline show \(CurlLine.quoted("\(record.key)/\(group.example)"))</small>",
                 ]
             }, numeric: [0])
     }

@@ -118,7 +118,7 @@ struct JobPage {
         let details: [(String, Markup)] = [
             (
                 "Pipeline",
-                "<a href=\"\(page.base)/?pipeline=\(FormValues.encoded(record.pipeline))\">\(record.pipeline)</a>"
+                "<a href=\"\(page.base)/?pipeline=\(PercentEncoding.component(record.pipeline))\">\(record.pipeline)</a>"
             ),
             ("Document", "\(record.sourceName)"), ("Job", "<code>\(record.id.text)</code>"),
             ("Owner", job.owner.map { "\($0.text)" } ?? "nobody"),

@@ -38,7 +38,7 @@ struct JobsPage {
                 ("state", phase?.rawValue), ("pipeline", query.pipeline), ("batch", query.batch?.text),
                 ("q", query.text), ("since", since), ("before", before?.text),
             ]
-            let shown = pairs.compactMap { name, value in value.map { "\(name)=\(FormValues.encoded($0))" } }
+            let shown = pairs.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.component($0))" } }
             return shown.isEmpty ? "/" : "/?" + shown.joined(separator: "&")
         }
     }

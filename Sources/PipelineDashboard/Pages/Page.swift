@@ -17,7 +17,7 @@ struct Page: Sendable {
     /// The only job that the page shows.
     let job: JobID?
     let folder: String
-    /// How often what should never happen did.
+    /// The number of times that what should never happen did.
     let mistakes: Int
 
     var clock: TimeText { TimeText(now: now) }

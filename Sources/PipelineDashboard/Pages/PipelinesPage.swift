@@ -51,7 +51,7 @@ struct PipelinesPage {
         let words = resumes == 0 ? "no resumes" : "\(resumes) resumes"
         return """
             <section id="pipeline-\(index)" data-live aria-labelledby="pipeline-\(index)-title" class="pipeline">\
-            <div class="head"><h2 id="pipeline-\(index)-title"><a href="\(page.base)/?pipeline=\(FormValues.encoded(name))">\(name)</a></h2>\
+            <div class="head"><h2 id="pipeline-\(index)-title"><a href="\(page.base)/?pipeline=\(PercentEncoding.component(name))">\(name)</a></h2>\
             <p class="runs"><small>last jobs, \(words) each</small>\(Sparkline(runs).svg)</p></div>\
             \(page.table("Stages of \(name)", ["Stage", "Jobs", "Half within", "9 of 10 within", "p90 held", "Throughput", "Polls"], rows, numeric: [1, 2, 3, 4, 5, 6]))\
             <div class="figures">\(Array(pictures))</div></section>

@@ -11,7 +11,7 @@ final class Sessions: Sendable {
     }
 
     static let cookieName = "pipeline_session"
-    /// How long a link waits to be opened.
+    /// The time for which a link waits to be opened.
     private static let patience = Duration.seconds(600)
     private static let (linkLimit, cookieLimit) = (16, 64)
     private let state = Mutex(State())

@@ -35,23 +35,17 @@ package struct DashboardListener: Sendable {
     package func stop() async { await listener.stop() }
 }
 
-/// Gathers a request up to the limit, has it answered, and writes the answer.
+/// Has requests answered, and writes the responses.
 private final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     private let connections: ConnectionLimiter
     private let answer: DashboardListener.Answer
-    private var head: HTTPRequestHead?
-    private var body: [UInt8] = []
-    private var isRefused = false
-    private var deadline: Scheduled<Void>?
+    /// A form that names a thousand jobs has some 30 KB.
+    private var gatherer = RequestGatherer(bodyLimit: 256 << 10, patience: .seconds(15))
     /// What is being answered; it ends with the connection.
     private var work: Task<Void, Never>?
-    /// How long a request may take to come, from the answer before it: trickling holds no connection.
-    private static let patience = TimeAmount.seconds(15)
-    /// A form that names a thousand jobs has some 30 KB.
-    private static let bodyLimit = 256 << 10
 
     init(connections: ConnectionLimiter, answer: @escaping DashboardListener.Answer) {
         self.connections = connections
@@ -59,42 +53,27 @@ private final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        awaitRequest(context)
+        gatherer.awaitRequest(context)
         context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        deadline?.cancel()
+        gatherer.stopWaiting()
         work?.cancel()
         context.fireChannelInactive()
     }
 
-    private func awaitRequest(_ context: ChannelHandlerContext) {
-        deadline?.cancel()
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { context.close(promise: nil) }
-    }
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head):
-            self.head = head
-            body = []
-            isRefused = false
-            let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
-            if length > Self.bodyLimit { refuse(context) }
-        case .body(var buffer):
-            guard !isRefused, let bytes = buffer.readBytes(length: buffer.readableBytes) else { return }
-            body += bytes
-            if body.count > Self.bodyLimit { refuse(context) }
-        case .end: if !isRefused, let head { take(head, context) }
+        switch gatherer.read(unwrapInboundIn(data)) {
+        case .tooLong: refuse(context)
+        case .whole(let head, let body): take(head, body, context)
+        case .began, nil: break
         }
     }
 
     /// The rest of a body that is too long is not waited for. It is answered at once, on the event loop: the handler that
     /// answers what is no HTTP would find no response begun and write one too.
     private func refuse(_ context: ChannelHandlerContext) {
-        isRefused = true
-        body = []
         let text = "the request is too long\n"
         let head = HTTPResponseHead(
             version: .http1_1, status: .payloadTooLarge,
@@ -108,12 +87,10 @@ private final class ConnectionHandler: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
     }
 
-    private func take(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func take(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
         let request = DashboardRequest(
             method: head.method.rawValue, target: head.uri, headers: head.headers.map { ($0.name, $0.value) },
             body: body)
-        body = []
-        deadline?.cancel()
         let channel = context.channel
         let writer = ResponseWriter(channel: channel, isHead: head.method == .HEAD, closes: !head.isKeepAlive)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -121,7 +98,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
             await answer(request)
         } then: { [connections] isKnown in
             if isKnown { connections.keep(channel) }
-            channel.eventLoop.execute { bound.value.0.awaitRequest(bound.value.1) }
+            channel.eventLoop.execute { bound.value.0.gatherer.awaitRequest(bound.value.1) }
         }
         self.work = work
         connections.note(work, on: channel)

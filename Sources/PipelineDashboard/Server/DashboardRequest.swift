@@ -57,7 +57,7 @@ struct FormValues: Sendable {
     init(_ text: String) {
         pairs = text.split(separator: "&").prefix(2000).map { part in
             let name = part.prefix { $0 != "=" }
-            return (Self.decoded(name), Self.decoded(part.dropFirst(name.count + 1)))
+            return (PercentEncoding.formDecoded(name), PercentEncoding.formDecoded(part.dropFirst(name.count + 1)))
         }
     }
 
@@ -65,34 +65,4 @@ struct FormValues: Sendable {
     subscript(_ name: String) -> String? { pairs.last { $0.0 == name && !$0.1.isEmpty }?.1 }
 
     func all(_ name: String) -> [String] { pairs.filter { $0.0 == name }.map(\.1) }
-
-    private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.first != 0x2B
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// A value as it may stand in a query or a path.
-    static func encoded(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), 0x2D, 0x2E, 0x5F, 0x7E:
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default: encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return encoded
-    }
 }

@@ -1,6 +1,6 @@
 import PipelinePictures
 
-/// What is answered to a request.
+/// The response to a request.
 package struct DashboardResponse: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])

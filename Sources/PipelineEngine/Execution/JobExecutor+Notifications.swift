@@ -2,8 +2,8 @@ import PipelineCore
 
 /// What is told once a job has been let go.
 extension JobExecutor {
-    /// How long a job that has ended waits for sinks that were called. What they have not taken by then is sent by the
-    /// next owner.
+    /// The time for which a job that has ended waits for sinks that were called. What they have not taken by then is
+    /// sent by the next owner.
     private static let lastPatience = Duration.seconds(5)
     /// Likewise of a job that is stopped.
     private static let shortPatience = Duration.seconds(1)

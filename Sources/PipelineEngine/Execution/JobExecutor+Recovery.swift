@@ -4,7 +4,7 @@ import PipelineCore
 /// A mistake of ours ends neither the engine nor the job: it is recorded, the job is taken up from what is on disk, as
 /// after a crash, and the step that it happened to fails.
 extension JobExecutor {
-    /// How often one owner takes a job up once more before it lets it go.
+    /// The number of times that one owner takes a job up once more before it lets it go.
     static let recoveryLimit = 3
 
     /// Records what the law says can't happen; what the executor throws then.

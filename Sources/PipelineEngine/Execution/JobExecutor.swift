@@ -30,7 +30,7 @@ actor JobExecutor {
         var purpose = JobPurpose.run
         /// True if existing files may be replaced.
         var overwrites = false
-        /// How long stages took before; nil when nobody remembers.
+        /// The time that stages took before; nil when nobody remembers.
         var history: DurationHistoryCache?
     }
 

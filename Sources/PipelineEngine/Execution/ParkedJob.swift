@@ -1,6 +1,6 @@
 package import PipelineCore
 
-/// What stays in memory of a job that is parked; the rest is rows.
+/// The memory that stays of a job that is parked; the rest is rows.
 ///
 /// There may be tens of thousands: of most jobs this is a hundred bytes or two.
 package final class ParkedJob: Sendable {

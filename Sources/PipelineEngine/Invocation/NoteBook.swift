@@ -7,7 +7,7 @@ import Synchronization
 final class NoteBook: Sendable {
     private struct State {
         var notes: [StepKey: StepNotes] = [:]
-        /// When a step's words were news the last time.
+        /// The time when a step's words were news the last time.
         var heard: [StepKey: Timestamp] = [:]
         /// The response that came last, where something is judged over it.
         var responses: [StepKey: JSON] = [:]

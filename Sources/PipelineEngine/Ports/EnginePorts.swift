@@ -17,19 +17,19 @@ package struct EnginePorts: Sendable {
     /// The address at which a push for a step is taken, of its job, the step and the step's own key; nil without a
     /// public address.
     package var callbackURL: @Sendable (JobID, StepKey, String) -> String? = { _, _, _ in nil }
-    /// What seals secrets in captured values; nil keeps these as they came.
+    /// The seal of secrets in captured values; nil keeps these as they came.
     package var seal: (any SecretSeal)?
-    /// Where jobs in the background ask whether they may go on; nil when nothing holds them.
+    /// The gate at which jobs in the background ask whether they may go on; nil when nothing holds them.
     package var gate: (any BackgroundGate)?
-    /// Whether a person watches the job on a terminal at this moment: then nothing holds it back.
+    /// True if a person watches the job on a terminal at this moment: then nothing holds it back.
     package var isWatched: @Sendable (JobID) -> Bool = { _ in false }
-    /// Whether services take requests now.
+    /// The gate that knows whether services take requests now.
     package var services: any ServiceGate = OpenServices()
-    /// How long stages took before; nil when nobody remembers.
+    /// The time that stages took before; nil when nobody remembers.
     package var history: (any DurationHistory)?
-    /// Who notifications go through; nil when nobody is told of anything.
+    /// The sinks that notifications go through; nil when nobody is told of anything.
     package var sinks: (any NotificationSinks)?
-    /// Whether the end of a step's call is to be taken for something that should never happen: for tests of that.
+    /// True if the end of a step's call is to be taken for something that should never happen: for tests of that.
     package var breaksLaw: @Sendable (StepKey) -> Bool = { _ in false }
     /// Told of every event after it is committed and what it tells of has begun, in the order of their numbers, and of
     /// progress as it comes; must return at once. From any thread.

@@ -8,19 +8,19 @@ import Synchronization
 /// owner. A parked job is a lease and a time here, some hundred bytes, and rows in the journal; one timer wakes all of
 /// them. It works through one inbox, in the task that runs ``run()``.
 package actor JobScheduler {
-    /// What bounds the work.
+    /// The bounds of the work.
     package struct Limits: Sendable {
-        /// How many jobs are run at a time; others that are due wait in their order.
+        /// The number of jobs that are run at a time; others that are due wait in their order.
         package var concurrency = 256
-        /// How many are being read from the journal and planned at a time: that keeps a processor busy, and more at a time
-        /// only take memory, which lies about between what stays.
+        /// The number of jobs that are being read from the journal and planned at a time: that keeps a processor busy,
+        /// and more at a time only take memory, which lies about between what stays.
         package var openings = 8
         /// A job whose only work is a wait of at least that length is parked; nil parks none.
         package var parking: Duration? = .seconds(2)
-        /// How long after a suspension without a person's doing (no network) a job is taken up again; nil leaves it, and
-        /// the notifications that could not be sent, to the next owner.
+        /// The time after a suspension without a person's doing (no network) at which a job is taken up again; nil
+        /// leaves it, and the notifications that could not be sent, to the next owner.
         package var retakeInterval: Duration? = .seconds(300)
-        /// How late a job may be woken to be woken together with others.
+        /// The time by which a job may be woken late to be woken together with others.
         package var slack = Duration.seconds(1)
 
         package init() {}
@@ -113,10 +113,10 @@ package actor JobScheduler {
     /// stages have stopped.
     package nonisolated func suspend(_ cause: SuspensionCause) { mailbox.post(.stop(cause)) }
 
-    /// How many jobs are here, and how many of them are run, as of the last message.
+    /// The numbers of jobs that are here and that are run, as of the last message.
     package nonisolated var counts: Counts { counted.withLock { $0 } }
 
-    /// What a scheduler has to do.
+    /// The amount of work that a scheduler has.
     package struct Counts: Sendable, Hashable {
         package var jobs = 0
         package var driven = 0

@@ -1,6 +1,6 @@
 package import PipelineCore
 
-/// Where a scheduler gets its jobs from, and whom it tells what became of them.
+/// The source from which a scheduler gets its jobs, and to which it reports what became of them.
 package protocol JobSource: Sendable {
     /// Takes up a job that nobody owns, to run it or to send what is left of its notifications; nil when there is nothing
     /// to do.

@@ -1,3 +1,4 @@
+import HeapModule
 package import PipelineCore
 
 /// Jobs that wait for a time, and how late each may be woken: those whose times lie within each other's tolerance are
@@ -14,8 +15,8 @@ package struct WakeQueue: Sendable {
     }
 
     private var entries: [JobID: Entry] = [:]
-    private var byEarliest = TimeHeap()
-    private var byLatest = TimeHeap()
+    private var byEarliest = Heap<Waking>()
+    private var byLatest = Heap<Waking>()
     private var numbers = 0
 
     package init() {}
@@ -26,8 +27,8 @@ package struct WakeQueue: Sendable {
     package mutating func put(_ job: JobID, earliest: Timestamp, latest: Timestamp) {
         numbers += 1
         entries[job] = Entry(earliest: earliest, latest: max(earliest, latest), number: numbers)
-        byEarliest.insert(TimeHeap.Item(time: earliest, job: job, number: numbers))
-        byLatest.insert(TimeHeap.Item(time: max(earliest, latest), job: job, number: numbers))
+        byEarliest.insert(Waking(time: earliest, job: job, number: numbers))
+        byLatest.insert(Waking(time: max(earliest, latest), job: job, number: numbers))
         // Entries that were replaced must not pile up behind far times.
         if byLatest.count > 2 * entries.count + 64 { rebuild() }
     }
@@ -36,9 +37,9 @@ package struct WakeQueue: Sendable {
 
     /// Returns when the next job must be woken.
     package mutating func nextTime() -> Timestamp? {
-        while let first = byLatest.first {
+        while let first = byLatest.min {
             if entries[first.job]?.number == first.number { return first.time }
-            byLatest.removeFirst()
+            byLatest.removeMin()
         }
         return nil
     }
@@ -47,8 +48,8 @@ package struct WakeQueue: Sendable {
     package mutating func takeDue(at now: Timestamp) -> [JobID] {
         guard let next = nextTime(), next <= now else { return [] }
         var due: [JobID] = []
-        while let first = byEarliest.first, first.time <= now {
-            byEarliest.removeFirst()
+        while let first = byEarliest.min, first.time <= now {
+            byEarliest.removeMin()
             guard entries[first.job]?.number == first.number else { continue }
             entries[first.job] = nil
             due.append(first.job)
@@ -57,50 +58,20 @@ package struct WakeQueue: Sendable {
     }
 
     private mutating func rebuild() {
-        byEarliest = TimeHeap()
-        byLatest = TimeHeap()
+        byEarliest = Heap<Waking>()
+        byLatest = Heap<Waking>()
         for (job, entry) in entries {
-            byEarliest.insert(TimeHeap.Item(time: entry.earliest, job: job, number: entry.number))
-            byLatest.insert(TimeHeap.Item(time: entry.latest, job: job, number: entry.number))
+            byEarliest.insert(Waking(time: entry.earliest, job: job, number: entry.number))
+            byLatest.insert(Waking(time: entry.latest, job: job, number: entry.number))
         }
     }
 }
 
-/// A binary heap, the earliest first; of equal times the one that was put first.
-private struct TimeHeap: Sendable {
-    struct Item: Sendable {
-        let time: Timestamp
-        let job: JobID
-        let number: Int
+/// A time of a job, which comes before later ones; of equal times the one that was put first.
+private struct Waking: Sendable, Comparable {
+    let time: Timestamp
+    let job: JobID
+    let number: Int
 
-        func isBefore(_ other: Item) -> Bool { (time, number) < (other.time, other.number) }
-    }
-
-    private var items: [Item] = []
-
-    var first: Item? { items.first }
-    var count: Int { items.count }
-
-    mutating func insert(_ item: Item) {
-        items.append(item)
-        var place = items.count - 1
-        while place > 0, items[place].isBefore(items[(place - 1) / 2]) {
-            items.swapAt(place, (place - 1) / 2)
-            place = (place - 1) / 2
-        }
-    }
-
-    mutating func removeFirst() {
-        items.swapAt(0, items.count - 1)
-        items.removeLast()
-        var place = 0
-        while true {
-            let children = [2 * place + 1, 2 * place + 2].filter { $0 < items.count }
-            guard let least = children.min(by: { items[$0].isBefore(items[$1]) }),
-                items[least].isBefore(items[place])
-            else { return }
-            items.swapAt(place, least)
-            place = least
-        }
-    }
+    static func < (left: Waking, right: Waking) -> Bool { (left.time, left.number) < (right.time, right.number) }
 }

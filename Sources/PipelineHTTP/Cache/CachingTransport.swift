@@ -37,10 +37,7 @@ public struct CachingTransport: Transport {
         return [.get, .head].contains(request.method) && own.allSatisfy { request.headers[$0] == nil }
     }
 
-    private var now: Double {
-        let (seconds, attoseconds) = time().components
-        return Double(seconds) + Double(attoseconds) / 1e18
-    }
+    private var now: Double { time().seconds }
 
     private func exchange(
         _ request: RequestDescription, _ policy: CachePolicy, _ options: ExchangeOptions
@@ -61,15 +58,15 @@ public struct CachingTransport: Transport {
     }
 
     private func isFresh(_ answer: CachedResponse, _ policy: CachePolicy) -> Bool {
-        answer.age(at: now) < (policy.maxAge?.inSeconds ?? answer.lifetime)
+        answer.age(at: now) < (policy.maxAge?.seconds ?? answer.lifetime)
     }
 
     /// Returns whether an answer may be given in the place of one that did not come.
     private func canServeStale(_ answer: CachedResponse, _ policy: CachePolicy) -> Bool {
-        let lifetime = policy.maxAge?.inSeconds ?? answer.lifetime
+        let lifetime = policy.maxAge?.seconds ?? answer.lifetime
         if answer.age(at: now) < lifetime { return true }
         guard let grace = policy.staleIfOffline else { return policy.mode == .networkFirst }
-        return answer.age(at: now) < lifetime + grace.inSeconds
+        return answer.age(at: now) < lifetime + grace.seconds
     }
 
     private func asked(
@@ -140,6 +137,6 @@ public struct CachingTransport: Transport {
     }
 
     private static func digest(_ text: String) -> String {
-        SHA256.hash(data: Array(text.utf8)).hexText
+        SHA256.hash(data: Array(text.utf8)).hex
     }
 }

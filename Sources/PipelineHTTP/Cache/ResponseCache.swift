@@ -21,7 +21,7 @@ public struct CachedResponse: Sendable, Equatable {
     public var url: String
     /// Its body, decoded.
     public var body: [UInt8]
-    /// When it came, in seconds since 1 January 1970 UTC.
+    /// The time when it came, in seconds since 1 January 1970 UTC.
     public var time: Double
     /// The request's fields that the service chose the response by (`Vary`), and a digest of what they said.
     public var variant: Variant
@@ -71,7 +71,7 @@ extension CachedResponse {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// How long it counts as fresh, as the service says (RFC 9111, section 4.2.1); zero when it says nothing.
+    /// The time for which it counts as fresh, as the service says (RFC 9111, section 4.2.1); zero when it says nothing.
     var lifetime: Double {
         let directives = CacheDirectives(field("Cache-Control"))
         if directives.has("no-cache") { return 0 }

@@ -1,11 +1,12 @@
 /// A type that says how it is made from the body of an answer.
 public protocol DataConvertible: Sendable {
+    /// Makes the value of a whole body, which is decoded already.
     init(body: [UInt8]) throws(ConversionFailure)
 }
 
 /// A body that is not what the type needs.
 public struct ConversionFailure: Error, Sendable, Equatable {
-    /// What is wrong, in plain English.
+    /// The mistake in words, in plain English.
     public let message: String
 
     /// Says why a body is not what was expected.

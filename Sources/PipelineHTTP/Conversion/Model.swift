@@ -10,10 +10,11 @@ extension Model {
     }
 }
 
-/// What comes as a JSON array of models: `[Release]` where `Release` is a ``Model``.
+/// A value that comes as a JSON array of models: `[Release]` where `Release` is a ``Model``.
 ///
 /// A protocol of its own, as an array can be ``DataConvertible`` in one way only, and `[UInt8]` is.
 public protocol ModelArray: Sendable {
+    /// Makes the models of a whole body, which is a JSON array.
     init(models: [UInt8]) throws(ConversionFailure)
 }
 

@@ -18,7 +18,7 @@ package struct ServerSentEvent: Sendable, Equatable {
 package struct ServerSentEvents: Sendable {
     /// The id that goes into `Last-Event-ID` when the stream is opened again; empty for none.
     package private(set) var lastID: String
-    /// How long to wait before the stream is opened again, as it says itself.
+    /// The time to wait before the stream is opened again, as it says itself.
     package private(set) var retry: Duration?
     /// True once a line or an event was longer than the bound; nothing is read from then on.
     package private(set) var isTooLarge = false
@@ -61,7 +61,7 @@ package struct ServerSentEvents: Sendable {
         self.isWanted = isWanted
     }
 
-    /// How many bytes are held.
+    /// The number of bytes that are held.
     package var heldBytes: Int { data.count + value.count + field.count + name.count }
 
     /// Takes the next piece of the stream and gives out each event that it ends.

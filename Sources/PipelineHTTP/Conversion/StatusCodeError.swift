@@ -25,10 +25,10 @@ public struct StatusCodeError: Error, Sendable, Equatable {
                 text.unicodeScalars.map { $0 == "\n" || ($0.value >= 32 && $0.value != 127) ? $0 : " " }))
     }
 
-    /// What happened, for a person.
+    /// The mistake as a title, for a person.
     public var title: String { "\(method.rawValue) \(url) was answered with status \(status)" }
 
-    /// What to do about it, for a person.
+    /// Advice on what to do about it, for a person.
     public var hint: String {
         switch status {
         case 401: "Check the credentials that this request sends."

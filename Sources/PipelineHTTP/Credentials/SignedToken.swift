@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// A JSON Web Token (RFC 7519) that is signed here (RFC 7515, compact serialization), again before it ends.
 public struct SignedToken: Sendable, Hashable {
-    /// How it is signed (RFC 7518, section 3.1; EdDSA by RFC 8037, section 3.1, with Ed25519).
+    /// The algorithm by which it is signed (RFC 7518, section 3.1; EdDSA by RFC 8037, section 3.1, with Ed25519).
     public enum Algorithm: String, Sendable, Hashable, CaseIterable {
         case es256 = "ES256"
         case es384 = "ES384"
@@ -12,7 +12,7 @@ public struct SignedToken: Sendable, Hashable {
         case hs256 = "HS256"
     }
 
-    /// Where the key is.
+    /// The place where the key is.
     public enum Key: Sendable, Hashable {
         /// A PEM text; with HS256 the shared secret itself.
         case text(String)
@@ -44,7 +44,7 @@ public struct SignedToken: Sendable, Hashable {
     public var header: [Member]
     /// `iat` and `exp` are added unless they stand here.
     public var claims: [Member]
-    /// How long it is good.
+    /// The time for which it is good.
     public var lifetime: Duration
     /// True if each token gets a `jti` of its own, as endpoints that take each assertion once want it.
     public var isUnique: Bool

@@ -1,5 +1,5 @@
-/// How an access token is asked for: the client-credentials grant of OAuth 2.0 (RFC 6749, section 4.4), with a refresh
-/// token its section 6, or with an assertion that is signed here (RFC 7523, section 2.1).
+/// The way in which an access token is asked for: the client-credentials grant of OAuth 2.0 (RFC 6749, section 4.4),
+/// with a refresh token its section 6, or with an assertion that is signed here (RFC 7523, section 2.1).
 public struct TokenGrant: Sendable, Hashable {
     /// Absolute.
     public var tokenURL: String
@@ -13,7 +13,7 @@ public struct TokenGrant: Sendable, Hashable {
     public var audience: String?
     /// A person's refresh token; then that person's access is asked for and not the client's.
     public var refreshToken: String?
-    /// What says who asks; its `aud` is the endpoint unless the claims say another.
+    /// The assertion that says who asks; its `aud` is the endpoint unless the claims say another.
     public var assertion: SignedToken?
 
     /// Asks a token endpoint for access tokens (RFC 6749).

@@ -1,11 +1,11 @@
-/// Where a request's bearer token comes from. Equal sources share one token.
+/// The source of a request's bearer token. Equal sources share one token.
 public enum TokenSource: Sendable, Hashable {
     /// An endpoint gives it.
     case endpoint(TokenGrant)
     /// It is signed here.
     case signed(SignedToken)
 
-    /// What the token is, for a plan: without secrets.
+    /// The token in words, for a plan: without secrets.
     public var title: String {
         switch self {
         case .endpoint(let grant): "token from \(grant.tokenURL)"

@@ -1,4 +1,4 @@
-/// What holds for all exchanges of one ``CurlTransport``.
+/// The settings for all exchanges of one ``CurlTransport``.
 public struct CurlConfiguration: Sendable {
     /// Sent as `User-Agent` when a request has none.
     public var userAgent: String
@@ -18,7 +18,8 @@ public struct CurlConfiguration: Sendable {
     /// memory what otherwise lies in a cache. libcurl has no use for it.
     public var sendBufferBytes: Int
 
-    /// How the transport uses libcurl; both buffers are of bytes and per transfer, 0 connections are unlimited.
+    /// Makes the settings by which the transport uses libcurl; both buffers are of bytes and per transfer, 0
+    /// connections are unlimited.
     public init(
         userAgent: String = "pipeline",
         maximumConnections: Int = 512,

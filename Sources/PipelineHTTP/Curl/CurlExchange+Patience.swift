@@ -24,7 +24,7 @@ extension CurlExchange {
     /// A window begins whenever enough has moved, or when nothing has to move: then there is no stall.
     private func stallDeadline(_ rule: StallRule, at now: Duration) -> Duration {
         let moved = progress.sent + progress.received
-        let expected = Double(rule.bytesPerSecond) * rule.time.inSeconds
+        let expected = Double(rule.bytesPerSecond) * rule.time.seconds
         let isEnough = liveness.window.map { Double(moved - $0.moved) >= expected } ?? true
         if isEnough || !isBodyMoving || !allotment.heldDirections.isEmpty { liveness.window = (now, moved) }
         return (liveness.window?.start ?? now) + rule.time

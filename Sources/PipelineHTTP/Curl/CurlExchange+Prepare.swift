@@ -60,10 +60,10 @@ extension CurlExchange {
     private func setTimeouts(_ easy: EasyHandle) {
         if let total = options.totalTimeout {
             let left = total - (MachineClock.monotonic() - startedAt)
-            easy.set(CURLOPT_TIMEOUT_MS, max(1, left.wholeMilliseconds))
+            easy.set(CURLOPT_TIMEOUT_MS, max(1, Int(left.wholeMilliseconds)))
         }
         // Zero would mean libcurl's own limit of five minutes.
-        easy.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, options.connectTimeout?.wholeMilliseconds ?? 86_400_000))
+        easy.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(options.connectTimeout?.wholeMilliseconds ?? 86_400_000)))
     }
 
     private func setMethodAndBody(_ easy: EasyHandle, _ configuration: CurlConfiguration) {
@@ -142,11 +142,5 @@ extension CurlExchange {
         case .tls13: easy.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_3)
         case .tls12, nil: easy.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         }
-    }
-}
-
-extension Duration {
-    var wholeMilliseconds: Int {
-        Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -18,7 +18,7 @@ final class CurlExchange: @unchecked Sendable {
     var facts = Facts()
     var liveness = Liveness()
     var allotment: Allotment
-    /// Why a callback ended the exchange.
+    /// The reason why a callback ended the exchange.
     var stop: Stop?
 
     /// What has happened in any of its hops.
@@ -31,29 +31,29 @@ final class CurlExchange: @unchecked Sendable {
         var redirects = 0
     }
 
-    /// When something last moved.
+    /// The times when something last moved.
     struct Liveness {
-        /// When a byte or a head did.
+        /// The time when a byte or a head did.
         var lastMove: Duration = .zero
         /// Since when, and at which number of bytes, a stall is looked for.
         var window: (start: Duration, moved: Int64)?
     }
 
-    /// What it has of that which exchanges share.
+    /// Its part of that which exchanges share.
     struct Allotment {
         /// True if it moves so much that it needs large buffers.
         let isBulk: Bool
-        /// How many exchanges with large buffers there were when it began, itself among them.
+        /// The number of exchanges with large buffers when it began, itself among them.
         var sharers = 1
-        /// Where it stands when something that it received waits to be written.
+        /// The place where it stands when something that it received waits to be written.
         var backlog: WriteBacklog?
-        /// What the service's rates leave it; nil without any.
+        /// The bytes that the service's rates leave it; nil without any.
         var throttle: ServiceThrottle?
         /// The directions in which a rate of the service holds it back.
         var heldDirections: Set<ServiceThrottle.Direction> = []
     }
 
-    /// Why it was ended, and more on it for people.
+    /// The reason why it was ended, and more on it for people.
     struct Stop {
         var reason: ExchangeFailure.Reason
         var detail = ""

@@ -26,7 +26,7 @@ final class CurlLoop {
     private var absences = AbsenceMeter(now: MachineClock.monotonic())
     private var throttles: [String: ServiceThrottle] = [:]
     private let backlog = WriteBacklog()
-    /// How many exchanges with large buffers are with libcurl.
+    /// The number of exchanges with large buffers that are with libcurl.
     private var bulkCount = 0
     private var isStopping = false
 

@@ -88,7 +88,7 @@ struct ExchangeQueue {
         return id
     }
 
-    /// When somebody's turn may come without anyone leaving; nil when nobody waits for a pace alone.
+    /// The time when somebody's turn may come without anyone leaving; nil when nobody waits for a pace alone.
     var nextTurn: Duration? {
         guard !lanes.isEmpty, running.count < limit else { return nil }
         return lines.filter { !$0.value.waiting.isEmpty && hasRoom($0.value) }.compactMap {
@@ -117,7 +117,7 @@ struct ExchangeQueue {
 /// How often requests to one service may begin.
 struct RequestPace {
     var interval: Duration = .zero
-    /// When the next one may begin.
+    /// The time when the next one may begin.
     private(set) var nextAt: Duration = .zero
 
     mutating func begin(at now: Duration) { nextAt = max(nextAt, now) + interval }

@@ -20,7 +20,7 @@ struct TokenBucket {
     var quantum: Double { min(capacity, 1_048_576) }
 
     mutating func available(at now: Duration) -> Int {
-        let elapsed = (now - filledAt).inSeconds
+        let elapsed = (now - filledAt).seconds
         if elapsed > 0 {
             level = min(capacity, level + elapsed * bytesPerSecond)
             filledAt = now
@@ -35,9 +35,4 @@ struct TokenBucket {
         _ = available(at: now)
         return level >= quantum ? .zero : .seconds((quantum - level) / bytesPerSecond)
     }
-}
-
-extension Duration {
-    /// The whole of it in seconds.
-    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

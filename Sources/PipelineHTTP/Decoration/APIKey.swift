@@ -1,12 +1,12 @@
 /// A key under a name of the service's own, as a header field or a query parameter.
 public struct APIKey: CredentialDecorator {
-    /// Where the key stands.
+    /// The place where the key stands.
     public enum Place: Sendable, Equatable {
         case header(String)
         case query(String)
     }
 
-    /// Where the key stands.
+    /// The place where the key stands.
     public let place: Place
     private let value: String
 

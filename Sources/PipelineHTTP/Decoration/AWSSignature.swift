@@ -53,8 +53,8 @@ public struct AWSSignature: CredentialDecorator {
             fields.map { "\($0.name):\($0.value)\n" }.joined(), names, payload,
         ].joined(separator: "\n")
         let scope = "\(time.prefix(8))/\(region)/\(service)/aws4_request"
-        let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(SHA256.hash(data: Array(canonical.utf8)).hexText)"
-        let signature = Self.code(text, key: key(day: String(time.prefix(8)))).hexText
+        let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(SHA256.hash(data: Array(canonical.utf8)).hex)"
+        let signature = Self.code(text, key: key(day: String(time.prefix(8)))).hex
         try request.setCredentialHeader(
             "Authorization",
             to: "AWS4-HMAC-SHA256 Credential=\(accessKey)/\(scope), SignedHeaders=\(names), Signature=\(signature)")
@@ -69,7 +69,7 @@ public struct AWSSignature: CredentialDecorator {
         if isStorage, isEncrypted, readsFiles { return "UNSIGNED-PAYLOAD" }
         var hasher = SHA256()
         try BodyReader(segments).forEach { hasher.update(bufferPointer: $0) }
-        return hasher.finalize().hexText
+        return hasher.finalize().hex
     }
 
     private func key(day: String) -> SymmetricKey {

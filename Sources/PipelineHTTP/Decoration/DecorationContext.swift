@@ -1,6 +1,6 @@
-/// What a decorator may know beside the request: no clock and no randomness but these.
+/// The facts that a decorator may know besides the request: no clock and no randomness but these.
 public struct DecorationContext: Sendable {
-    /// The same over retries and restarts of one logical request; empty when there is none.
+    /// The key that stays over retries and restarts of one logical request; empty when there is none.
     public var key: String
     /// From 1; grows with each try of the same logical request.
     public var attempt: Int
@@ -9,7 +9,7 @@ public struct DecorationContext: Sendable {
     /// That many random bytes.
     public var randomBytes: @Sendable (Int) -> [UInt8]
 
-    /// What decorators read besides the request.
+    /// Makes what decorators read besides the request.
     ///
     /// - Parameters:
     ///   - key: a key by which a service knows repetitions; one and the same for all attempts.
@@ -30,7 +30,7 @@ public struct DecorationContext: Sendable {
 
     /// Lower-case hexadecimal digits, two for each random byte.
     public func randomHex(bytes count: Int) -> String {
-        randomBytes(count).hexText
+        randomBytes(count).hex
     }
 
     /// The machine's random number generator.

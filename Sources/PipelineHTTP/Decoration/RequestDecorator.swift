@@ -3,7 +3,11 @@
 /// The builder calls it, in the order of the phases and inside one from the innermost out: what an inner decorator or
 /// the request itself has said is already there, and wins.
 public protocol RequestDecorator: Sendable {
+    /// The phase in which it comes among other decorators.
     var phase: DecorationPhase { get }
+    /// Changes the request just before it is sent, once for each attempt; called on no particular thread.
+    ///
+    /// - Throws: when the request can't be made so; a failure that `isRetryable` is tried again as the document says.
     func decorate(_ request: inout RequestDescription, in context: DecorationContext) async throws(RequestFailure)
 }
 

@@ -1,6 +1,6 @@
-/// When a kept answer may stand for a new one.
+/// The rule by which a cached response may be served for a new one.
 public struct CachePolicy: Sendable, Hashable {
-    /// Whether the network or the cache is asked first.
+    /// The choice whether the network or the cache is asked first.
     public enum Mode: String, Sendable, Hashable, CaseIterable {
         /// A fresh answer is given without asking; any other is asked for again, by its validator.
         case cacheFirst
@@ -10,9 +10,9 @@ public struct CachePolicy: Sendable, Hashable {
         case revalidate
     }
 
-    /// What is asked first, the cache or the network.
+    /// The one that is asked first, the cache or the network.
     public var mode: Mode
-    /// How long an answer counts as fresh; nil for what the service says of it.
+    /// The time for which an answer counts as fresh; nil for what the service says of it.
     public var maxAge: Duration?
     /// For how long after it was fresh an answer may be given when the service gives none. With `networkFirst` nil is
     /// for ever, else nil is never.
@@ -20,7 +20,7 @@ public struct CachePolicy: Sendable, Hashable {
     /// With `networkFirst`: how long the service may take.
     public var timeout: Duration?
 
-    /// When a stored response may do; without limits for those that are nil.
+    /// Makes a rule by which a cached response may be served; without limits for those that are nil.
     public init(
         mode: Mode = .cacheFirst, maxAge: Duration? = nil, staleIfOffline: Duration? = nil, timeout: Duration? = nil
     ) {

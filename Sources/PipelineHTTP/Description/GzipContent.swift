@@ -3,7 +3,7 @@
 /// Its length must be known before: the source is compressed once for it and once more for each time it is sent, which
 /// gives the same bytes. A source that changed in between fails the exchange as `sourceChanged`.
 public struct GzipContent: Sendable, Equatable {
-    /// What is compressed, one piece after the other.
+    /// The pieces that are compressed, one piece after the other.
     public let source: [BodySegment]
     /// Of the compressed bytes.
     public let length: Int64

@@ -1,4 +1,5 @@
-/// What follows the head of a request. It knows its exact length: `Content-Length` is always sent, never chunks.
+/// The content that follows the head of a request. It knows its exact length: `Content-Length` is always sent, never
+/// chunks.
 public enum RequestBody: Sendable {
     case none
     case bytes([UInt8])

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What is to be sent: the value that decorators, also programs, take and give.
+/// A request that is to be sent: the value that decorators, also programs, take and give.
 ///
 /// Nothing here is bound to a connection. ``RequestBuilder`` turns a description with its decorators into one that a
 /// ``Transport`` accepts.
@@ -19,9 +19,9 @@ public struct RequestDescription: Sendable {
     ///
     /// `Authorization`, `Cookie`, `Proxy-Authorization` and the usual API key fields count without standing here.
     public var credentialFields: Set<HTTPField.Name>
-    /// Where the bearer token comes from that is put in before the request is sent; nil for requests that need none.
+    /// The source of the bearer token that is put in before the request is sent; nil for requests that need none.
     public var tokenSource: TokenSource?
-    /// When a kept answer may stand for a new one; nil for never.
+    /// The rule by which a cached response may be served for a new one; nil for never.
     public var cachePolicy: CachePolicy?
     /// True once a decorator has put credentials in: of several only the innermost applies.
     public private(set) var hasCredentials = false

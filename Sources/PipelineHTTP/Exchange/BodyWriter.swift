@@ -20,7 +20,7 @@ final class BodyWriter {
     private let path: String
     private let isOwned: Bool
     private let file: FileSink
-    /// Where in the file the next write goes.
+    /// The place in the file where the next write goes.
     private var offset: Int64
     private let capacity: Int
     private var gathered: UnsafeMutableRawBufferPointer?

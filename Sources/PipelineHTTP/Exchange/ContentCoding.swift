@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// How the content of a response is coded (RFC 9110, section 8.4).
+/// The coding of a response's content (RFC 9110, section 8.4).
 package enum ContentCoding: Sendable, Equatable {
     /// Not at all.
     case none

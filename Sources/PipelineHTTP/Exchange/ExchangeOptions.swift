@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import NetworkTasks
 
-/// How one exchange is carried out.
+/// The settings by which one exchange is carried out.
 public struct ExchangeOptions: Sendable {
     /// Ends the exchange when it takes longer, whatever moves. Nil: no limit.
     public var totalTimeout: Duration?
@@ -9,7 +9,8 @@ public struct ExchangeOptions: Sendable {
     public var connectTimeout: Duration?
     /// Ends the exchange when no byte moved for this time, in either direction, once there is a connection.
     public var idleTimeout: Duration?
-    /// How many redirects to follow; nil for 10 with GET and HEAD and 0 with the rest. With 0 a redirect is an answer.
+    /// The number of redirects to follow; nil for 10 with GET and HEAD and 0 with the rest. With 0 a redirect is an
+    /// answer.
     public var redirects: Int?
     /// Lets credentials follow a redirect to another origin.
     public var redirectKeepsCredentials: Bool
@@ -25,11 +26,11 @@ public struct ExchangeOptions: Sendable {
     /// otherwise for `identity`, as for one that goes to a file. What comes is decoded in any case, and bounded by
     /// ``maximumBodyBytes`` as decoded.
     public var acceptsCodings: Bool
-    /// Where the body of the answer goes.
+    /// The sink to which the body of the response goes.
     public var receive: ResponseSink
     /// Ends a transfer that is slower than this, so that another try can go on; nil for no limit.
     public var stall: StallRule?
-    /// What the service may be asked at a time, shared with all exchanges that name the same one.
+    /// The limits of what the service may be asked at a time, shared with all exchanges that name the same one.
     public var limits: ServiceLimits?
     /// Bytes per second, nil for no limit. While sending is held back, answers (104 too) are read late.
     public var maximumSendRate: Int64?
@@ -56,13 +57,13 @@ public struct ExchangeOptions: Sendable {
     package var onAuthentication: (@Sendable () -> Void)?
     /// The origin of the request that a token is asked for.
     var requestOrigin: String?
-    /// How much of a body that goes to a file is kept in memory too, for records of exchanges.
+    /// The number of bytes of a body that goes to a file that are kept in memory too, for records of exchanges.
     package var sampleBytes = 0
     /// Called with the request as the decorators left it, before anything is sent.
     package var onRequest: (@Sendable (RequestDescription) -> Void)?
     /// The addresses that it may connect to.
     public var reach = NetworkReach.any
-    /// How the service's certificate is checked, and what the client proves itself with.
+    /// The rules by which the service's certificate is checked, and the certificate of the client.
     public var tls: TLSOptions
     /// URL of a proxy; nil for what the environment names (`https_proxy`, `no_proxy` …), empty for none.
     public var proxy: String?

@@ -14,7 +14,8 @@ public struct HTTPExchangeResponse: Sendable, Equatable {
     public var body: [UInt8]
     /// The first of a body that went to a file, if ``ExchangeOptions/sampleBytes`` asks for it.
     package var sample: [UInt8] = []
-    /// How long its service takes no requests from anybody, where this response says so; set by who keeps that.
+    /// The time for which its service takes no requests from anybody, where this response says so; set by who keeps
+    /// that.
     package var closing: Duration?
     /// The URL that gave this answer, after redirects.
     public var url: String
@@ -22,9 +23,9 @@ public struct HTTPExchangeResponse: Sendable, Equatable {
     public var bytesSent: Int64
     /// Bytes of the answer's body, as they came over the network.
     public var bytesReceived: Int64
-    /// When the parts of the exchange were over.
+    /// The times when the parts of the exchange were over.
     public var timings: ExchangeTimings
-    /// How many redirects were followed.
+    /// The number of redirects that were followed.
     public var redirects: Int
 
     /// A response; for transports and tests.
@@ -59,7 +60,7 @@ public struct HTTPExchangeResponse: Sendable, Equatable {
     }
 }
 
-/// When things happened, in seconds since the start of the last hop; zero for what did not take place.
+/// The times when things happened, in seconds since the start of the last hop; zero for what did not take place.
 ///
 /// As in https://curl.se/libcurl/c/curl_easy_getinfo.html "TIMES".
 public struct ExchangeTimings: Sendable, Equatable {
@@ -69,7 +70,7 @@ public struct ExchangeTimings: Sendable, Equatable {
     public var connect: Double
     /// Seconds until TLS was agreed on; 0 without it.
     public var tls: Double
-    /// When the whole request, its body included, was handed over.
+    /// The time when the whole request, its body included, was handed over.
     public var sent: Double
     /// Seconds until the first byte of the response.
     public var firstByte: Double
@@ -92,7 +93,7 @@ public struct ExchangeTimings: Sendable, Equatable {
     /// A round trip that counts beside what is moved meanwhile; one within a house takes less.
     package static let farRoundTrip = Duration.milliseconds(2)
 
-    /// How long a packet takes there and back, as far as a connection that was made has shown it; about zero for one that
-    /// was there before.
+    /// The time that a packet takes there and back, as far as a connection that was made has shown it; about zero for
+    /// one that was there before.
     package var roundTrip: Duration { .seconds(max(0, connect - nameLookup)) }
 }

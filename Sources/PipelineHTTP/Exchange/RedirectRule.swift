@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Which answer is followed, and with what request (RFC 9110 §15.4).
 struct RedirectRule {
-    /// How many may be followed.
+    /// The number that may be followed.
     let limit: Int
     /// True when credentials may go to another origin.
     let keepsCredentials: Bool

@@ -23,7 +23,7 @@ package final class ResponseReceiver {
     package private(set) var sample: [UInt8] = []
     /// How much was thrown away.
     private var discarded = 0
-    /// How much of a body is gathered before it goes to its file.
+    /// The number of bytes of a body that are gathered before it goes to its file.
     package var mostGathered = BodyWriter.mostBytes
     /// Set when receiving had to stop.
     package private(set) var failure: ExchangeFailure.Reason?

@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// Where the body of an answer goes.
+/// The place to which the body of a response goes.
 public enum ResponseSink: Sendable {
     /// Into ``HTTPExchangeResponse/body``, up to the options' `maximumBodyBytes`.
     case memory
@@ -43,7 +43,7 @@ public struct FileSink: Sendable {
     }
 }
 
-/// What becomes of a body whose head is known.
+/// The decision about a body whose head is known.
 public enum SinkDecision: Sendable, Equatable {
     /// Kept in memory, as for an answer that says what went wrong.
     case memory

@@ -1,4 +1,5 @@
-/// What a service may be asked at a time. All exchanges of one transport that name the same service share it.
+/// The limits of what a service may be asked at a time. All exchanges of one transport that name the same service share
+/// it.
 public struct ServiceLimits: Sendable, Equatable {
     /// Tells services apart; any text.
     public var service: String
@@ -24,13 +25,13 @@ public struct ServiceLimits: Sendable, Equatable {
     }
 }
 
-/// When a transfer counts as stalled: less than a rate for a time, while a body is on its way.
+/// The rule by which a transfer counts as stalled: less than a rate for a time, while a body is on its way.
 ///
 /// Waiting for a connection, for the head of an answer, or for a rate limit of our own is no stall.
 public struct StallRule: Sendable, Equatable {
     /// The rate below which a transfer counts as stalled.
     public var bytesPerSecond: Int64
-    /// How long it may be below the rate.
+    /// The time for which it may be below the rate.
     public var time: Duration
 
     /// A transfer below this many bytes per second for this long has failed.

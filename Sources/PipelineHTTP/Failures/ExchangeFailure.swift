@@ -1,6 +1,6 @@
 /// An exchange that gave no whole answer; what a retry is decided from.
 public struct ExchangeFailure: Error, Sendable, Equatable {
-    /// Why there is no whole response.
+    /// The reason why there is no whole response.
     public var reason: Reason
     /// Plain English, for a person.
     public var message: String
@@ -13,7 +13,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
     /// True when the head of the final answer had come.
     public var gotAnswer: Bool
 
-    /// What happened.
+    /// The event in words.
     public enum Reason: Sendable, Equatable {
         case cancelled
         case nameNotResolved
@@ -55,7 +55,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case stall
     }
 
-    /// Why there is no TLS connection.
+    /// The reason why there is no TLS connection.
     public enum TLSFailure: Sendable, Equatable {
         case expired, notYetValid, wrongHost, unknownAuthority, pinMismatch
         /// Keys are pinned, and the URL, perhaps that of a redirect, is one of plain http.

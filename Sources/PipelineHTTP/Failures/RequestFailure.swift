@@ -1,6 +1,6 @@
 /// A request that can't be put together; nothing of it was sent.
 public struct RequestFailure: Error, Sendable, Equatable {
-    /// What is wrong, in plain English, without secrets.
+    /// The mistake in words, in plain English, without secrets.
     public let message: String
     /// True if the same request may fare better later, for example when what a decorator asks is away.
     public let isRetryable: Bool

@@ -2,15 +2,15 @@ public import NetworkTasks
 
 /// Sends requests: builds them, hands them to a transport, converts the answers. The one place that does.
 public struct Network: Sendable {
-    /// What sends.
+    /// The transport that sends.
     public let transport: any Transport
-    /// What the path of a template is appended to.
+    /// The URL to which the path of a template is appended.
     public var baseURL: String
     /// Put around every request, outside of its own decorators; innermost first.
     public var decorators: [any RequestDecorator]
-    /// What holds unless a template or a caller says otherwise.
+    /// The options that hold unless a template or a caller says otherwise.
     public var options: ExchangeOptions
-    /// What decorators are given unless a caller says otherwise.
+    /// The context that decorators are given unless a caller says otherwise.
     public var context: DecorationContext
     private let taskIDs = TaskIDs()
 

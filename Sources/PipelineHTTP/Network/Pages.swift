@@ -10,16 +10,16 @@ public struct Pages<Base: RequestTemplate>: AsyncSequence, Sendable {
     public struct RepeatedPageError: Error, Sendable, Equatable {
         /// The URL that came a second time.
         public let url: String
-        /// What happened, in one sentence.
+        /// The mistake in one sentence.
         public var title: String { "The pages lead back to \(url)" }
-        /// How to mend it.
+        /// A way to mend it.
         public var hint: String { "The service repeats a page; its way of paging may be another one." }
     }
 
     public struct Iterator: AsyncIteratorProtocol {
         let network: Network
         var template: Paginated<Base>?
-        /// Why there is no next page, told when that one is asked for.
+        /// The reason why there is no next page, told when that one is asked for.
         var obstacle: PagingFailure?
 
         public mutating func next() async throws -> Base.Output? {

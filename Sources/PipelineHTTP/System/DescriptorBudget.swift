@@ -6,8 +6,8 @@
     import Darwin
 #endif
 
-/// How many open files this process may have (`RLIMIT_NOFILE`, getrlimit(2)), and how many of them transfers leave to all
-/// that must go on meanwhile: the journal, timers, signals, names, programs.
+/// The number of open files that this process may have (`RLIMIT_NOFILE`, getrlimit(2)), and the part of them that
+/// transfers leave to all that must go on meanwhile: the journal, timers, signals, names, programs.
 ///
 /// The kernel hands out the lowest number that is free: a descriptor whose number lies in the reserve says that only the
 /// reserve is left. Whoever opens files or sockets for transfers closes such a one, and its attempt waits for better times
@@ -38,10 +38,10 @@ package enum DescriptorBudget {
         return limit
     }
 
-    /// How many are kept back.
+    /// The number of descriptors that are kept back.
     package static var reserve: Int { max(4, min(64, limit / 4)) }
 
-    /// How many transfers may be under way at a time.
+    /// The number of transfers that may be under way at a time.
     package static var transfers: Int { max(1, (limit - reserve - own) / perTransfer) }
 
     /// False for a descriptor just opened that leaves less than the reserve.

@@ -1,4 +1,4 @@
-/// Why pages can't be followed further.
+/// The reason why pages can't be followed further.
 package enum PagingFailure: Error, Sendable, Hashable {
     /// The cursor or URL led to a page that was seen before.
     case repeated(String)
@@ -13,7 +13,7 @@ package enum PagingFailure: Error, Sendable, Hashable {
 /// A walk over the pages of a list: which page is next, and what was seen so far. Pure, of constant size, and kept as
 /// JSON: whoever keeps it can go on at the page reached.
 package struct PageWalk: Sendable, Hashable, Codable {
-    /// Where a page is.
+    /// The address of a page.
     package enum Position: Sendable, Hashable, Codable {
         case first
         case cursor(String)
@@ -25,9 +25,9 @@ package struct PageWalk: Sendable, Hashable, Codable {
 
     /// The page that is to be fetched next.
     package private(set) var position = Position.first
-    /// How many pages were seen.
+    /// The number of pages that were seen.
     package private(set) var pages = 0
-    /// How many items they had.
+    /// The number of items that they had.
     package private(set) var items = 0
     /// True if there is no further page.
     package private(set) var isFinished = false

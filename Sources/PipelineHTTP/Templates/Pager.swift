@@ -1,4 +1,4 @@
-/// Where the parameter stands that leads to a page.
+/// The place of the parameter that leads to a page.
 public struct PageParameter: Sendable, Hashable {
     /// A part of a request.
     public enum Place: String, Sendable, Hashable, CaseIterable {
@@ -7,7 +7,7 @@ public struct PageParameter: Sendable, Hashable {
 
     /// The name of the parameter.
     public let name: String
-    /// Where the parameter stands.
+    /// The place where the parameter stands.
     public let place: Place
 
     /// A parameter that says which page is asked for.
@@ -17,7 +17,7 @@ public struct PageParameter: Sendable, Hashable {
     }
 }
 
-/// How the request of a page differs from the first one.
+/// The difference of a page's request from the first one.
 public enum PageRule: Sendable, Hashable {
     /// Another URL, which each page names: a `Link` header (RFC 8288), or a value in the body.
     case url
@@ -38,7 +38,7 @@ public enum PageRule: Sendable, Hashable {
         }
     }
 
-    /// What names the first page, for those who want it named; nil for pages that are not counted.
+    /// The parameter that names the first page, for those who want it named; nil for pages that are not counted.
     package var firstParameter: (parameter: PageParameter, value: String)? {
         switch self {
         case .url, .cursor: nil
@@ -48,11 +48,11 @@ public enum PageRule: Sendable, Hashable {
     }
 }
 
-/// What a page says that matters for the next one.
+/// The facts of a page that matter for the next one.
 public struct PageFacts: Sendable, Hashable {
     /// The URL that the page was asked of.
     public var url: String
-    /// How many items it has; nil when that is not known. An empty page is the last.
+    /// The number of items that it has; nil when that is not known. An empty page is the last.
     public var itemCount: Int?
     /// The next cursor, or the next URL, absolute or relative to the page's own; nil or empty on the last page.
     public var next: String?
@@ -61,7 +61,7 @@ public struct PageFacts: Sendable, Hashable {
     /// Tells contents of pages apart, for pages that are counted; nil when they are not compared.
     public var content: PageFingerprint?
 
-    /// What a page says about the next one.
+    /// Makes the facts of a page that matter for the next one.
     ///
     /// - Parameters:
     ///   - itemCount: how many items the page has, for paging by offset.
@@ -81,7 +81,7 @@ public struct PageFacts: Sendable, Hashable {
 
 /// Says where the next page is; pure: it sees a page and its answer, and sends nothing.
 public struct Pager<Page: Sendable>: Sendable {
-    /// How the next page is asked for.
+    /// The rule by which the next page is asked for.
     public let rule: PageRule
     /// What a page says; its URL is filled in by whoever asked for it.
     let facts: @Sendable (Page, HTTPExchangeResponse) -> PageFacts

@@ -4,7 +4,7 @@ public struct Paginated<Base: RequestTemplate>: TemplateDecorator {
 
     /// The template of the first page.
     public let base: Base
-    /// How pages follow each other.
+    /// The pager that says how pages follow each other.
     public let pager: Pager<Base.Output>
     /// The page that it asks for.
     package let walk: PageWalk

@@ -13,15 +13,18 @@ public import HTTPTypes
 /// ```
 /// A template can't send itself: that is ``Network``'s.
 public protocol RequestTemplate<Output>: Sendable {
+    /// What the response becomes.
     associatedtype Output: Sendable
 
     /// GET unless said otherwise.
     var method: HTTPRequest.Method { get }
-    /// What the path is appended to; nil for the network's own.
+    /// The URL to which the path is appended; nil for the network's own.
     var baseURL: String? { get }
     /// Starts with a slash; or an absolute URL, which is used as it is.
     var path: String { get }
+    /// Parameters that are appended to the path's own, not yet percent-encoded; none unless said otherwise.
     var query: [(name: String, value: String)] { get }
+    /// Headers of the request; none unless said otherwise.
     var headers: HTTPFields { get }
     /// Made when the request is built: encoding a model can fail.
     var body: RequestBody { get throws(RequestFailure) }

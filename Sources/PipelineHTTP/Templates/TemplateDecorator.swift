@@ -4,7 +4,9 @@ public import HTTPTypes
 ///
 /// For data only; what needs the finished request (a signature, a digest, a program) is a ``RequestDecorator``.
 public protocol TemplateDecorator<Base>: RequestTemplate where Output == Base.Output {
+    /// The type of the template around which it stands.
     associatedtype Base: RequestTemplate
+    /// The template around which it stands.
     var base: Base { get }
 }
 

@@ -33,7 +33,7 @@ package protocol JournalConnection: AnyObject, SendableMetatype {
     ) throws(JournalFailure)
 }
 
-/// Who owns jobs, as the rows know it, and how it is told whether they live.
+/// The owners of jobs, as the rows know them, and how it is told whether they live.
 package protocol JournalOwners: Sendable {
     associatedtype Connection: JournalConnection
 
@@ -46,6 +46,6 @@ package protocol JournalOwners: Sendable {
     /// The number of the row of the lease's job, which nobody else changes until the transaction has ended; `.stale`,
     /// here or by the commit, when the lease is not the last one.
     func number(under lease: Lease, on connection: Connection) throws(JournalFailure) -> Int64
-    /// What a database adds to a job that was just written.
+    /// Adds what a database has besides to a job that was just written.
     func complete(_ job: JobRecord, _ number: Int64, on connection: Connection) throws(JournalFailure)
 }

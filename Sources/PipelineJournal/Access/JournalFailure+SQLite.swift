@@ -9,7 +9,7 @@ package import PipelineSQLite
 #endif
 
 extension JournalFailure: SQLiteFailure {
-    /// What a failed call means for the journal's callers.
+    /// Makes of a failed call what it means for the journal's callers.
     package init(_ error: SQLiteError) {
         let folder = StateFolder.parent(of: error.file)
         let isSystemFull = [ENOSPC, EDQUOT, EFBIG].contains(error.system)

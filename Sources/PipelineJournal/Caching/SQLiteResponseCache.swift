@@ -76,7 +76,7 @@ extension SQLiteResponseCache {
 
     private var seconds: Int64 { now().components.seconds }
 
-    /// When a response was used is written at most once a minute: a read is no write then.
+    /// The time when a response was used is written at most once a minute: a read is no write then.
     private static let usePrecision: Int64 = 60
 
     private func read(_ key: String, _ connection: SQLiteConnection) throws(SQLiteError) -> CachedResponse? {

@@ -1,4 +1,4 @@
-/// What a journal has done since it was opened: how many calls shared how many transactions.
+/// The work of a journal since it was opened: how many calls shared how many transactions.
 package struct JournalStatistics: Sendable, Hashable {
     /// Calls that were written and committed.
     package var calls = 0

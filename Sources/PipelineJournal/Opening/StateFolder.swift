@@ -15,7 +15,7 @@ struct StateFolder: Sendable {
     /// Absolute, without a slash at the end: with one, a symbolic link would be followed unseen.
     let path: String
 
-    /// How long a connection waits for another process that is writing.
+    /// The time for which a connection waits for another process that is writing.
     let busyTimeout: Duration
 
     init(_ path: String, busyTimeout: Duration = .seconds(10)) {

@@ -7,18 +7,18 @@ import Synchronization
     import Darwin
 #endif
 
-/// Who may own jobs: the owners of this process, and whether those of others are alive.
+/// The owners that jobs may have: the owners of this process, and whether those of others are alive.
 package final class Owners: Sendable {
     private struct State {
         var presences: [OwnerID: OwnerPresence] = [:]
-        /// When leases are renewed next, by the lease clock; nil before the first.
+        /// The time when leases are renewed next, by the lease clock; nil before the first.
         var renewal: Int64?
         var isClosed = false
     }
 
     private let folder: StateFolder
     private let clock: any LeaseClock
-    /// How long a lease lasts without being renewed, in milliseconds.
+    /// The time for which a lease lasts without being renewed, in milliseconds.
     private let length: Int64
     private let state = Mutex(State())
     private let watchers = Watchers()

@@ -4,7 +4,7 @@
     package import Darwin
 #endif
 
-/// Where a Unix socket's name stands (unix(7)): what owners of jobs and the background owner are reached by.
+/// The place of a Unix socket's name (unix(7)), by which owners of jobs and the background owner are reached.
 ///
 /// A socket's path has room for 107 bytes: in a deeper folder the name is reached through `/proc/self/fd/N`, a
 /// descriptor of the folder.

@@ -13,12 +13,12 @@ package struct JournalWorker: Sendable, Hashable {
     package let name: String
     package let host: String
     package let version: String
-    /// When it began, and when it renewed its lease last, by the database's clock.
+    /// The time when it began, and the one when it renewed its lease last, by the database's clock.
     package let since: Timestamp
     package let renewed: Timestamp
     package let isAlive: Bool
     package let jobs: Int
-    /// How many jobs it runs at a time; nil for a command that stays with its own.
+    /// The number of jobs that it runs at a time; nil for a command that stays with its own.
     package let atOnce: Int?
 }
 

@@ -11,7 +11,7 @@ import Synchronization
 package final class PostgresJournal: DatabaseJournal {
     /// The name under which this process owns jobs.
     package let owner: OwnerID
-    /// Where the database is, without a password.
+    /// The place where the database is, without a password.
     package let place: String
     let address: PostgresAddress
     let writer: PostgresWriter
@@ -19,7 +19,7 @@ package final class PostgresJournal: DatabaseJournal {
     let owners: PostgresOwners
     let hub: PostgresHub
 
-    /// How a process works with the database.
+    /// The settings by which a process works with the database.
     package struct Options: Sendable {
         /// A name for the process's jobs; by default one that no other has.
         package var owner: OwnerID?
@@ -27,15 +27,15 @@ package final class PostgresJournal: DatabaseJournal {
         package var host: String?
         /// The program's version, for `pipeline workers`.
         package var version = ""
-        /// Where to listen, when the address is that of a pooler; nil for the address itself.
+        /// The address at which to listen, when the address is that of a pooler; nil for the address itself.
         package var listenAddress: String?
-        /// How long a worker that is dead or stopped keeps its jobs, by the database's clock.
+        /// The time for which a worker that is dead or stopped keeps its jobs, by the database's clock.
         package var leaseLength = Duration.seconds(30)
-        /// How often rows are looked at for what no message told.
+        /// The time between two looks at the rows for what no message told.
         package var lookInterval = Duration.seconds(5)
-        /// How long a command waits for a database that is away.
+        /// The time for which a command waits for a database that is away.
         package var patience = Duration.seconds(20)
-        /// What tells a process that its own lease may be over.
+        /// The clock that tells a process that its own lease may be over.
         package var clock: any LeaseClock = BootLeaseClock()
         /// Told why nothing can be written for now, and nil once it can again.
         package var observe: @Sendable (JournalFailure?) -> Void = { _ in }
@@ -129,9 +129,9 @@ package final class PostgresJournal: DatabaseJournal {
         await writer.ended()
     }
 
-    /// How many calls shared how many transactions since the journal was opened.
+    /// The numbers of calls and of the transactions that they shared, since the journal was opened.
     package var statistics: JournalStatistics { writer.statistics }
-    /// Why nothing is written for now; nil while all is well.
+    /// The reason why nothing is written for now; nil while all is well.
     package var standstill: JournalFailure? { writer.standstill }
 }
 

@@ -4,8 +4,8 @@ package import PipelinePostgres
 import PipelineSQL
 import Synchronization
 
-/// Who owns jobs of a database that many machines share: a worker lives while its row's lease has not run out by the
-/// database's clock. Its own clock only tells a worker when it must believe no longer that it does.
+/// The owners of jobs in a database that many machines share: a worker lives while its row's lease has not run out by
+/// the database's clock. Its own clock only tells a worker when it must believe no longer that it does.
 package final class PostgresOwners: JournalOwners {
     package typealias Connection = PostgresConnection
 
@@ -17,7 +17,7 @@ package final class PostgresOwners: JournalOwners {
         var numbers: [JobID: Int64] = [:]
         /// Owners whose leases are renewed though they have no job.
         var workers: Set<OwnerID> = []
-        /// When leases were written last, by the local clock, counted from before they were sent.
+        /// The time when leases were written last, by the local clock, counted from before they were sent.
         var renewed: Int64?
     }
 
@@ -27,7 +27,7 @@ package final class PostgresOwners: JournalOwners {
     let host: String
     let version: String
     private let clock: any LeaseClock
-    /// How long a lease lasts without being renewed, in milliseconds.
+    /// The time for which a lease lasts without being renewed, in milliseconds.
     let length: Int64
     private let state = Mutex(State())
 

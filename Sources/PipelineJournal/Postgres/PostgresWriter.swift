@@ -23,7 +23,7 @@ final class PostgresWriter: Sendable {
     private let counted = Mutex(JournalStatistics())
     private let end = ThreadEnd()
     private let obstacle = Mutex<JournalFailure?>(nil)
-    /// How long a command waits for a database that is away; a worker waits for as long as it takes.
+    /// The time for which a command waits for a database that is away; a worker waits for as long as it takes.
     private let patience: Int64
     /// Told when the connection is there again, and why it is not.
     let observe: @Sendable (JournalFailure?) -> Void
@@ -40,7 +40,7 @@ final class PostgresWriter: Sendable {
     }
 
     var statistics: JournalStatistics { counted.withLock { $0 } }
-    /// Why nothing is written for now; nil while all is well.
+    /// The reason why nothing is written for now; nil while all is well.
     var standstill: JournalFailure? { obstacle.withLock { $0 } }
 
     /// Runs the body inside a transaction, shared with other calls, and returns once that is committed.
@@ -65,7 +65,7 @@ final class PostgresWriter: Sendable {
         var connection: PostgresConnection?
         var token = Int64.random(in: 1 ... .max / 2)
         let metricNames = KnownMetricNames()
-        /// How long the last transaction took, in seconds, for the next one to keep.
+        /// The time that the last transaction took, in seconds, for the next one to keep.
         var lastDuration: Double?
         /// Set while nobody knows whether the group of that token was committed, with what tells its callers, and when it
         /// was begun.

@@ -14,7 +14,7 @@ extension JobRows {
             [
                 "time": record.time, "pipeline": record.pipeline, "job": job, "stage": record.step?.stage,
                 "item": record.step?.item, "reason": record.reason.rawValue, "charge": record.charge.rawValue,
-                "delay": record.delay.milliseconds, "machine_delay": record.machineDelay.milliseconds,
+                "delay": record.delay.wholeMilliseconds, "machine_delay": record.machineDelay.wholeMilliseconds,
                 "start": record.start, "is_unlimited": record.isUnlimited,
             ])
     }
@@ -44,14 +44,5 @@ extension JobRows {
             DELETE FROM samples WHERE pipeline = :pipeline AND stage = :stage AND number <= (SELECT number FROM samples
                 WHERE pipeline = :pipeline AND stage = :stage ORDER BY number DESC LIMIT 1 OFFSET :kept)
             """, ["pipeline": sample.pipeline, "stage": sample.stage, "kept": Self.keptSamples])
-    }
-}
-
-extension Duration {
-    /// Whole milliseconds; what is longer than the column holds stops at its end.
-    fileprivate var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        return overflow ? .max : whole + attoseconds / 1_000_000_000_000_000
     }
 }

@@ -10,7 +10,7 @@ final class JournalWriter: Sendable {
     private let counted = Mutex(JournalStatistics())
     private let end = ThreadEnd()
     private let metricNames = KnownMetricNames()
-    /// How long the last transaction took, in seconds; it is kept with the next.
+    /// The time that the last transaction took, in seconds; it is kept with the next.
     private let lastDuration = Mutex<Double?>(nil)
 
     init(database: JournalDatabase, owners: Owners) throws(JournalFailure) {

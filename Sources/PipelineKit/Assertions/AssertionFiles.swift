@@ -78,7 +78,7 @@ package struct AssertionFiles: AssertionRecorder {
             .sorted { ($0.last, $0.failure.file, $0.failure.line) > ($1.last, $1.failure.file, $1.failure.line) }
     }
 
-    /// How often assertions have failed in this state folder; never falls.
+    /// The number of times that assertions have failed in this state folder; never falls.
     package var count: Int { entries.reduce(0) { $0 + $1.count } }
 
     /// The form in which an entry is kept and reported.

@@ -41,7 +41,7 @@ package struct BackgroundOwner: Sendable {
         _ = try Self.program(path: settings.environment["PATH"])
     }
 
-    /// What a background owner that was started on demand writes.
+    /// The path of the log that a background owner writes that was started on demand.
     package var logPath: String { "\(settings.stateFolder)/daemon.log" }
 
     /// Starts the owner in a session of its own, and returns when it listens. When another one is there already, or
@@ -90,7 +90,8 @@ package struct BackgroundOwner: Sendable {
         return posix_spawn(&process, program, &actions, &attributes, &arguments, &variables)
     }
 
-    /// Where a background owner that was started on demand finds the pipe on which it says that it listens.
+    /// The descriptor at which a background owner that was started on demand finds the pipe on which it says that it
+    /// listens.
     package static let readyDescriptor: Int32 = 3
 
     /// POSIX_SPAWN_SETSID of posix_spawn(3), which Swift does not import: a session of its own.

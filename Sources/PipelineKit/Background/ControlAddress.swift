@@ -8,7 +8,7 @@ package struct ControlAddress: Sendable {
     /// - Parameter stateFolder: absolute.
     package init(stateFolder: String) { name = SocketName("control.sock", in: stateFolder) }
 
-    /// Where the socket's name stands.
+    /// The place where the socket's name stands.
     package var path: String { name.path }
 
     /// A stream socket that is closed in programs that this one runs; nil with `errno` set.

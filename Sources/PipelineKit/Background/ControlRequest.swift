@@ -1,7 +1,7 @@
 package import JSONPath
 package import PipelineCore
 
-/// What the background owner can be asked over its control socket.
+/// A request to the background owner over its control socket.
 package enum ControlRequest: Sendable {
     /// Take the job up, with the values of its secrets, which are kept in memory only.
     case take(JobID, HandedValues, retriesFailed: Bool)
@@ -38,7 +38,8 @@ package enum ControlRequest: Sendable {
     }
 }
 
-/// What is kept nowhere but in the memory of the process that drives a job: values of secrets and of secret inputs.
+/// The values that are kept nowhere but in the memory of the process that drives a job: values of secrets and of secret
+/// inputs.
 package struct HandedValues: Sendable {
     package var secrets: JSONObject
     package var inputs: JSONObject

@@ -7,7 +7,7 @@ extension Workspace {
         ResumeRateLimiter(history: journal, clock: SystemClock(), sensors: sensors)
     }
 
-    /// What the machine is like.
+    /// The sensors that say what the machine is like.
     package var sensors: SystemConditions { SystemConditions(environment: settings.environment) }
 
     /// The ledger of resumes as it stands now; empty where there is no journal.

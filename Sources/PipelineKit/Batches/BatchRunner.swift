@@ -17,7 +17,7 @@ package struct BatchRunner: Sendable {
     private let options: Options
     private let inbox = AsyncStream.makeStream(of: Message.self)
 
-    /// How items are run and told of.
+    /// The settings by which items are run and reported.
     package struct Options: Sendable {
         package var interactivity = Interactivity.attended
         package var overwrites = false
@@ -31,7 +31,7 @@ package struct BatchRunner: Sendable {
         package init() {}
     }
 
-    /// How the running of a batch came to its end.
+    /// The way in which the running of a batch came to its end.
     package enum End: Sendable, Equatable {
         case ended(JobPhase)
         case suspended(SuspensionCause)
@@ -123,7 +123,7 @@ package struct BatchRunner: Sendable {
         var mayHavePending = true
         var isReading = false
         var stop: Stop?
-        /// Why an item can't go on, of the first such.
+        /// The reason why an item can't go on, of the first such.
         var itemCause: SuspensionCause?
 
         init(batch: BatchRecord) { self.batch = batch }
@@ -372,7 +372,7 @@ package struct BatchRunner: Sendable {
     }
 }
 
-/// What happens in a batch, as it happens.
+/// An event of a batch, as it happens.
 package enum BatchNews: Sendable {
     /// Rows were read; the batch as it stands then.
     case read(AddedItems, BatchRecord)

@@ -1,7 +1,7 @@
 package import JSONPath
 package import PipelineCore
 
-/// What became of an item, as a row.
+/// The result of an item, as a row.
 package struct ResultRow {
     private let item: ItemRecord
 

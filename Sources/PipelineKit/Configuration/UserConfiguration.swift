@@ -5,7 +5,7 @@ package import PipelineCore
 /// The user's configuration file, `$XDG_CONFIG_HOME/pipeline/config.json`: what holds where neither a flag nor a
 /// `PIPELINE_…` variable says otherwise.
 package struct UserConfiguration: Sendable {
-    /// Where it is, or would be.
+    /// The place where it is, or would be.
     package let path: String
     package let isThere: Bool
     /// The section that was asked for; nil when none was.

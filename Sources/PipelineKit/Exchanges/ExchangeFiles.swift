@@ -11,9 +11,9 @@ import Synchronization
 /// stands in a file, so that two processes never mix two lines. A file that has grown is cut to the last exchanges of
 /// each stage.
 package final class ExchangeFiles: ExchangeLog {
-    /// How many of a stage are kept for sure.
+    /// The number of exchanges of a stage that are kept for sure.
     package static let kept = 100
-    /// How many lines a file has at most before it is cut.
+    /// The number of lines that a file has at most before it is cut.
     private static let most = 500
     /// A file of so many bytes is looked at for the first time.
     private static let large = 65_536

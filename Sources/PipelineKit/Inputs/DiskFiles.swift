@@ -3,7 +3,7 @@ package import JSONPath
 package import PipelineCore
 package import PipelineStages
 
-/// What expressions ask of files, from the disk.
+/// The answers to what expressions ask of files, from the disk.
 package struct DiskFiles: FileFacts {
     private let digests: DigestCache
     private let inputs: FetchedInputs?

@@ -2,7 +2,7 @@ import Glibc
 package import JSONPath
 package import PipelineCore
 
-/// What a person gave for the inputs of a pipeline, by name.
+/// The values that a person gave for the inputs of a pipeline, by name.
 package struct GivenInputs: Sendable {
     /// The text after `-i NAME=`, in order.
     package var assignments: [(name: String, value: String)]
@@ -15,7 +15,7 @@ package struct GivenInputs: Sendable {
     }
 }
 
-/// What is wrong with the inputs, all of it: each a sentence and a hint.
+/// All mistakes of the inputs: each a sentence and a hint.
 package struct InputsError: Error, Sendable {
     package let problems: [StepFailure]
 }

@@ -114,7 +114,7 @@ package struct JobDraft: Sendable {
         return failure
     }
 
-    /// What expressions may read before there is a job.
+    /// The scope that expressions may read before there is a job.
     package var known: Scope {
         Scope(
             inputs: inputs, env: Dictionary(uniqueKeysWithValues: environment.map { ($0.name, $0.value.string) }),

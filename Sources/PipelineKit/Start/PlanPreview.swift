@@ -1,14 +1,14 @@
 package import JSONPath
 package import PipelineCore
 
-/// What a run of a document would do, as far as that is known before it begins.
+/// The actions of a run of a document, as far as that is known before it begins.
 package struct PlanPreview: Sendable {
     /// One stage of the plan.
     package struct Stage: Sendable {
         package let planned: PlannedStage
         /// Its requests, and how a lost submit would be settled.
         package let preview: StagePreview
-        /// When its captures expire, in words; nil for never.
+        /// The time when its captures expire, in words; nil for never.
         package let expires: String?
     }
 

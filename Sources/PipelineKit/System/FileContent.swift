@@ -53,6 +53,6 @@ package enum FileContent {
     /// True if the last failed call lacked a right.
     package static var isForbidden: Bool { errno == EACCES }
 
-    /// What the last failed call said, in words.
+    /// The reason of the last failed call, in words.
     package static var reason: String { String(cString: strerror(errno)).lowercased() }
 }

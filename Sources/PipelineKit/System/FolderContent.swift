@@ -1,6 +1,6 @@
 import Glibc
 
-/// What stands in a folder.
+/// The entries of a folder.
 package enum FolderContent {
     /// The names in the folder, sorted, without `.` and `..`; none when it can't be read.
     package static func names(_ path: String) -> [String] {

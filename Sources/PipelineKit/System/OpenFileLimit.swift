@@ -1,6 +1,6 @@
 import PipelineHTTP
 
-/// How many files, sockets among them, this process may have open at a time (`ulimit -n`).
+/// The number of files, sockets among them, that this process may have open at a time (`ulimit -n`).
 package enum OpenFileLimit {
     /// Raises the limit to the most that the process may have; to be called when a program starts.
     ///

@@ -1,6 +1,6 @@
 import Glibc
 
-/// How the process keeps its memory.
+/// The way in which the process keeps its memory.
 package enum ProcessMemory {
     /// `M_ARENA_MAX` of glibc's `malloc.h`, which Swift's module of it leaves out.
     private static let mostHeaps: Int32 = -8

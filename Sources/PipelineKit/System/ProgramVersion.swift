@@ -16,6 +16,6 @@ package enum ProgramVersion {
         return "libcurl \(libraries.curl), SQLite \(libraries.sqlite), zlib \(libraries.zlib)"
     }
 
-    /// What `pipeline --version` prints.
+    /// The text that `pipeline --version` prints.
     package static var text: String { "\(program)\n\(libraries)" }
 }

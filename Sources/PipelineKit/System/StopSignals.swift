@@ -11,12 +11,12 @@ import Synchronization
 /// process and its group. From the return of the initialiser on no signal is missed.
 package final class StopSignals: Sendable {
     private let received = Atomic<Int>(0)
-    /// When the first came, in nanoseconds of the machine's uptime.
+    /// The time when the first came, in nanoseconds of the machine's uptime.
     private let first = Atomic<UInt64>(0)
     /// Kept so that the sources live; only made and dropped, never changed.
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
 
-    /// How many came.
+    /// The number of signals that came.
     package var count: Int { received.load(ordering: .relaxed) }
 
     /// - Parameter stop: called once, on a thread of the system's.

@@ -6,7 +6,7 @@ package import PipelineCore
 ///
 /// `PIPELINE_QUIET_HOURS` (`22:00-07:00`, local time) and `PIPELINE_METERED` (`yes` or `no`) say what no file does.
 package struct SystemConditions: DeviceConditionsSource {
-    /// Where `sys` and `proc` stand; another folder in tests.
+    /// The place where `sys` and `proc` stand; another folder in tests.
     private let root: String
     private let environment: [String: String]
 

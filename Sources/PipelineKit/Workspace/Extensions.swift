@@ -2,8 +2,8 @@ public import PipelineCore
 public import PipelineHTTP
 public import PipelineStages
 
-/// What a program adds to the built-in kinds of stage, decorators and sinks; built-in ones are registered like any
-/// other, and one of the same name replaces them.
+/// The additions of a program to the built-in kinds of stage, decorators and sinks; built-in ones are registered like
+/// any other, and one of the same name replaces them.
 public struct Extensions: Sendable {
     /// The network that stages send through; whoever makes a kind captures it.
     public private(set) var network: Network

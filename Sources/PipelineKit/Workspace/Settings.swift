@@ -1,7 +1,8 @@
 package import PipelineCore
 package import PipelineStages
 
-/// Where a program keeps its state and finds its secrets: flags first, then `PIPELINE_…` variables, then defaults.
+/// The places where a program keeps its state and finds its secrets: flags first, then `PIPELINE_…` variables, then
+/// defaults.
 package struct Settings: Sendable {
     /// The folder of the journal; absolute.
     package let stateFolder: String
@@ -10,7 +11,7 @@ package struct Settings: Sendable {
     package let journalAddress: String?
     /// The file of secrets, when one was named; absolute.
     package let secretsFile: String?
-    /// Where plugins are looked for.
+    /// The folders in which plugins are looked for.
     package let pluginFolders: PluginFolders
     /// The public address of the background owner's receiver of pushes, without a slash at the end; nil when none is
     /// set.
@@ -39,7 +40,8 @@ package struct Settings: Sendable {
         self.secretsCommand = secretsCommand
     }
 
-    /// What flags say, completed by the environment of the process, and this by the user's configuration file.
+    /// Makes settings of what flags say, completed by the environment of the process, and this by the user's
+    /// configuration file.
     package init(
         stateFolder: String?, secretsFile: String?, plugins: String?, profile: String? = nil,
         completing variables: [String: String]

@@ -4,7 +4,7 @@ package import PipelineJournal
 /// A journal that many machines share. Whoever works on it all the time is a worker: its row says so, and it claims jobs
 /// that nobody has.
 package protocol SharedJournal: WorkspaceJournal {
-    /// Where it is, without a password.
+    /// The place where it is, without a password.
     var place: String { get }
     /// Makes this process a worker that runs so many jobs at a time; renewed until the journal is closed.
     func becomeWorker(atOnce: Int) async throws(JournalFailure)
@@ -21,7 +21,7 @@ package protocol SharedJournal: WorkspaceJournal {
     func work() -> AsyncStream<Void>
     /// Returns whether other processes are heard at once, and not only found by looks at the rows.
     var isHearing: Bool { get }
-    /// Why nothing is written for now; nil while all is well.
+    /// The reason why nothing is written for now; nil while all is well.
     var standstill: JournalFailure? { get }
     /// A value of 32 bytes that all processes of the journal share.
     func sharedKey() throws(JournalFailure) -> [UInt8]

@@ -17,7 +17,7 @@ package final class Workspace: Sendable {
     package let catalogue: Catalogue
     /// The plugins of the folders that the settings name.
     package let plugins: PluginHost
-    /// What the jobs of the state folder sent and were answered.
+    /// The exchanges of the jobs of the state folder.
     package let exchanges: ExchangeFiles
     let extensions: Extensions
     /// Digests of files that uploads of this process have made out.

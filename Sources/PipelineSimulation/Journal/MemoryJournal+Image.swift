@@ -1,7 +1,7 @@
 package import PipelineCore
 
 extension MemoryJournal {
-    /// What a journal has committed, as a value: a copy of it is what a crash at that moment leaves.
+    /// The content that a journal has committed, as a value: a copy of it is what a crash at that moment leaves.
     package struct Image: Sendable {
         struct Row: Sendable {
             var snapshot: JobSnapshot
@@ -14,7 +14,7 @@ extension MemoryJournal {
         var rows: [JobID: Row] = [:]
         /// The ledger of resumes, in the order of its entries.
         package internal(set) var resumes: [ResumeRecord] = []
-        /// How long steps took, in the order of their ends.
+        /// The durations of steps, in the order of their ends.
         package internal(set) var samples: [StageSample] = []
 
         package init() {}

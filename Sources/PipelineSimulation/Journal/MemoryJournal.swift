@@ -36,7 +36,7 @@ package final class MemoryJournal: Journal {
     /// All that is committed at this moment.
     package var image: Image { state.withLock { $0.image } }
 
-    /// How many calls of `create` and `commit` were kept.
+    /// The number of calls of `create` and `commit` that were kept.
     package var commits: Int { state.withLock { $0.commits } }
 
     /// The owner's process is gone, as after kill -9: its jobs are free at once and its requests end.

@@ -1,4 +1,4 @@
-/// What can go wrong with one exchange.
+/// A fault of one exchange.
 package enum NetworkFault: String, Sendable, Hashable, CaseIterable {
     /// No connection is made.
     case refused
@@ -22,7 +22,7 @@ package enum NetworkFault: String, Sendable, Hashable, CaseIterable {
     case garbled
 }
 
-/// How bad a network is: the probability of a fault and which ones occur.
+/// The quality of a network: the probability of a fault and which ones occur.
 package struct NetworkWeather: Sendable {
     package var faultChance: Double
     package var faults: [NetworkFault]

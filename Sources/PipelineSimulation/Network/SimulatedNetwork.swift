@@ -26,7 +26,7 @@ package final class SimulatedNetwork: Sendable {
         set { state.withLock { $0.isDown = newValue } }
     }
 
-    /// How often each fault occurred.
+    /// The number of times that each fault occurred.
     package var faults: [NetworkFault: Int] { state.withLock { $0.faults } }
     func nextExchange() -> UInt64 {
         state.withLock { state in

@@ -2,7 +2,7 @@ package import PipelineCore
 
 /// A journal that passes on what it does not do itself.
 package protocol ForwardingJournal: Journal {
-    /// Where everything goes.
+    /// The journal to which everything goes.
     var base: any Journal { get }
 }
 

@@ -6,7 +6,7 @@ package import PipelineCore
 package struct ProcessJournal: ForwardingJournal {
     package let base: any Journal
     private let process: SimulatedProcess
-    /// How often the disk takes its time.
+    /// The number of times that the disk takes its time.
     private let slowness: Double
 
     package init(_ base: any Journal, of process: SimulatedProcess, slowness: Double = 0.25) {

@@ -28,7 +28,7 @@ package final class SimulatedProcess: CrashProbe {
     }
 
     package var isDead: Bool { state.withLock { $0.isDead } }
-    /// How many points of its ports and of its code it has passed.
+    /// The number of points of its ports and of its code that it has passed.
     package var passes: Int { state.withLock { $0.passes } }
 
     /// Has something happen to the process (its death, a stop) soon after the given number of points from now: at

@@ -1,22 +1,14 @@
 import PipelineCore
+import SeededNumbers
 import Synchronization
 
-/// Random numbers that a seed fixes: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
-/// generators", 2014). The same seed and the same order of calls give the same numbers on every machine.
+/// Random numbers that a seed fixes. The same seed and the same order of calls give the same numbers on every machine.
 package final class SeededRandomness: Randomness {
-    private let state: Mutex<UInt64>
+    private let numbers: Mutex<SplitMix64>
 
-    package init(seed: UInt64) { state = Mutex(seed) }
+    package init(seed: UInt64) { numbers = Mutex(SplitMix64(seed: seed)) }
 
-    package func bits() -> UInt64 {
-        state.withLock { state in
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
+    package func bits() -> UInt64 { numbers.withLock { $0.next() } }
 
     /// A whole number in the range.
     package func number(in range: ClosedRange<Int>) -> Int {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where the tasks of one simulated process run: on the simulation's thread, unless the process is stopped.
+/// The executor of the tasks of one simulated process: on the simulation's thread, unless the process is stopped.
 package final class SimulatedLane: TaskExecutor {
     package let simulation: Simulation
     private let held = Mutex<[UnownedJob]?>(nil)

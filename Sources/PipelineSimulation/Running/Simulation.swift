@@ -7,7 +7,7 @@ import Synchronization
 /// that they call (SE-0417). At each step the seed chooses one of the jobs that can run or a timer that is due; when
 /// nothing can run, time jumps to the next timer. Nothing waits, so that a day costs microseconds.
 package final class Simulation: Sendable {
-    /// How a run of the loop came to its end.
+    /// The way in which a run of the loop came to its end.
     package enum Ending: Sendable, Hashable {
         /// What was waited for is there.
         case done
@@ -44,14 +44,14 @@ package final class Simulation: Sendable {
     }
 
     package var now: Timestamp { state.withLock { $0.now } }
-    /// How many jobs and timers have run.
+    /// The number of jobs and timers that have run.
     package var steps: Int { state.withLock { $0.steps } }
-    /// How often something of the run was seen on another thread: then the seed does not fix the order.
+    /// The number of times that something of the run was seen on another thread: then the seed does not fix the order.
     package var strays: Int { state.withLock { $0.strays } }
     /// A number made of every choice so far: equal for equal runs.
     package var digest: UInt64 { state.withLock { $0.digest } }
 
-    /// What happened, one line each, when a trace is kept.
+    /// The events, one line each, when a trace is kept.
     package var trace: [String] { state.withLock { $0.trace } }
 
     /// Adds a line to the trace.

@@ -27,7 +27,7 @@ package final class VirtualClock: WallClock {
         for sleeper in due { if let timer = sleeper.wake() { simulation.cancel(timer) } }
     }
 
-    /// How many wait for a time at this moment.
+    /// The number of tasks that wait for a time at this moment.
     package var sleepers: Int { sleeping.withLock { $0.count } }
 
     package func sleep(until time: Timestamp) async throws(CancellationError) {

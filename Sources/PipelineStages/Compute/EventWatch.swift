@@ -42,7 +42,7 @@ final class EventWatch: Sendable {
 
     /// True once the head of a stream has come.
     var isStream: Bool { state.withLock { $0.isStream } }
-    /// How many events have come that mean something.
+    /// The number of events that have come that mean something.
     var count: Int { state.withLock { $0.count } }
     /// The event that ended the job; nil while none has.
     var end: ServerSentEvent? { state.withLock { $0.end } }
@@ -85,12 +85,5 @@ final class EventWatch: Sendable {
     /// https://html.spec.whatwg.org/multipage/iana.html#text/event-stream
     private static func isEvents(_ type: String) -> Bool {
         type.prefix { $0 != ";" }.filter { $0 != " " }.lowercased() == "text/event-stream"
-    }
-}
-
-extension Duration {
-    fileprivate var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds.multipliedReportingOverflow(by: 1000).partialValue + attoseconds / 1_000_000_000_000_000
     }
 }

@@ -12,7 +12,8 @@ struct ListPoll {
     let context: Context
     private var requests: StageRequests { stage.requests }
 
-    /// How many looks of ten are shared: one is the job's own poll, so that a list that is behind is found out.
+    /// The number of looks of ten that are shared: one is the job's own poll, so that a list that is behind is found
+    /// out.
     private static let looksPerOwn = 10
 
     /// Returns what a list says of the job; nil when it says nothing, or the job is to be asked for alone.

@@ -27,7 +27,7 @@ struct PollDefinition: Sendable {
     var failWhen: Expression?
     /// Whether the answer says that there is no such job; nil for status 404 and 410.
     var missing: Expression?
-    /// How long `missing` is not believed after the submit, or without one after the stage's start.
+    /// The time that `missing` is not believed after the submit, or without one after the stage's start.
     var settle = Setting.constant(Duration.seconds(10))
     /// Finds the job in a list; nil when the answer is about it alone.
     var find: PollFind?

@@ -8,7 +8,7 @@ struct PollDoubt: Sendable, Equatable {
     let key: String
     let message: String
 
-    /// How many doubts of one stage are told.
+    /// The number of doubts of one stage that are told.
     static let limit = 8
 
     /// Returns what is doubtful about an answer that says that the job runs.

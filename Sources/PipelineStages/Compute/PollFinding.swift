@@ -36,7 +36,7 @@ struct PollReport: Sendable {
     /// A server's Retry-After.
     var floor: Duration?
     var message: String?
-    /// Where the next poll goes, when the answer names another place.
+    /// The place where the next poll goes, when the answer names another place.
     var monitor: String?
     /// What is likely a mistake.
     var doubts: [PollDoubt] = []

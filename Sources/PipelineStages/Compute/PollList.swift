@@ -9,7 +9,7 @@ struct PollList: Sendable {
     let items: PageItems
     /// The id in an entry.
     let id: Selector
-    /// How many ids are asked for at a time.
+    /// The number of ids that are asked for at a time.
     let atMost: Int
     /// True if an entry is all that the service has to say of a job, so that its end needs no confirmation.
     let isWhole: Bool

@@ -32,7 +32,7 @@ struct PollPace: Sendable {
 
     /// What a wait is chosen from.
     struct Situation: Sendable {
-        /// How many polls were answered since the job began.
+        /// The number of polls that were answered since the job began.
         var polls: Int
         /// Seconds since the stage began.
         var elapsed: Double

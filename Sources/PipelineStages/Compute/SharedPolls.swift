@@ -17,7 +17,7 @@ package final class SharedPolls: Sendable {
         /// True if somebody will ask for all who come now.
         var isGathering = false
         var waiting: [Int: Waiting] = [:]
-        /// When jobs of the group will ask, in order.
+        /// The times when jobs of the group will ask, in order.
         var times: [Timestamp] = []
     }
 
@@ -32,7 +32,7 @@ package final class SharedPolls: Sendable {
     /// Waits for as long as those may take who are due at the same moment; it may look at how many wait by now.
     package typealias Gathering = @Sendable (_ waiting: @Sendable () -> Int) async -> Void
 
-    /// How often more are waited for while more come.
+    /// The number of times that more are waited for while more come.
     private static let gatherings = 6
 
     package init(gather: @escaping Gathering = { _ in try? await Task.sleep(for: .milliseconds(20)) }) {

@@ -17,8 +17,7 @@ public struct DecoratorKind: Sendable {
     /// - Parameters:
     ///   - schema: the JSON Schema of the value that stands next to the name.
     ///   - read: reads that value once, when the document is planned. It reports each mistake where it stands, and
-    ///     returns nil
-    ///     if there was one. The roots are those that a template may name there.
+    ///     returns nil if there was one. The roots are those that a template may name there.
     public init(
         name: String, summary: String, schema: JSON,
         read: @escaping @Sendable (SourceLocation, AllowedRoots, DiagnosticCollector) -> DecoratorTemplate?

@@ -28,16 +28,16 @@ public struct DecoratorTemplate: Sendable {
     }
 }
 
-/// What a decorator's values are made from: the values of expressions, and what is known of the request.
+/// The sources of a decorator's values: the values of expressions, and what is known of the request.
 public struct DecorationScope: Sendable {
-    /// What the expressions of the decorator may read.
+    /// The scope that the expressions of the decorator may read.
     public var scope: Scope
     /// The method of the request.
     public var method: HTTPRequest.Method
     /// The bytes of the part that an upload is sending; nil outside of one.
     public var part: BodySegment?
 
-    /// What a decorator is resolved in; `part` is the piece of a file that the request sends.
+    /// Makes the scope in which a decorator is resolved; `part` is the piece of a file that the request sends.
     public init(scope: Scope, method: HTTPRequest.Method, part: BodySegment? = nil) {
         self.scope = scope
         self.method = method

@@ -27,7 +27,7 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     var heldDigest: String?
     /// What lies behind these, when it comes in several streams.
     var ranges: RangeMap?
-    /// How many streams at a time were worth it; nil before that was found out.
+    /// The number of streams at a time that were worth it; nil before that was found out.
     var streams: Int?
     var validator: Validator?
     /// How the service has coded the file (`Content-Encoding`); nil for not at all.
@@ -36,9 +36,10 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     var total: Int64?
     /// What the service said that the digests of the whole are.
     var stated: [DeclaredDigest] = []
-    /// How often a whole file had the wrong digest or size.
+    /// The number of times that a whole file had the wrong digest or size.
     var mismatches = 0
-    /// How often a whole file was refused by a rule of the author's that allows another try; nil for never.
+    /// The number of times that a whole file was refused by a rule of the author's that allows another try; nil for
+    /// never.
     var refusals: Int?
     /// Bytes received that are not yet counted as moved, because another try could not build on them.
     var uncounted: Int64 = 0
@@ -52,7 +53,7 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// Set once all has been unpacked; what is left is its name.
     var unpacked: Unpacked?
 
-    /// How many bytes of the file are on the disk in all.
+    /// The number of bytes of the file that are on the disk in all.
     var covered: Int64 { held + (ranges?.covered ?? 0) }
 
     /// Behind the last byte that it says anything of.

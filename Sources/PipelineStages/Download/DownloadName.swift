@@ -20,7 +20,7 @@ enum DownloadName {
 
     private static func lastComponent(of url: String) -> String? {
         guard let component = URLReference(url).path.split(separator: "/").last else { return nil }
-        guard let bytes = ContentDisposition.decoded(component) else { return String(component) }
+        guard let bytes = PercentEncoding.bytes(of: component) else { return String(component) }
         return String(validating: bytes, as: UTF8.self) ?? String(component)
     }
 }

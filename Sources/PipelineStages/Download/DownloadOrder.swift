@@ -9,7 +9,7 @@ struct DownloadOrder: Sendable {
     let wanted: VerifyDefinition.Values
     /// True if an existing file may be replaced.
     let replaces: Bool
-    /// How many ranges may come at a time.
+    /// The number of ranges that may come at a time.
     let streams: Int
     /// The statuses that count as success; nil for the usual ones.
     let expected: StatusSet?

@@ -23,7 +23,7 @@ struct DownloadRun {
     var isTaken = false
     /// The file being received, open and locked.
     var part: PartFile?
-    /// How long an answer takes to begin, as far as a connection that was made has shown it.
+    /// The time that an answer takes to begin, as far as a connection that was made has shown it.
     var roundTrip = Duration.zero
     /// The running digests of the first `checkpoint.held` bytes.
     var digests = RunningDigests.proving()
@@ -87,7 +87,7 @@ struct DownloadRun {
         var coded: RunningDigests?
         let answer: ServiceResponse
         let rendered: RenderedRequest
-        /// How long the service wants to be left alone.
+        /// The time that the service wants to be left alone.
         let retryAfter: Duration?
     }
 

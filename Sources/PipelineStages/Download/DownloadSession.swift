@@ -5,7 +5,7 @@ import PipelineHTTP
 /// The client's side of a download that can be resumed: what to ask for, and what an answer's head means (RFC 9110,
 /// sections 13.1.5 and 14).
 struct DownloadSession: Sendable, Equatable {
-    /// How many bytes of the file are here and known to be good.
+    /// The number of bytes of the file that are here and known to be good.
     var held: Int64 = 0
     /// Up to where bytes are asked for; nil for all. With nothing held it asks for the first bytes, to find out whether
     /// there are ranges.

@@ -9,9 +9,9 @@ struct DownloadStage: Stage {
     @Indirect private(set) var definition: RequestDefinition
     let to: Template
     let verify: VerifyDefinition
-    /// Whether an existing file may be replaced, by the document.
+    /// True if an existing file may be replaced, by the document.
     let overwrites: Setting<Bool>
-    /// How many ranges may come at a time.
+    /// The number of ranges that may come at a time.
     var parallel = Setting.constant(1)
     /// Whether its SHA-256 is made although nothing verifies it.
     var digest = Setting.constant(false)

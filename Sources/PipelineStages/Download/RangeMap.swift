@@ -9,7 +9,7 @@ struct RangeMap: Codable, Sendable, Equatable {
         let start: Int64
         /// Behind its last byte. It comes nearer when another stream takes over what lies behind.
         var end: Int64
-        /// How many bytes from its start are on the disk.
+        /// The number of bytes from its start that are on the disk.
         var done: Int64 = 0
         /// The SHA-256 of these in hex: it tells whether they are still ours.
         var digest: String?
@@ -17,7 +17,7 @@ struct RangeMap: Codable, Sendable, Equatable {
         /// Where its next byte goes.
         var position: Int64 { start + done }
         var isWhole: Bool { position >= end }
-        /// How many bytes are missing.
+        /// The number of bytes that are missing.
         var rest: Int64 { end - position }
     }
 
@@ -36,7 +36,7 @@ struct RangeMap: Codable, Sendable, Equatable {
     /// One piece.
     init(from start: Int64, to end: Int64) { pieces = [Piece(start: start, end: end)] }
 
-    /// How many bytes of the pieces are there.
+    /// The number of bytes of the pieces that are there.
     var covered: Int64 { pieces.reduce(0) { $0 + $1.done } }
 
     /// The place of a piece; nil when it is no longer in the map.

@@ -10,14 +10,14 @@ import Synchronization
 final class RangeProgress: Sendable {
     /// The digests of the file's beginning.
     struct Front: Sendable {
-        /// How long that is.
+        /// The length of the beginning in bytes.
         var position: Int64
         var digests: RunningDigests
     }
 
     /// What a piece of the body has led to.
     struct Taken: Sendable {
-        /// How many bytes of the file are there.
+        /// The number of bytes of the file that are there.
         let covered: Int64
         /// True if that is worth a notice to observers.
         let isWorthTelling: Bool
@@ -29,7 +29,7 @@ final class RangeProgress: Sendable {
     struct Snapshot: Sendable {
         var map: RangeMap
         let front: Front
-        /// How many bytes of the file are there.
+        /// The number of bytes of the file that are there.
         let covered: Int64
     }
 
@@ -67,7 +67,7 @@ final class RangeProgress: Sendable {
     }
 
     private let state: Mutex<State>
-    /// How many bytes of a stretch are worth a note.
+    /// The number of bytes of a stretch that are worth a note.
     private let unit: Int64
 
     /// - Parameters:
@@ -153,7 +153,7 @@ final class RangeProgress: Sendable {
         state.noted = state.noted.filter { starts.contains($0.key) || $0.key == 0 }
     }
 
-    /// How many bytes of the file are there.
+    /// The number of bytes of the file that are there.
     var covered: Int64 { state.withLock(\.covered) }
 
     var snapshot: Snapshot {

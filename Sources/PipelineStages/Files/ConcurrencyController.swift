@@ -17,7 +17,7 @@ struct ConcurrencyController: Sendable {
         /// each part until its answer is there.
         case sending(part: Int64)
 
-        /// How many streams are worth it where each is silent for long, so that some move meanwhile.
+        /// The number of streams that are worth it where each is silent for long, so that some move meanwhile.
         fileprivate var widthInSilence: Int {
             switch self {
             case .receiving: 1
@@ -46,9 +46,9 @@ struct ConcurrencyController: Sendable {
     let most: Int
     /// What is looked at as one.
     private(set) var window: Duration
-    /// How many streams may be under way now.
+    /// The number of streams that may be under way now.
     private(set) var width: Int
-    /// How many were worth it so far.
+    /// The number that were worth it so far.
     private(set) var proven: Int
     /// Bytes per second of all streams together at that number; nil before it was measured.
     private(set) var rate: Double?

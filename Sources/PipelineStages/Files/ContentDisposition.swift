@@ -1,3 +1,5 @@
+import PipelineCore
+
 /// The file name that an answer proposes: `Content-Disposition` (RFC 6266), with `filename*` (RFC 8187) before
 /// `filename`. It is read by scalars: a name may begin with a mark, which makes one Character with the quote before it.
 enum ContentDisposition {
@@ -62,30 +64,11 @@ enum ContentDisposition {
     private static func extended(_ text: String) -> String? {
         let pieces = text.unicodeScalars.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
             .map(Substring.init)
-        guard pieces.count == 3, let bytes = decoded(pieces[2]) else { return nil }
+        guard pieces.count == 3, let bytes = PercentEncoding.bytes(of: pieces[2]) else { return nil }
         switch pieces[0].lowercased() {
         case "utf-8": return String(validating: bytes, as: UTF8.self)
         case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         default: return nil
         }
-    }
-
-    /// The bytes of a text with `%41` in it; nil when a percent sign stands alone.
-    static func decoded(_ text: some StringProtocol) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16), !digits.hasPrefix("+") else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
     }
 }

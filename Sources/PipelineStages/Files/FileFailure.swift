@@ -43,9 +43,9 @@ struct FileFailure: Error, Sendable, Hashable {
             pause: code == ENOSPC || code == EDQUOT ? Self.pauseForSpace : Self.pauseForDescriptors)
     }
 
-    /// How often a full disk is tried at the most: each try may cost a request.
+    /// The number of times that a full disk is tried at the most: each try may cost a request.
     static let pauseForSpace = Duration.seconds(10)
-    /// How often what other transfers hold is tried at the most: it costs nothing but the try.
+    /// The number of times that what other transfers hold is tried at the most: it costs nothing but the try.
     static let pauseForDescriptors = Duration.seconds(1)
 
     private var hint: String? {

@@ -26,7 +26,7 @@ final class PartFile: Sendable {
     /// Whether the disk did not take something that was written.
     private let hasLost = Mutex(false)
 
-    /// Why a part can't be opened.
+    /// The reason why a part can't be opened.
     enum OpenFailure: Error, Sendable {
         /// Somebody else holds its lock; who, if that is told.
         case busy(PartLabel?)

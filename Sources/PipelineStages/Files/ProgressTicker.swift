@@ -12,7 +12,7 @@ final class ProgressTicker: Sendable {
         var markedAt: Timestamp
     }
 
-    /// How long a checkpoint of progress may be away while bytes move.
+    /// The time that a checkpoint of progress may be away while bytes move.
     static let interval = Duration.milliseconds(1500)
 
     /// One element for each wake-up; ends with ``end()``.

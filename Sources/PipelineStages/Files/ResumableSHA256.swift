@@ -15,7 +15,7 @@ struct ResumableSHA256: Sendable {
     }
 
     private var context = SHA256_CTX()
-    /// How many bytes were taken in.
+    /// The number of bytes that were taken in.
     private(set) var position: Int64 = 0
 
     init() { copenssl_sha256_begin(&context) }

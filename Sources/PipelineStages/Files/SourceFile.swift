@@ -8,7 +8,7 @@ import PipelineCore
     import Darwin
 #endif
 
-/// What tells one state of a file from another without reading it.
+/// The facts that tell one state of a file from another without reading it.
 package struct SourceFingerprint: Codable, Sendable, Hashable {
     var size: Int64
     /// Nanoseconds since 1970.
@@ -28,7 +28,8 @@ package struct SourceFingerprint: Codable, Sendable, Hashable {
 /// One state of a file, told apart from others without reading it, and from those of programs that set its time back.
 struct SourceVersion: Sendable, Hashable {
     let fingerprint: SourceFingerprint
-    /// When anything of the file last changed (ctime), in nanoseconds since 1970: names and rights count as well.
+    /// The time when anything of the file last changed (ctime), in nanoseconds since 1970: names and rights count as
+    /// well.
     let changed: Int64
 
     /// The file at a path as it is now; nil when it can't be looked at.

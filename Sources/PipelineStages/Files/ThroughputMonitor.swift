@@ -41,9 +41,9 @@ final class ThroughputMonitor: Sendable {
         if hasChanged { source.yield() }
     }
 
-    /// How many streams may be under way.
+    /// The number of streams that may be under way.
     var width: Int { pace.withLock(\.width) }
-    /// How many were worth it so far.
+    /// The number that were worth it so far.
     var proven: Int { pace.withLock(\.proven) }
 
     /// What one stream moves in some windows of time; nil while that is not known.

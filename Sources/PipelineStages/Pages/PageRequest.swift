@@ -16,7 +16,7 @@ struct PageRequest: Sendable {
     /// A page that was answered.
     struct Page: Sendable {
         let items: [JSON]
-        /// How many items it has; of a page of text, how many lines.
+        /// The number of items that it has; of a page of text, how many lines.
         let count: Int
         /// The items as JSON Lines: each compact and with a line feed after it. Or the lines of a text.
         let lines: [UInt8]
@@ -181,7 +181,7 @@ struct PageRequest: Sendable {
         }
         guard case .bytes(let bytes) = rendered.description.body else { return }
         let pairs = bytes.split(separator: UInt8(ascii: "&")).map { String(decoding: $0, as: UTF8.self) }
-        let encoded = PipelineHTTP.PercentEncoding.query([(name, text)])
+        let encoded = PercentEncoding.query([(name, text)])
         let others = pairs.filter { !$0.hasPrefix(encoded.prefix { $0 != "=" } + "=") }
         rendered.description.body = .text((others + [encoded]).joined(separator: "&"))
     }

@@ -132,7 +132,7 @@ struct ProgramStage: Stage {
     }
 }
 
-/// What all plugins of a program are run with.
+/// The settings with which all plugins of a program are run.
 package struct PluginSettings: Sendable {
     /// Our own environment, of which programs get a few variables.
     package let environment: [String: String]

@@ -77,7 +77,7 @@ extension StageRequests {
 
     /// A value with a name for what comes later is left readable.
     private static func encoded(_ text: String) -> String {
-        text.contains("‹") ? text : PipelineHTTP.PercentEncoding.component(text)
+        text.contains("‹") ? text : PercentEncoding.component(text)
     }
 
     /// Returns what the decorators make of a request with no body: their fields, query and form. Those that need what

@@ -7,7 +7,7 @@ struct PagingCheckpoint: Codable, Sendable, Equatable {
     var cursor: String?
     /// The file that the items go to; nil when they are kept here or nobody wants them.
     var target: String?
-    /// How many bytes of the part count; what stands behind them was not committed.
+    /// The number of bytes of the part that count; what stands behind them was not committed.
     var length: Int64 = 0
     /// The SHA-256 of these bytes in hex: it tells whether the part is still ours.
     var digest: String?

@@ -6,7 +6,7 @@ import PipelineHTTP
 struct SubmitReconciliation: Sendable {
     let requests: StageRequests
     @Indirect private(set) var definition: RequestDefinition
-    /// Why it isn't known.
+    /// The reason why it isn't known.
     var cause = "the answer is lost"
 
     init(requests: StageRequests, definition: RequestDefinition) {

@@ -33,7 +33,7 @@ enum EntryName {
         path.unicodeScalars.split(separator: "/").map { String($0) }.filter { $0 != "." }
     }
 
-    /// Why an entry is refused, to follow its name.
+    /// The reason why an entry is refused, to follow its name.
     struct Reason: Error, Sendable, Hashable {
         let text: String
         init(_ text: String) { self.text = text }

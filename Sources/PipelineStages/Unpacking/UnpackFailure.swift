@@ -1,6 +1,6 @@
 import PipelineCore
 
-/// Why a packed file was not unpacked; nothing of it is left then.
+/// The reason why a packed file was not unpacked; nothing of it is left then.
 enum UnpackFailure: Error, Sendable, Hashable {
     /// It is nothing that can be unpacked.
     case unknownForm(UnpackDefinition.Format)

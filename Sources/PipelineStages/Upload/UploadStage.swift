@@ -8,7 +8,7 @@ struct UploadStage: Stage {
     let file: Template
     var mode: UploadProtocol
     let requests: UploadRequests
-    /// How many bytes lie between two marks, and what a crash costs at most for protocols of parts.
+    /// The number of bytes that lie between two marks, and what a crash costs at most for protocols of parts.
     let partSize: Setting<Int64>
     /// Where the answer to a creation says where the upload is; nil for `Location`.
     var location: Selector?

@@ -8,7 +8,7 @@ struct ValueTable: Sendable {
     struct Entry: Sendable {
         let name: String
         let value: JSONTemplate
-        /// Where the value stands in the document.
+        /// The place where the value stands in the document.
         let range: SourceRange
         /// True if the value is made from a secret.
         let isSecret: Bool

@@ -11,7 +11,7 @@ import Synchronization
 /// A server on a free port of 127.0.0.1 that talks lines, such as a mail server: each connection begins with a
 /// greeting, and a script answers each line.
 package final class LineServer: Sendable {
-    /// What to answer to a line: nothing, bytes, or the end of the connection.
+    /// The answer to a line: nothing, bytes, or the end of the connection.
     package enum Answer: Sendable {
         case nothing
         case line(String)

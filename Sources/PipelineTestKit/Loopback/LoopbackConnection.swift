@@ -10,7 +10,7 @@ import HTTPTypes
 
 /// One connection of a ``LoopbackServer``, served on a thread of its own.
 final class LoopbackConnection {
-    /// Why the connection is at its end.
+    /// The reason why the connection is at its end.
     struct Ended: Error {}
 
     private let descriptor: Int32

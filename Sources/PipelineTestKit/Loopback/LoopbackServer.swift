@@ -61,13 +61,13 @@ package final class LoopbackServer: Sendable {
 
     package var url: String { "http://127.0.0.1:\(port)" }
 
-    /// The same server under a name that is another origin.
+    /// The server's address under a name that is another origin.
     package var otherURL: String { "http://localhost:\(port)" }
 
-    /// What came so far, in the order of the heads; bodies as far as they were read.
+    /// The requests that came so far, in the order of the heads; bodies as far as they were read.
     package var requests: [ReceivedRequest] { state.withLock { $0.requests } }
 
-    /// How many connections were accepted.
+    /// The number of connections that were accepted.
     package var connectionCount: Int { state.withLock { $0.connectionCount } }
 
     /// Returns when that many requests have begun.

@@ -14,7 +14,7 @@ package struct ReceivedRequest: Sendable {
     package var headers: HTTPFields
     /// The body as far as it was read, up to the server's limit.
     package var body: [UInt8] = []
-    /// How much of the body was read, whether kept or not.
+    /// The number of bytes of the body that were read, whether kept or not.
     package var bodyCount: Int64 = 0
 
     package func header(_ name: String) -> String? {
@@ -27,6 +27,6 @@ package struct ReceivedRequest: Sendable {
     /// The body as text.
     package var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// What the client said the body's length is.
+    /// The length of the body that the client stated.
     package var contentLength: Int64 { header("Content-Length").flatMap { Int64($0) } ?? 0 }
 }

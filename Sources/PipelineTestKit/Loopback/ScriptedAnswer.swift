@@ -1,4 +1,4 @@
-/// What a server does with one request, step by step.
+/// The actions of a server on one request, step by step.
 ///
 /// After the last step the connection is kept, if the request's body was read and no step ended it.
 package struct ScriptedAnswer: Sendable {

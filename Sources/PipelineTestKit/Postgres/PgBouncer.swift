@@ -11,7 +11,7 @@ package final class PgBouncer: Sendable {
     private static let path = "/usr/sbin/pgbouncer"
     /// True if tests that need it can run.
     package static var isAvailable: Bool { access(path, X_OK) == 0 && PostgresServer.isAvailable }
-    /// What a test that was skipped says.
+    /// The sentence with which a test is skipped.
     package static let howTo = "needs PgBouncer (apt-get install pgbouncer)"
 
     /// The folder of its socket: an address's `host`.

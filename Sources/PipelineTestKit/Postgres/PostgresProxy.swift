@@ -11,7 +11,7 @@ import Synchronization
 /// Stands between a client and a server of PostgreSQL, on a Unix socket of its own, and cuts a connection at a message of
 /// the protocol (postgresql.org/docs/current/protocol-message-formats.html).
 package final class PostgresProxy: Sendable {
-    /// Where a connection is cut.
+    /// The place where a connection is cut.
     package enum Cut: Sendable, Equatable {
         /// The client's COMMIT has not reached the server.
         case beforeCommit
@@ -53,7 +53,7 @@ package final class PostgresProxy: Sendable {
     /// Cuts one connection at that place, the next time that it is reached.
     package func cut(_ place: Cut) { state.withLock { $0.cut = place } }
 
-    /// How many connections were cut.
+    /// The number of connections that were cut.
     package var cuts: Int { state.withLock { $0.cuts } }
 
     package func close() {

@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// One of them serves a whole run of tests: each makes a database of its own.
 package final class PostgresServer: Sendable {
-    /// Where the server's programs are; nil where it is not installed.
+    /// The place where the server's programs are; nil where it is not installed.
     package static let programs: String? = {
         let versions = (14...30).reversed().map { "/usr/lib/postgresql/\($0)/bin" }
         return (versions + ["/usr/local/bin", "/usr/bin", "/opt/homebrew/bin"]).first {
@@ -21,7 +21,7 @@ package final class PostgresServer: Sendable {
     }()
     /// True if tests that need a server can run.
     package static var isAvailable: Bool { programs != nil }
-    /// What a test that was skipped says.
+    /// The sentence with which a test is skipped.
     package static let howTo = "needs PostgreSQL 14 or later (apt-get install postgresql)"
 
     private struct State {

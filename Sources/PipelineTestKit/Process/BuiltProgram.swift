@@ -37,6 +37,18 @@ package struct BuiltProgram: Sendable {
         return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
 
+    /// The variables, and where the loader finds the toolchain: nothing else of a test's own environment reaches a program.
+    package static func environment(_ variables: [String: String]) -> [String: String] {
+        var variables = variables
+        variables["LD_LIBRARY_PATH"] = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+        return variables
+    }
+
+    /// The environment of a program whose home is a folder, with its state in `state` there. `more` comes before all else.
+    package static func environment(home: String, _ more: [String: String] = [:]) -> [String: String] {
+        environment(["HOME": home, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": home + "/state"]).merging(more) { $1 }
+    }
+
     /// Starts it with nothing of this process but what is given; it is killed when the limit is over.
     package func start(
         _ arguments: [String], environment: [String: String] = [:], folder: String? = nil,

@@ -1,6 +1,6 @@
-/// How a program ended, and what it wrote.
+/// The end of a program, and the text that it wrote.
 package struct ProgramEnd: Sendable, CustomStringConvertible {
-    /// Why a program is over.
+    /// The reason why a program is over.
     package enum Cause: Sendable, Hashable {
         case exited(Int32)
         /// It died of a signal.

@@ -72,7 +72,7 @@ package final class RunningProgram: Sendable {
         }
     }
 
-    /// How it ended; waits for that.
+    /// The way in which it ended; waits for that.
     package var end: ProgramEnd {
         get async {
             await ended.wait()
@@ -87,7 +87,7 @@ package final class RunningProgram: Sendable {
 
     package var isRunning: Bool { !ended.isOpen }
 
-    /// What it has written to both outputs so far.
+    /// The text that it has written to both outputs so far.
     package var text: String {
         state.withLock { String(decoding: $0.output + $0.errors, as: UTF8.self) }
     }

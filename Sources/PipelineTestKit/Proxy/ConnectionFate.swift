@@ -1,4 +1,4 @@
-/// What a ``FaultProxy`` does to one connection.
+/// The treatment that a ``FaultProxy`` gives to one connection.
 package enum ConnectionFate: Sendable, Hashable {
     /// Everything goes through.
     case pass

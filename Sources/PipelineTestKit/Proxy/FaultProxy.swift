@@ -35,16 +35,16 @@ package final class FaultProxy: Sendable {
 
     package var url: String { "http://127.0.0.1:\(port)" }
 
-    /// How many connections clients have made.
+    /// The number of connections that clients have made.
     package var connectionCount: Int { state.withLock { $0.connectionCount } }
 
-    /// How many connections have gone wrong in their middle so far.
+    /// The number of connections that have gone wrong in their middle so far.
     package var faultCount: Int { state.withLock { $0.faultCount } }
 
     /// Returns how many bytes went through in a direction, over all connections.
     package func passed(_ direction: ConnectionFate.Direction) -> Int64 { state.withLock { $0.passed[direction] ?? 0 } }
 
-    /// Where connections that come from now on go; until then they are refused.
+    /// Forwards connections that come from now on to a port; until then they are refused.
     package func forward(to port: UInt16) { state.withLock { $0.server = port } }
 
     /// Chooses what becomes of each connection that comes from now on, by its number from 1.

@@ -10,7 +10,7 @@ import Synchronization
 /// process exports it, or when. How far a job was exported is kept once the collector has it; a kill between the two
 /// sends the same spans, with the same ids, once more.
 package final class TraceExporter: Sendable {
-    /// What the exporter reads from, and keeps its place in.
+    /// The journal that the exporter reads, and keeps its place in.
     package typealias Source = Journal & TraceJournal
 
     private struct State {

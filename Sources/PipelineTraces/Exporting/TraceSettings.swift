@@ -47,23 +47,7 @@ struct TraceSettings: Sendable {
             guard let equals = entry.firstIndex(of: "=") else { return nil }
             let name = entry[..<equals].filter { $0 != " " }
             let value = entry[entry.index(after: equals)...].drop { $0 == " " }
-            return name.isEmpty ? nil : (decoded(name), decoded(String(value)))
+            return name.isEmpty ? nil : (PercentEncoding.decoded(name), PercentEncoding.decoded(value))
         }
-    }
-
-    private static func decoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -1,4 +1,4 @@
-/// How far a model is.
+/// The state of a model.
 package enum ModelState: String, Codable, Sendable {
     case queued, working, done, error
 }
@@ -11,7 +11,7 @@ struct ModelRecord: Codable, Equatable, Sendable {
     var video: String
     var quality: ModelQuality
     var state: ModelState = .queued
-    /// Why it ended in an error.
+    /// The reason why it ended in an error.
     var message: String?
     /// The mesh.
     var result: Sculptor.WrittenFile?

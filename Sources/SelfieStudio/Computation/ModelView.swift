@@ -1,4 +1,4 @@
-/// What `GET /models/ID` says.
+/// The body of `GET /models/ID`.
 package struct ModelView: Codable, Equatable, Sendable {
     package var id: String
     package var state: ModelState
@@ -11,7 +11,7 @@ package struct ModelView: Codable, Equatable, Sendable {
     package var result: Result?
     package var message: String?
 
-    /// Where the mesh is, relative to the studio: its port may change over a restart.
+    /// The address of the mesh, relative to the studio: its port may change over a restart.
     package struct Result: Codable, Equatable, Sendable {
         package var url: String
         package var sha256: String

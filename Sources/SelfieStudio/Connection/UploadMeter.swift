@@ -8,7 +8,7 @@ struct UploadMeter {
     /// Bytes of this request taken so far.
     var bytes = 0
 
-    /// How many more bytes this request may bring before it is cut.
+    /// The number of bytes that this request may still bring before it is cut.
     var room: Int {
         guard let transfer, let limit = faults.cut(transfer) else { return .max }
         return max(0, limit - bytes)

@@ -1,4 +1,4 @@
-/// Why no mesh can be made from a video; its text becomes the `message` of the model.
+/// The reason why no mesh can be made from a video; its text becomes the `message` of the model.
 enum VideoError: Error, Equatable, CustomStringConvertible {
     case unreadable(String)
     case notY4M

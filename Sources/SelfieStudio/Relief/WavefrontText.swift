@@ -9,7 +9,7 @@ struct WavefrontText {
     let mesh: ReliefMesh
     let portrait: Picture
 
-    /// How many pieces there are; each can be written before the next is made.
+    /// The number of pieces; each can be written before the next is made.
     var pieces: Int { vertexPieces + trianglePieces }
     private var vertexPieces: Int { (mesh.vertices.count + Self.pieceLength - 1) / Self.pieceLength }
     private var trianglePieces: Int { (mesh.triangles.count / 3 + Self.pieceLength - 1) / Self.pieceLength }

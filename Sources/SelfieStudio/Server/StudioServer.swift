@@ -17,9 +17,9 @@ package struct StudioServer: Sendable {
 
     /// `http://127.0.0.1:PORT`
     package var url: String { "http://127.0.0.1:\(port)" }
-    /// What it has done so far; also `GET /stats`.
+    /// The counters of its work so far; also `GET /stats`.
     package var counters: Counters { studio.statistics.counters }
-    /// The same, and again after each change.
+    /// The counters as they are, and again after each change.
     package var changes: AsyncStream<Counters> { studio.statistics.changes }
 
     /// Serves while `body` runs, then stops: connections are closed, computations are left for the next start.

@@ -1,4 +1,4 @@
-/// What a studio has done since it was started; the body of `GET /stats`.
+/// The work of a studio since it was started; the body of `GET /stats`.
 package struct Counters: Codable, Equatable, Sendable {
     /// Requests whose head arrived, whatever became of them.
     package var requests = 0
@@ -24,7 +24,7 @@ package struct Counters: Codable, Equatable, Sendable {
     package var uploads: [Upload] = []
     /// Bytes of meshes handed to the network.
     package var resultBytesSent = 0
-    /// The same by model.
+    /// The transfers of results by model.
     package var results: [String: Transfer] = [:]
 
     /// One upload, over all the requests that carried it.

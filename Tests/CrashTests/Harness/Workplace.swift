@@ -51,9 +51,7 @@ struct Workplace: Sendable {
 
     /// The environment of the program: nothing of the test's own, but where the loader finds the toolchain.
     func environment(_ more: [String: String] = [:]) -> [String: String] {
-        var variables = ["HOME": folder, "PATH": "/usr/bin:/bin", "PIPELINE_STATE_DIR": state]
-        variables["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-        return variables.merging(more) { $1 }
+        BuiltProgram.environment(home: folder, ["PIPELINE_STATE_DIR": state].merging(more) { $1 })
     }
 
     func start(

@@ -17,8 +17,7 @@ import Testing
         let reaches = try await BuiltProgram(path: Self.setpriv).run(
             rights + ["/usr/bin/test", "-x", program.path], environment: [:], folder: "/")
         guard reaches.cause == .exited(0) else { return nil }
-        var environment = ["HOME": folder, "PATH": "/usr/bin:/bin"]
-        environment["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
+        let environment = BuiltProgram.environment(["HOME": folder, "PATH": "/usr/bin:/bin"])
         return try await BuiltProgram(path: Self.setpriv).run(
             rights + [program.path] + arguments, environment: environment, folder: "/")
     }

@@ -82,11 +82,8 @@ struct GuideBench {
     }
 
     private func variables() throws -> [String: String] {
-        var variables = [
-            "HOME": folder, "PATH": "\(try BuiltProgram.productFolder()):/usr/bin:/bin", "LANG": "C.UTF-8",
-        ]
-        variables["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
-        return variables.merging(environment) { $1 }
+        let own = ["HOME": folder, "PATH": "\(try BuiltProgram.productFolder()):/usr/bin:/bin", "LANG": "C.UTF-8"]
+        return BuiltProgram.environment(own.merging(environment) { $1 })
     }
 }
 

@@ -1,25 +1,5 @@
 import PipelineCore
 
-/// Numbers that a seed fixes (SplitMix64).
-struct TestRandomness {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-
-    mutating func unit() -> Double {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Double((mixed ^ (mixed >> 31)) >> 11) * 0x1p-53
-    }
-
-    /// A standard normal number, by the method of Box and Muller.
-    mutating func normal() -> Double {
-        let radius = (-2 * logarithm(max(unit(), 1e-12))).squareRoot()
-        return radius * cosine(2 * .pi * unit())
-    }
-}
-
 extension Timestamp {
     /// Seconds after some moment.
     static func at(_ seconds: Double) -> Timestamp {

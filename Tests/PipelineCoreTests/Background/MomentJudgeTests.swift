@@ -1,5 +1,6 @@
 import JSONPath
 import PipelineCore
+import SeededNumbers
 import Testing
 
 /// Good and bad moments for work that can wait.
@@ -73,7 +74,7 @@ import Testing
 
     @Test("nothing starves: whatever the conditions, it begins in a day, or when it must", arguments: 0..<30)
     func patience(seed: UInt64) {
-        var random = TestRandomness(seed: seed)
+        var random = SplitMix64(seed: seed)
         var now = 0.0
         let limit = random.unit() < 0.5 ? 3600 + random.unit() * 50_000 : nil
         var asked = 0

@@ -1,3 +1,4 @@
+import SeededNumbers
 import Testing
 
 @testable import PipelineCore
@@ -10,15 +11,15 @@ import Testing
         var median = 60.0
         var spread = 0.5
         var drift = 0.3
-        var random: TestRandomness
+        var random: SplitMix64
 
         init(spread: Double, seed: UInt64) {
             self.spread = spread
-            random = TestRandomness(seed: seed)
+            random = SplitMix64(seed: seed)
         }
 
         mutating func duration(at share: Double) -> Double {
-            let usual = median * (1 + drift * share) * exponential(spread * random.normal())
+            let usual = median * (1 + drift * share) * Normal.exponential(spread * random.normal())
             let chance = random.unit()
             if chance < 0.02 { return usual * 5 }
             return chance < 0.03 ? usual * random.unit() : usual
@@ -150,8 +151,8 @@ import Testing
     func newLevel(factor: Double) {
         var near = 0
         for seed in 0..<20 as Range<UInt64> {
-            var random = TestRandomness(seed: 900 + seed)
-            let past = (0..<40).map { 60 * exponential(0.2 * random.normal()) * ($0 < 36 ? 1 : factor) }
+            var random = SplitMix64(seed: 900 + seed)
+            let past = (0..<40).map { 60 * Normal.exponential(0.2 * random.normal()) * ($0 < 36 ? 1 : factor) }
             let change = LevelChange(past.map { Normal.logarithm($0) })
             if (35...37).contains(change.place) { near += 1 }
         }
@@ -160,7 +161,7 @@ import Testing
 
     @Test("outliers are no change of level, and the last one may be the first of another")
     func outliers() {
-        var random = TestRandomness(seed: 77)
+        var random = SplitMix64(seed: 77)
         var (found, far) = (0, 0)
         for _ in 0..<50 {
             var past = (0..<40).map { _ in 0.2 * random.normal() }
@@ -206,7 +207,8 @@ import Testing
         }
         while begun < jobs || !running.isEmpty {
             while running.count < slots, begun < jobs {
-                var job = Job(start: now + Double(begun) * 0.01, duration: 6 * exponential(0.5 * model.random.normal()))
+                let duration = 6 * Normal.exponential(0.5 * model.random.normal())
+                var job = Job(start: now + Double(begun) * 0.01, duration: duration)
                 job.estimate = Estimate(outlook(but: -1), elapsed: 0)
                 job.next = job.start + wait(job)
                 running.append(job)

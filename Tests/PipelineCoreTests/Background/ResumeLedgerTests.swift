@@ -1,4 +1,5 @@
 import PipelineCore
+import SeededNumbers
 import Testing
 
 /// The budget of resumes, in virtual time.
@@ -218,7 +219,7 @@ import Testing
 
     @Test("the rows of the journal give the same ledger again", arguments: 0..<40)
     func replay(seed: UInt64) {
-        var random = TestRandomness(seed: seed)
+        var random = SplitMix64(seed: seed)
         var ledger = ResumeLedger(machine: .tight)
         var rows: [ResumeRecord] = []
         var now = 0.0
@@ -249,7 +250,7 @@ import Testing
 
     @Test("whatever comes, no delay is longer than the longest, and no start is before its question", arguments: 0..<40)
     func bounds(seed: UInt64) {
-        var random = TestRandomness(seed: seed)
+        var random = SplitMix64(seed: seed)
         var ledger = ResumeLedger(machine: .unlimited)
         var now = Timestamp.at(0)
         var inWindow: [Timestamp] = []

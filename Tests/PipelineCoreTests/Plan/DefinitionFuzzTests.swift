@@ -1,6 +1,7 @@
 import Foundation
 import JSONPath
 import PipelineCore
+import SeededNumbers
 import Testing
 
 /// Documents that nobody would write. `FUZZ=100000` tries more of them.
@@ -11,7 +12,7 @@ struct DefinitionFuzzTests {
 
     @Test("a document with bytes changed is planned, or refused with places inside the text")
     func bytes() throws {
-        var random = SeededRandom(seed: 20_261)
+        var random = SplitMix64(seed: 20_261)
         let sources = try Self.sources()
         for round in 0..<Self.rounds {
             var bytes = sources[round % sources.count]
@@ -22,7 +23,7 @@ struct DefinitionFuzzTests {
 
     @Test("a document with values and keys changed is planned, or refused with places inside the text")
     func values() throws {
-        var random = SeededRandom(seed: 77)
+        var random = SplitMix64(seed: 77)
         let documents = try Self.sources().map { try JSONNode.parse(SourceText(name: "", bytes: $0)).json }
         for round in 0..<Self.rounds {
             var mutation = DocumentMutation(random: random)
@@ -48,7 +49,7 @@ struct DefinitionFuzzTests {
         }
     }
 
-    private func mutate(_ bytes: inout [UInt8], _ random: inout SeededRandom) {
+    private func mutate(_ bytes: inout [UInt8], _ random: inout SplitMix64) {
         guard !bytes.isEmpty else { return }
         let position = random.below(bytes.count)
         let interesting = Array(#"{}[]":,'$\/*-0123456789eE.truefalsn "#.utf8) + [0, 0x0A, 0x80, 0xC3, 0xFF]
@@ -67,32 +68,14 @@ struct DefinitionFuzzTests {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood, 2014): the same seed always gives the same documents.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
-    /// A number from 0 to below the bound.
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
-}
-
 /// Changes one place of a document: another value, a key more or less, a mistyped key.
 struct DocumentMutation {
-    var random: SeededRandom
+    var random: SplitMix64
     /// How many values have been passed before the place is chosen.
     private var target = 0
     private var passed = 0
 
-    init(random: SeededRandom) { self.random = random }
+    init(random: SplitMix64) { self.random = random }
 
     mutating func mutated(_ document: JSON) -> JSON {
         target = random.below(Self.size(of: document))

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import PipelineHTTP
+import PipelineTestKit
 import Testing
 
 /// Vectors that AWS published: its Signature Version 4 test suite, the IAM guide's example, and the examples of
@@ -135,7 +136,7 @@ struct AWSSignatureTests {
 
     @Test("leaves a file unhashed over https, and hashes the stretch that is sent over http")
     func files() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let path = folder.file("a")
         try "Welcome to Amazon S3.".write(toFile: path, atomically: true, encoding: .utf8)
         let signer = AWSSignature(region: "r", service: "s3", accessKey: "a", secretKey: "b")

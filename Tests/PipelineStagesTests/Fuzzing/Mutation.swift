@@ -1,19 +1,13 @@
 import Foundation
+import SeededNumbers
 
 /// Makes wrong texts out of sound ones: bytes changed, stretches taken out, doubled, moved and mixed with others.
 struct Mutation: RandomNumberGenerator {
-    private var state: UInt64
+    private var numbers: SplitMix64
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { numbers = SplitMix64(seed: seed) }
 
-    /// SplitMix64: a seed reproduces a run.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    mutating func next() -> UInt64 { numbers.next() }
 
     private static let pieces = [
         "${{", "}}", "$${{", "'", "\"", "\\", "\\u0000", "{", "}", "[", "]", ",", ":", "//", "/*", "*/", "null", "true",

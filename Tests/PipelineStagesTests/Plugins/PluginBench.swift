@@ -1,6 +1,7 @@
 import JSONPath
 import PipelineCore
 import PipelineStages
+import PipelineTestKit
 import Testing
 
 #if canImport(Glibc)
@@ -130,18 +131,12 @@ final class PluginBench {
         let number = try #require(folder.read(file))
         let end = ContinuousClock.now + .seconds(5)
         while ContinuousClock.now < end {
-            guard let facts = try? text(of: "/proc/\(number)/stat"), !facts.contains(") Z") else { return false }
+            guard let facts = TemporaryFolder.text(of: "/proc/\(number)/stat"), !facts.contains(") Z") else {
+                return false
+            }
             sched_yield()
         }
         return true
-    }
-
-    private func text(of path: String) throws -> String {
-        guard let file = fopen(path, "r") else { throw TemporaryFolder.Failure(code: errno) }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(byte)) }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -1,6 +1,7 @@
 import JSONPath
 import PipelineCore
 import PipelineStages
+import PipelineTestKit
 import Testing
 
 @Suite("Plugins are found, reported and tried out", .serialized, .timeLimit(.minutes(3)))

@@ -1,6 +1,7 @@
 import JSONPath
 import PipelineCore
 import PipelineStages
+import PipelineTestKit
 import Testing
 
 /// The page and the schema of the protocol say what is really sent: every line of real conversations, and every line of

@@ -3,6 +3,7 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 import PipelineStages
+import PipelineTestKit
 import Testing
 
 @Suite("Decorators that are programs", .serialized, .timeLimit(.minutes(3)))

@@ -1,6 +1,7 @@
 import JSONPath
 import PipelineCore
 import PipelineStages
+import PipelineTestKit
 import Testing
 
 @Suite("Notification sinks that are programs", .serialized, .timeLimit(.minutes(3)))

@@ -1,6 +1,7 @@
 import JSONPath
 import PipelineCore
 import PipelineStages
+import PipelineTestKit
 import Testing
 
 @Suite("A stage that a program does", .serialized, .timeLimit(.minutes(3)))

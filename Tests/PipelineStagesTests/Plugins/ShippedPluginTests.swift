@@ -1,6 +1,7 @@
 import JSONPath
 import PipelineCore
 import PipelineStages
+import PipelineTestKit
 import Testing
 
 @Suite("The plugins that are installed with pipeline", .serialized, .timeLimit(.minutes(3)))

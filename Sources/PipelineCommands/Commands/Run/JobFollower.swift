@@ -15,7 +15,7 @@ struct JobFollower {
     let journal: Workspace.Journal
     /// Whether a person looks on: then the jobs are attended.
     private let interactivity: Interactivity
-    /// How often it looks though nobody says anything: an owner that was killed says nothing more.
+    /// The number of times that it looks though nobody says anything: an owner that was killed says nothing more.
     private static let interval = Duration.seconds(1)
     /// So long at least lies between two looks: a job of many items has many events.
     private static let gathering = Duration.milliseconds(50)

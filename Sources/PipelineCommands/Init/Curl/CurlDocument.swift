@@ -1,4 +1,5 @@
 import JSONPath
+import PipelineCore
 
 /// The document that one to three curl commands become: one a request, two or three a job that is submitted, polled and
 /// downloaded. What is guessed is marked by a comment.
@@ -236,7 +237,10 @@ struct CurlDocument {
             for pair in text.split(separator: "&") {
                 guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else { return nil }
                 fields.append(
-                    (CurlTarget.decoded(pair[..<equals]), CurlTarget.decoded(pair[pair.index(after: equals)...])))
+                    (
+                        PercentEncoding.formDecoded(pair[..<equals]),
+                        PercentEncoding.formDecoded(pair[pair.index(after: equals)...])
+                    ))
             }
             return fields
         }

@@ -1,3 +1,5 @@
+import PipelineCore
+
 /// Where a command goes: its service, the path and query at it, and the headers that are the request's own.
 struct CurlTarget {
     let service: String
@@ -29,7 +31,7 @@ struct CurlTarget {
         path = Self.encoded(bare.hasPrefix("/") ? bare : "/\(bare)")
         query = (parts.count > 1 ? parts[1] : "").split(separator: "&").map { pair in
             let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (Self.decoded(sides[0]), sides.count > 1 ? Self.decoded(sides[1]) : "")
+            return (PercentEncoding.formDecoded(sides[0]), sides.count > 1 ? PercentEncoding.formDecoded(sides[1]) : "")
         }
         label = CurlServices.label(of: origin)
         var headers: [(name: String, value: String)] = []
@@ -105,25 +107,6 @@ struct CurlTarget {
         return "{ \"basic\": { \"user\": \(CurlDocument.quoted(name)), \"password\": \(CurlDocument.quoted(word)) } }"
     }
 
-    /// The text without percent-encoding, and with `+` as a blank (URL Living Standard, 5.1).
-    static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "+") {
-                bytes.append(UInt8(ascii: " "))
-            } else if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(digit),
-                let low = rest.dropFirst().first.flatMap(digit)
-            {
-                bytes.append(high * 16 + low)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     /// The path with what no URL may have percent-encoded (RFC 3986, 3.3); expressions stay, but for those of braces.
     private static func encoded(_ path: String) -> String {
         let plain = path.replacing("${{ '${{' }}", with: "%24%7B%7B").replacing("${{ '{{' }}", with: "%7B%7B")
@@ -141,15 +124,9 @@ struct CurlTarget {
             if scalar.isASCII, scalar.value > 32, scalar.value < 127, !"\"<>\\^`{|}".unicodeScalars.contains(scalar) {
                 result.unicodeScalars.append(scalar)
             } else {
-                for byte in String(scalar).utf8 {
-                    result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-                }
+                result += PercentEncoding.all(String(scalar))
             }
         }
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 
     // MARK: Ids

@@ -25,12 +25,12 @@ public struct AllowedRoots: OptionSet, Sendable, Hashable {
     /// `ids`
     public static let ids = AllowedRoots(rawValue: 256)
 
-    /// What a template of a stage's request may read.
+    /// The roots that a template of a stage's request may read.
     public static let request: AllowedRoots = [.stages, .own, .secrets, .job]
-    /// What an expression that judges an answer may read.
+    /// The roots that an expression may read that judges a response.
     public static let judgement: AllowedRoots = [.stages, .own, .secrets, .job, .response]
-    /// What is known for good when a job starts: inputs, the environment and the job itself.
+    /// The roots that are known for good when a job starts: inputs, the environment and the job itself.
     public static let known: AllowedRoots = [.job]
-    /// What a service's or the pipeline's own template may read.
+    /// The roots that a service's or the pipeline's own template may read.
     public static let service: AllowedRoots = [.secrets, .job]
 }

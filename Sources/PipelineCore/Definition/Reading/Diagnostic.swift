@@ -2,13 +2,13 @@ package import JSONPath
 
 /// One mistake of a document, or what is most likely one: where it stands, what is wrong, and how to mend it.
 package struct Diagnostic: Error, Sendable, Hashable {
-    /// Where it stands in the source.
+    /// The place where it stands in the source.
     package let range: SourceRange
     /// The place as a JSON Pointer (RFC 6901); empty for the whole document.
     package let pointer: String
-    /// What is wrong, one sentence without a full stop.
+    /// The mistake in words, one sentence without a full stop.
     package let message: String
-    /// How to mend it.
+    /// A way to mend it.
     package let hint: String?
     /// True if it is only most likely a mistake: then the document is valid all the same.
     package let isWarning: Bool

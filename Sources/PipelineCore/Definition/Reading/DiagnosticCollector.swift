@@ -1,6 +1,7 @@
 public import JSONPath
 
-/// What reading a document brings to light: its mistakes, the expressions it uses, the captures it makes.
+/// The collector of what reading a document brings to light: its mistakes, the expressions it uses, the captures it
+/// makes.
 ///
 /// One object goes through the whole reading of one document, on one thread; it is never kept.
 public final class DiagnosticCollector {
@@ -10,7 +11,7 @@ public final class DiagnosticCollector {
     let sinks: [NotificationSinkKind]
     /// The mistakes so far.
     package private(set) var diagnostics: [Diagnostic] = []
-    /// What is most likely a mistake, so far. The document is valid all the same.
+    /// The warnings so far, each of what is most likely a mistake. The document is valid all the same.
     package private(set) var warnings: [Diagnostic] = []
     /// Every expression read so far, with the roots that its place allows.
     package private(set) var uses: [ReferenceUse] = []

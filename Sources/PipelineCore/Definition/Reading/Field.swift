@@ -6,7 +6,7 @@ public import JSONPath
 public struct Field<Value: Sendable>: Sendable {
     /// The key in the document.
     public let name: String
-    /// How its value is read, and its JSON Schema.
+    /// The type by which its value is read, and its JSON Schema.
     public let type: FieldType<Value>
     /// One sentence for the schema and the reference.
     public let summary: String
@@ -39,10 +39,15 @@ public struct Field<Value: Sendable>: Sendable {
 
 /// A field without its value's type, for tables.
 public protocol AnyField: Sendable {
+    /// The key in the document.
     var name: String { get }
+    /// One sentence for the reference and the schema.
     var summary: String { get }
+    /// True if a document without it is refused.
     var isRequired: Bool { get }
+    /// The value that is used without the key, for the schema.
     var defaultText: JSON? { get }
+    /// Values for the reference, as a document writes them.
     var examples: [JSON] { get }
     /// The JSON Schema (2020-12) of the value alone.
     var valueSchema: JSON { get }

@@ -85,7 +85,7 @@ extension SourceLocation {
 public struct Named<Value: Sendable>: Sendable {
     /// The key.
     public let name: String
-    /// Where the name stands.
+    /// The place where the name stands.
     public let range: SourceRange
     /// The value under the key.
     public let value: Value

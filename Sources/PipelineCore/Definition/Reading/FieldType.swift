@@ -1,6 +1,6 @@
 public import JSONPath
 
-/// How a value of the document is read, and what the JSON Schema says of it.
+/// The way in which a value of the document is read, and what the JSON Schema says of it.
 public struct FieldType<Value: Sendable>: Sendable {
     private let makeSchema: @Sendable () -> JSON
     /// Reads the value; nil after having reported what is wrong.
@@ -12,7 +12,7 @@ public struct FieldType<Value: Sendable>: Sendable {
         self.read = read
     }
 
-    /// The same with a schema that is made only when it is asked for, so that reading a document never pays for it.
+    /// Makes a type with a schema that is made only when it is asked for, so that reading a document never pays for it.
     public init(
         lazily schema: @autoclosure @escaping @Sendable () -> JSON,
         read: @escaping @Sendable (SourceLocation, DiagnosticCollector) -> Value?

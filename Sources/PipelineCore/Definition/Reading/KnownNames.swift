@@ -4,8 +4,8 @@ final class KnownNames {
     let names: [String]
     private let set: Set<String>
     private var guesses: [String: String?] = [:]
-    /// How many comparisons are still made for the sake of hints: a document of ten thousand wrong names among ten
-    /// thousand right ones is checked at once all the same.
+    /// The number of comparisons that are still made for the sake of hints: a document of ten thousand wrong names
+    /// among ten thousand right ones is checked at once all the same.
     private var effort = 200_000
 
     init(_ names: [String]) {

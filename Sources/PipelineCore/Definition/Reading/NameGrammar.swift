@@ -7,7 +7,7 @@ public enum NameGrammar: Sendable {
     /// `--key`: `[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?`.
     case jobKey
 
-    /// The same as a regular expression, for the schema.
+    /// The grammar as a regular expression, for the schema.
     package var pattern: String {
         switch self {
         case .pipeline: "^[a-z][a-z0-9-]*$"
@@ -16,7 +16,7 @@ public enum NameGrammar: Sendable {
         }
     }
 
-    /// What a message calls such a name.
+    /// The words by which a message calls such a name.
     var noun: String {
         switch self {
         case .pipeline: "a pipeline's name"
@@ -25,7 +25,7 @@ public enum NameGrammar: Sendable {
         }
     }
 
-    /// How to spell one.
+    /// Advice on how to spell one.
     package var hint: String {
         switch self {
         case .pipeline: "a lower-case letter, then lower-case letters, digits and '-'"

@@ -5,9 +5,9 @@ import JSONPath
 /// A mistyped key is told once, and its value is read as what was most likely meant: so its own mistakes are told too,
 /// and nobody hears that the right key is missing.
 public final class ObjectReader {
-    /// Where the object stands in the document.
+    /// The place where the object stands in the document.
     public let place: SourceLocation
-    /// Where mistakes are reported.
+    /// The collector to which mistakes are reported.
     public let findings: DiagnosticCollector
     private let fields: [any AnyField]
     private let members: [(member: JSONNode.Member, place: SourceLocation)]

@@ -4,7 +4,7 @@ import JSONPath
 struct SettingCheck: Sendable {
     /// What it reads.
     let references: [Reference]
-    /// Where it stands.
+    /// The place where it stands.
     let range: SourceRange
     /// True if it needs files, the time or chance beside what it reads.
     let asksOutside: Bool

@@ -1,6 +1,6 @@
 public import JSONPath
 
-/// Why an expression has no value right now; data that the caller decides by.
+/// The reason why an expression has no value right now; data that the caller decides by.
 public enum EvaluationFailure: Error, Sendable, Hashable {
     /// Something from outside is needed first. The caller obtains it, journals it, puts it into ``Scope/facts`` and
     /// evaluates again; each round asks for one more, so it ends.
@@ -19,7 +19,7 @@ public enum EvaluationFailure: Error, Sendable, Hashable {
         }
     }
 
-    /// How to mend it, when that can be told.
+    /// A way to mend it, when that can be told.
     public var hint: String? {
         switch self {
         case .missing: nil

@@ -16,10 +16,10 @@ extension ExpressionEvaluator {
         case .contains: return .bool(try call.contains())
         case .startsWith: return .bool(Array(try call.text(0).utf8).starts(with: Array(try call.text(1).utf8)))
         case .endsWith: return .bool(try call.text(0).utf8.reversed().starts(with: try call.text(1).utf8.reversed()))
-        case .urlencode: return .string(PercentEncoding.encodeSegment(try call.textOrNumber(0)))
+        case .urlencode: return .string(PercentEncoding.segment(try call.textOrNumber(0)))
         case .base64: return .string(Base64Bytes.encode(Array(try call.text(0).utf8)))
         case .hex:
-            return .string(String(decoding: try call.text(0).utf8.flatMap { PercentEncoding.hex($0) }, as: UTF8.self))
+            return .string(String(decoding: try call.text(0).utf8.flatMap { Hex.digits(of: $0) }, as: UTF8.self))
         case .sha256: return .string(SHA256Text.hex(of: try call.text(0)))
         case .json: return .string(try call.value(0).text)
         case .parse: return try call.parsed()

@@ -33,7 +33,7 @@ enum ExpressionFunction: String, Sendable, CaseIterable {
         }
     }
 
-    /// How many arguments must be given; those after them have defaults.
+    /// The number of arguments that must be given; those after them have defaults.
     var requiredCount: Int {
         switch self {
         case .digest: 1

@@ -120,9 +120,7 @@ extension FunctionCall {
         let encoding = try word(index + 1).flatMap { DigestEncoding(rawValue: $0) } ?? .hex
         let digits = try hex(algorithm)
         guard encoding == .base64 else { return .string(digits) }
-        let values = digits.utf8.compactMap { PercentEncoding.hexValue($0) }
-        let bytes = stride(from: 0, to: values.count - 1, by: 2).map { values[$0] << 4 | values[$0 + 1] }
-        return .string(Base64Bytes.encode(bytes))
+        return .string(Base64Bytes.encode(Hex.bytes(digits.utf8) ?? []))
     }
 
     /// An argument that is one of a few words; nil when it is not given.

@@ -6,7 +6,7 @@ public struct Scope: Sendable {
     package struct Job: Sendable, Hashable {
         package var id: String
         package var key: String
-        /// When the job started; shown in RFC 3339.
+        /// The time when the job started; shown in RFC 3339.
         package var started: Timestamp
         /// The key of the batch's item that the job is for; nil for a job of its own.
         package var item: String?
@@ -35,7 +35,7 @@ public struct Scope: Sendable {
     package var callbackURL: String?
     /// `item`
     package var item: JSON?
-    /// Whether `item` is the author's or the person's own, with nothing in it that a service answered.
+    /// True if `item` is the author's or the person's own, with nothing in it that a service answered.
     package var itemIsOwn = false
     /// `index`, from 0
     package var index: Int?
@@ -49,7 +49,7 @@ public struct Scope: Sendable {
     package var ids: JSON?
     /// The digest of the part's bytes in lower-case hex, for `part.digest(…)`; nil outside of the request for a part.
     package var partDigest: (@Sendable (DigestAlgorithm) throws(StepFailure) -> String)?
-    /// What was obtained so far.
+    /// The facts that were obtained so far.
     package var facts: KnownFacts
     /// The folder that relative paths in file functions belong to, absolute.
     package var baseFolder: String

@@ -2,11 +2,11 @@ package import JSONPath
 
 /// A mistake in an expression or template as it is written, found before anything runs.
 package struct ExpressionError: Error, Sendable, Hashable {
-    /// What is wrong, as a clause without a full stop.
+    /// The mistake in words, as a clause without a full stop.
     package let message: String
-    /// How to mend it, when that can be told.
+    /// A way to mend it, when that can be told.
     package let hint: String?
-    /// Where it is, in the file that the text came from.
+    /// The place where it is, in the file that the text came from.
     package let range: SourceRange
 
     package init(_ message: String, hint: String? = nil, range: SourceRange) {

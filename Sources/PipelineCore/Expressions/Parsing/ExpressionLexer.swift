@@ -153,7 +153,7 @@ extension ExpressionLexer {
     private mutating func unit(from start: Int) throws(ExpressionError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = peek().flatMap(PercentEncoding.hexValue) else { throw badUnicode(from: start) }
+            guard let digit = peek().flatMap(Hex.value) else { throw badUnicode(from: start) }
             value = value << 4 | UInt32(digit)
             position += 1
         }

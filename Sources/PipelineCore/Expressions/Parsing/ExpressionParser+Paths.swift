@@ -72,7 +72,7 @@ extension ExpressionParser {
         SourceRange(start: start.start, end: max(start.end, consumedEnd))
     }
 
-    /// Where the token before the current one ends.
+    /// The place where the token before the current one ends.
     private var consumedEnd: Int {
         var end = current.range.start
         while end > 0, [0x20, 0x09, 0x0A, 0x0D].contains(lexer.bytes[end - 1]) { end -= 1 }

@@ -2,7 +2,7 @@ package import JSONPath
 
 /// One value that an expression reads: what the planner checks before anything is sent.
 package struct Reference: Sendable, Hashable {
-    /// What is read. A name is nil where it is computed, as in `stages.upload[item]`.
+    /// The part of the scope that is read. A name is nil where it is computed, as in `stages.upload[item]`.
     package enum Root: Sendable, Hashable {
         /// `inputs.NAME`
         case input(String)
@@ -35,7 +35,7 @@ package struct Reference: Sendable, Hashable {
     }
 
     package let root: Root
-    /// Where it stands in the file.
+    /// The place where it stands in the file.
     package let range: SourceRange
     /// True if null does no harm here: the reference is on the left of `??`, or compared with `null`.
     package let toleratesNull: Bool

@@ -1,6 +1,6 @@
 package import JSONPath
 
-/// Where a decoded string stands in its file, so that a mistake inside it can point at the character.
+/// The place of a decoded string in its file, so that a mistake inside it can point at the character.
 package struct TextOrigin: Sendable, Hashable {
     private let content: SourceRange
     /// After each escape of the string: the decoded offset and the file's, which from there on run in step.
@@ -99,7 +99,7 @@ package struct TextOrigin: Sendable, Hashable {
         guard index + 1 < literal.count, literal[index + 1] == UInt8(ascii: "u"), index + 5 < literal.count else {
             return (2, 1)
         }
-        let unit = literal[index + 2...index + 5].reduce(0) { $0 * 16 + Int(PercentEncoding.hexValue($1) ?? 0) }
+        let unit = literal[index + 2...index + 5].reduce(0) { $0 * 16 + Int(Hex.value(of: $1) ?? 0) }
         if (0xD800..<0xDC00).contains(unit) { return (12, 4) }
         return (6, unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3)
     }

@@ -22,7 +22,7 @@ extension Template {
 }
 
 extension Expression {
-    /// Where it stands in its file.
+    /// The place where it stands in its file.
     package var place: SourceRange { origin.source(of: SourceRange(start: 0, end: text.utf8.count)) }
 
     /// True if it is `urlencode(…)` as a whole.

@@ -1,26 +1,27 @@
 import JSONPath
 
-/// What a job remembers of its steps under way so that estimates can be made and judged: dropped with a step's end.
+/// The memory that a job has of its steps under way, so that estimates can be made and judged: dropped with a step's
+/// end.
 package struct EstimateMarks: Sendable {
     /// The samples of the job's pipeline, by stage, as they were when it was taken up.
     package var samples: [String: [StageSample]] = [:]
     /// The marks of each step.
     package var steps: [StepKey: Mark] = [:]
 
-    /// What is known of one step's wait.
+    /// The knowledge of one step's wait.
     package struct Mark: Sendable {
         /// Since when it is outside or waits.
         package var since: Timestamp
-        /// When it was last known not to have ended.
+        /// The time when it was last known not to have ended.
         package var lastRunning: Timestamp?
-        /// How many polls it was woken for.
+        /// The number of polls that it was woken for.
         package var polls = 0
-        /// What was foretold when it began: the quantiles 0.5 and 0.9 of its duration, in seconds.
+        /// The durations that were foretold when it began: the quantiles 0.5 and 0.9 of its duration, in seconds.
         package var p50: Double?
         package var p90: Double?
         package var report: StepNotes.FirstReport?
         package var words: JobEstimate.Words?
-        /// When the service says that it ended.
+        /// The time when the service says that it ended.
         package var ended: Timestamp?
 
         package init(since: Timestamp) { self.since = since }

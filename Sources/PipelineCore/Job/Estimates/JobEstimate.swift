@@ -72,7 +72,7 @@ package struct JobEstimate: Sendable, Hashable {
         }
     }
 
-    /// What was said of a step's end, and when.
+    /// The estimate that was given of a step's end, and when.
     package struct Words: Sendable {
         package let words: Estimate.Words
         package let time: Timestamp

@@ -7,7 +7,7 @@ public import JSONPath
 /// `maxItems`, `anyOf`, `oneOf`, `allOf` and `description`; other keywords are ignored, so it accepts more than the
 /// whole standard would, never less.
 package struct JSONSchema: Sendable {
-    /// What the schema itself gets wrong, each with the JSON Pointer of its place; such a keyword is ignored.
+    /// The mistakes of the schema itself, each with the JSON Pointer of its place; such a keyword is ignored.
     package let problems: [String]
     /// The schema as it was given.
     package let json: JSON

@@ -2,11 +2,12 @@ package import JSONPath
 
 /// One row of what a batch is read from, before its values are checked.
 package struct ItemRow: Sendable, Equatable {
-    /// Where the row begins: the line of a file or of standard input, from 1; nil for files that a pattern found.
+    /// The place where the row begins: the line of a file or of standard input, from 1; nil for files that a pattern
+    /// found.
     package let line: Int?
     package let content: Content
 
-    /// What stands in a row.
+    /// The content of a row.
     package enum Content: Sendable, Equatable {
         /// A value of the input that the source names: a path or a line.
         case value(String)
@@ -33,15 +34,15 @@ package protocol ItemReader: AnyObject {
     /// - Throws: ``ItemSourceError`` when the source itself can't be read any further.
     func next() throws(ItemSourceError) -> ItemRow?
 
-    /// Where reading goes on after the row that was given last: a byte of the source, or for files the last path.
-    /// A reader that is given it passes over what came before.
+    /// The place where reading goes on after the row that was given last: a byte of the source, or for files the last
+    /// path. A reader that is given it passes over what came before.
     var place: ItemPlace { get }
 
     /// True if the next row may have to be waited for.
     var mayBlock: Bool { get }
 }
 
-/// How far a source was read.
+/// The place up to which a source was read.
 package enum ItemPlace: Sendable, Equatable {
     /// The byte at which the next row begins, and its line from 1.
     case byte(Int64, line: Int)

@@ -46,7 +46,7 @@ package enum ItemSource: Sendable, Equatable {
         }
     }
 
-    /// What people call it.
+    /// The name by which people call it.
     package var name: String {
         switch self {
         case .files(_, let pattern): pattern

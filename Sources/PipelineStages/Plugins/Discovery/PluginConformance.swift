@@ -9,11 +9,11 @@ import Subprocess
 package struct PluginConformance: Sendable {
     /// One check and how it went.
     package struct Finding: Sendable, Hashable {
-        /// What must hold, a sentence.
+        /// The rule that must hold, a sentence.
         package let check: String
-        /// What was seen instead; nil when it holds.
+        /// The behaviour that was seen instead; nil when it holds.
         package let problem: String?
-        /// How to mend it.
+        /// A way to mend it.
         package let hint: String?
 
         package var holds: Bool { problem == nil }

@@ -95,9 +95,9 @@ package struct PluginFolders: Sendable, Hashable {
 
 /// A program that was found in a plugin folder; nothing of it has been run.
 package struct PluginProgram: Sendable, Hashable {
-    /// What stands behind the prefix in its file name: the kind, the decorator or the sink that it is.
+    /// The text after the prefix in its file name: the kind, the decorator or the sink that it is.
     package let name: String
-    /// Where it is, absolute.
+    /// The place where it is, absolute.
     package let path: String
     package let role: PluginRole
     /// The program of the same name in an earlier folder, which is used instead of this one.

@@ -1,12 +1,12 @@
 package import JSONPath
 import PipelineCore
 
-/// What is known of one program that was found: the data of `pipeline plugins`.
+/// The facts that are known of one program that was found: the data of `pipeline plugins`.
 package struct PluginReport: Sendable {
     package let program: PluginProgram
     /// Nil when it could not say what it is.
     package let description: PluginDescription?
-    /// What stands in the way of its use, or is odd, one sentence each; empty when all is well.
+    /// The obstacles to its use, and what is odd, one sentence each; empty when all is well.
     package let problems: [String]
     /// True if documents can use it.
     package let isUsable: Bool

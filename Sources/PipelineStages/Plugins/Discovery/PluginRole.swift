@@ -1,4 +1,4 @@
-/// What a program can be to a document; its file name says so.
+/// The role that a program can have for a document; its file name says so.
 package enum PluginRole: String, Sendable, Hashable, CaseIterable {
     /// A kind of stage.
     case stage
@@ -7,6 +7,6 @@ package enum PluginRole: String, Sendable, Hashable, CaseIterable {
     /// An entry of `notify`: it delivers notifications.
     case sink
 
-    /// How the names of its programs begin.
+    /// The beginning of its programs' names.
     package var prefix: String { "pipeline-\(rawValue)-" }
 }

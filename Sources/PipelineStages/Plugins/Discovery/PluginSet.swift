@@ -1,6 +1,6 @@
 package import PipelineCore
 
-/// What a document can be extended with: kinds of stage, decorators and sinks.
+/// The extensions of a document: kinds of stage, decorators and sinks.
 package struct PluginSet: Sendable {
     package var stages: [StageKind] = []
     package var decorators: [DecoratorKind] = []

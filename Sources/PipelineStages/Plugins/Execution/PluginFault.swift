@@ -1,4 +1,4 @@
-/// What a plugin's program did that it must not: the conversation ends there.
+/// A thing that a plugin's program did and must not do: the conversation ends there.
 package struct PluginFault: Error, Sendable, Hashable {
     /// The kinds of fault; what they mean for another try is said by ``ProgramEnd``.
     package enum Kind: Sendable, Hashable {
@@ -31,7 +31,8 @@ package struct PluginFault: Error, Sendable, Hashable {
         what = message
     }
 
-    /// What happened, as the end of a sentence that begins with the plugin's name, with the start of what it printed.
+    /// The fault in words, as the end of a sentence that begins with the plugin's name, with the start of what it
+    /// printed.
     package var message: String { message { $0 } }
 
     /// Returns the same without secrets, which are taken out before the line is cut to `limit` bytes: what is left of

@@ -1,4 +1,4 @@
-/// What a plugin may take: beyond it the program is ended and its step fails.
+/// The amounts that a plugin may take: beyond it the program is ended and its step fails.
 package struct PluginLimits: Sendable, Hashable {
     /// For the answer to `describe`.
     package var describing: Duration

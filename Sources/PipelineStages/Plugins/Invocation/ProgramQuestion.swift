@@ -6,7 +6,7 @@ struct ProgramQuestion: Sendable {
     let program: PluginProgram
     let settings: PluginSettings
 
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     struct Failure: Error {
         /// A sentence that names the program, and its own hint; may hold secrets of the configuration, and is long enough
         /// for whoever shows it to find them before it is cut.

@@ -1,7 +1,7 @@
 import JSONPath
 package import PipelineCore
 
-/// What a plugin says of itself when it is asked to `describe`.
+/// The description that a plugin gives of itself when it is asked to `describe`.
 package struct PluginDescription: Sendable {
     /// The kind of stage that it does, or the name of the decorator or sink that it is.
     package let kind: String

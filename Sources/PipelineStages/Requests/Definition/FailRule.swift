@@ -5,7 +5,7 @@ import PipelineCore
 struct FailRule: Sendable {
     let condition: Expression
     let message: Template?
-    /// Whether another try may help; otherwise the failure is definite.
+    /// True if another try may help; otherwise the failure is definite.
     let allowsRetry: Setting<Bool>
 
     static func type(_ roots: AllowedRoots) -> FieldType<FailRule> {

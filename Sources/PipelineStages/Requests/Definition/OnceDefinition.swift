@@ -9,9 +9,9 @@ struct OnceDefinition: Sendable {
         /// The header that carries it; nil when the author puts `${{ self.key }}` somewhere.
         let header: String?
         let isQuoted: Setting<Bool>
-        /// How long the service remembers it.
+        /// The time that the service remembers it.
         let validity: Setting<Duration>
-        /// Where `key` stands in the document.
+        /// The place where `key` stands in the document.
         let place: SourceLocation
 
         /// Returns what puts a key into the header; nil when the author puts it somewhere.
@@ -37,9 +37,9 @@ struct OnceDefinition: Sendable {
 
     let key: Key?
     let lookUp: LookUp?
-    /// Whether a second one costs nothing.
+    /// True if a second one costs nothing.
     let resends: Setting<Bool>
-    /// How long after a look-up that found nothing the next one is made.
+    /// The time after a look-up that found nothing at which the next one is made.
     let settle: Setting<Duration>
 }
 

@@ -15,7 +15,7 @@ enum PageContent: Sendable {
 struct PageText: Sendable {
     /// The lines that are kept, each with its line feed.
     let kept: [UInt8]
-    /// How many lines it has beyond those that each page begins with.
+    /// The number of lines that it has beyond those that each page begins with.
     let count: Int
 
     init(_ body: [UInt8], isFirst: Bool, skipLines: Int) {

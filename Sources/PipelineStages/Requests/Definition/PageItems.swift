@@ -8,7 +8,7 @@ struct PageItems: Sendable {
         case selector(Selector)
     }
 
-    /// Why there are no entries to be had.
+    /// The reason why there are no entries to be had.
     struct Failure: Error, Sendable {
         let message: String
     }

@@ -39,7 +39,7 @@ struct PaginateDefinition: Sendable {
     var first: Setting<Int>?
     /// The most pages that are fetched; nil for all.
     var maximumPages: Setting<Int>?
-    /// Where it stands in the document.
+    /// The place where it stands in the document.
     var place: SourceLocation
 
     /// Returns the same with the values of its expressions put in.
@@ -109,7 +109,7 @@ enum URLQueryNames {
         let query = url[url.index(after: mark)...].prefix { $0 != "#" }
         return query.split(separator: "&").map { pair in
             let name = pair.prefix { $0 != "=" }
-            guard let bytes = ContentDisposition.decoded(name) else { return String(name) }
+            guard let bytes = PercentEncoding.bytes(of: name) else { return String(name) }
             return String(validating: bytes, as: UTF8.self) ?? String(name)
         }
     }

@@ -35,7 +35,7 @@ struct RequestDefinition: Sendable {
     /// Where the message of an error body stands; nil for the usual places.
     var error: Selector?
     var timeout: Setting<Duration>?
-    /// How many redirects to follow; nil for 10 with GET and HEAD and none with the rest.
+    /// The number of redirects to follow; nil for 10 with GET and HEAD and none with the rest.
     var redirects: Setting<Int>?
     var credentials = Credentials.service
     /// How a lost answer is settled, where that may be said.
@@ -47,7 +47,7 @@ struct RequestDefinition: Sendable {
     var usesOwnKey = false
     /// The names of its decorators.
     var decoratorNames: Set<String> = []
-    /// Where it stands in the document.
+    /// The place where it stands in the document.
     var place: SourceLocation?
 
     init(_ method: HTTPRequest.Method, _ url: URLTemplate) {

@@ -5,7 +5,8 @@ import Synchronization
 
 /// Makes the record of one exchange: takes the request as it goes out, then what came of it, and redacts both.
 final class ExchangeRecording: Sendable {
-    /// How many bytes of a body are looked at: a little more than is kept, as a secret may stand across the end.
+    /// The number of bytes of a body that are looked at: a little more than is kept, as a secret may stand across the
+    /// end.
     static let sampled = RecordedBody.limit + 4096
 
     private let built = Mutex<RequestDescription?>(nil)

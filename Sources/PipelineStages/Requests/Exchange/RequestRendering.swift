@@ -95,7 +95,7 @@ struct RequestRendering {
             description.body = try JSONBody.make(template, in: scope)
             return "application/json"
         case .form(let table):
-            description.body = .text(PipelineHTTP.PercentEncoding.query(try table.pairs(in: scope)))
+            description.body = .text(PercentEncoding.query(try table.pairs(in: scope)))
             return "application/x-www-form-urlencoded"
         case .text(let template):
             description.body = try JSONBody.make(template, in: scope)

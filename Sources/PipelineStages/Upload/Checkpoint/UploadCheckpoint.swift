@@ -44,15 +44,15 @@ struct UploadProgress: Codable, Sendable, Equatable {
     /// Bytes that were handed to the network and are not yet counted as moved, because nothing came of them so far:
     /// only what stays makes an attempt count as progress.
     var uncounted: Int64 = 0
-    /// When the service drops the upload if nothing more comes, as it said it; nil when it did not.
+    /// The time when the service drops the upload if nothing more comes, as it said it; nil when it did not.
     var keptUntil: Timestamp?
-    /// How often in a row the service still held the upload for another request.
+    /// The number of times that in a row the service still held the upload for another request.
     var held = 0
-    /// How often in a row a 404 to the upload was not believed.
+    /// The number of times that in a row a 404 to the upload was not believed.
     var doubts = 0
-    /// How often the service has lost an upload of this file.
+    /// The number of times that the service has lost an upload of this file.
     var losses = 0
-    /// How often a look-up of a complete upload found nothing in a row.
+    /// The number of times that a look-up of a complete upload found nothing in a row.
     var misses = 0
 }
 
@@ -73,8 +73,8 @@ enum UploadPhase: Codable, Sendable, Equatable {
 
 /// An upload that goes on at an offset.
 struct OpenUpload: Codable, Sendable, Equatable {
-    /// Where it is; nil before the service has said so, and for one that the author's request names. Whoever knows it
-    /// can write to the upload.
+    /// The place where it is; nil before the service has said so, and for one that the author's request names. Whoever
+    /// knows it can write to the upload.
     var url: String?
     /// True from before the request was begun whose response ends the upload.
     var mayBeComplete = false

@@ -47,7 +47,7 @@ struct PartUploader {
         gauge = PartThroughput(table, present: Set(state.receipts.keys), pace, context)
     }
 
-    /// How many streams were worth it so far.
+    /// The number of streams that were worth it so far.
     var proven: Int { pace.proven }
 
     /// Lets the next change of the pace be an event.
@@ -73,7 +73,7 @@ struct PartUploader {
         return event
     }
 
-    /// Where another part may begin; nil when there are as many as are worth it.
+    /// The place where another part may begin; nil when there are as many as are worth it.
     private var freePlace: Int? { (1...pace.width).first { !places.values.contains($0) } }
 
     private mutating func begin(_ number: Int, at place: Int, _ group: inout TaskGroup<Event>) async {

@@ -14,9 +14,9 @@ struct PartsCheckpoint: Codable, Sendable, Equatable {
     var checksum: StorageChecksum?
     /// The checksums of the parts that it has, by number.
     var checksums: [Int: String]?
-    /// How many parts at a time were worth it; nil before that was found out.
+    /// The number of parts at a time that were worth it; nil before that was found out.
     var streams: Int?
-    /// When the upload was made, by the service's clock; nil when it did not say.
+    /// The time when the upload was made, by the service's clock; nil when it did not say.
     var begun: Timestamp?
     /// True from before the request was begun that ends the upload.
     var isCompleting = false
@@ -35,7 +35,7 @@ struct PartTable: Sendable, Equatable {
     let total: Int64
     let size: Int64
 
-    /// How many there are; an empty file has one empty part.
+    /// The number of there that are; an empty file has one empty part.
     var count: Int { total > 0 ? Int((total - 1) / size) + 1 : 1 }
 
     func offset(of number: Int) -> Int64 { Int64(number - 1) * size }

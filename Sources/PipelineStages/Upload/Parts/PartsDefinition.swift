@@ -19,7 +19,7 @@ struct PartsDefinition: Sendable {
     @Indirect var cancel: RequestDefinition?
     /// Captures of the request that makes the upload.
     var creation = CaptureSet()
-    /// How many parts are under way at most.
+    /// The number of parts that are under way at most.
     var parallel = Setting.constant(1)
 
     /// The names of what is kept of each part, as `self.parts` has them.

@@ -12,7 +12,7 @@ struct PartsRun {
     var writer: CheckpointWriter
     /// How far the upload is; it goes into the checkpoint with each commit.
     var state: PartsCheckpoint
-    /// How long a response takes to begin, as far as a connection that was made has shown it.
+    /// The time that a response takes to begin, as far as a connection that was made has shown it.
     var roundTrip = Duration.zero
     /// True when the upload was at the service before this attempt.
     private let isResumed: Bool

@@ -84,7 +84,7 @@ struct CheckpointWriter {
 }
 
 extension UploadPhase {
-    /// Where the upload is; nil when that is not known, or it has no address.
+    /// The place where the upload is; nil when that is not known, or it has no address.
     var url: String? {
         switch self {
         case .open(let upload): upload.url

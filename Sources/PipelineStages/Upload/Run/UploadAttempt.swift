@@ -6,7 +6,7 @@ struct UploadAttempt: Sendable {
     @Indirect private(set) var stage: UploadStage
     let context: StageContext<UploadCheckpoint>
     let source: SourceFile
-    /// How many bytes lie between two marks, and what a crash costs at most for protocols of parts.
+    /// The number of bytes that lie between two marks, and what a crash costs at most for protocols of parts.
     var partSize: Int64
 
     var requests: StageRequests { stage.requests.requests }

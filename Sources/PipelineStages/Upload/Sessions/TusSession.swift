@@ -26,7 +26,7 @@ struct TusSession: UploadSession, Equatable {
     private(set) var offer: TusOffer?
     private var state: State
 
-    /// How often the offset is asked for after a refusal of bytes without a pause.
+    /// The number of times that the offset is asked for after a refusal of bytes without a pause.
     private static let quickQuestions = 2
 
     /// A session for a new upload, or for one that goes on.

@@ -5,7 +5,8 @@ struct UploadLimit: Codable, Sendable, Hashable {
     var maximumAppend: Int64?
     /// Holds for all appends but the one that ends the upload.
     var minimumAppend: Int64?
-    /// How long the service keeps the upload from the answer on, in seconds: `max-age`, in versions before 7 `expires`.
+    /// The time for which the service keeps the upload from the answer on, in seconds: `max-age`, in versions before 7
+    /// `expires`.
     var maximumAge: Int64?
 
     init() {}

@@ -10,9 +10,9 @@ struct UploadPosition: Sendable, Equatable {
 
     /// The length of the file.
     let total: Int64
-    /// Where the upload is; nil before the service has said so, and for one that the author's request names.
+    /// The place where the upload is; nil before the service has said so, and for one that the author's request names.
     var url: String?
-    /// How many bytes the service is known to have: they need not be sent again.
+    /// The number of bytes that the service is known to have: they need not be sent again.
     var confirmed: Int64
     /// How much goes into one append.
     var chunk: UploadChunk
@@ -33,7 +33,7 @@ struct UploadPosition: Sendable, Equatable {
         ending = mayBeComplete ? .possible : .ahead
     }
 
-    /// Where requests about the upload go.
+    /// The place where requests about the upload go.
     var target: String? { redirect.target ?? url }
 
     /// True once a request was begun whose response may be the one that ends the upload.

@@ -62,7 +62,7 @@ enum UploadStep: Sendable, Equatable {
     case fail(UploadFailure)
 }
 
-/// Why a session can't go on.
+/// The reason why a session can't go on.
 enum UploadFailure: Error, Sendable, Hashable {
     /// The answer just given is an error; its status and the author's rules say what follows.
     case refused

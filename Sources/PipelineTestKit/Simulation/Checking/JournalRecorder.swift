@@ -36,7 +36,7 @@ package final class JournalRecorder: ForwardingJournal {
     package var events: [JobEvent] { state.withLock { $0.events } }
     /// Returns how many events of the owner's became durable.
     package func eventCount(of owner: OwnerID) -> Int { state.withLock { $0.eventCounts[owner] ?? 0 } }
-    /// How many commits were refused because the job has another owner.
+    /// The number of commits that were refused because the job has another owner.
     package var staleRefusals: Int { state.withLock { $0.staleRefusals } }
     package var commits: Int { state.withLock { $0.commits } }
 

@@ -1,12 +1,12 @@
 package import PipelineCore
 import Synchronization
 
-/// What telling of a job must keep to, seen from outside of one owner: an event is told after it is on disk and after
+/// The law of publishing a job's events, seen from outside of one owner: an event is told after it is on disk and after
 /// what it tells of has begun, once, in the order of the numbers, and none is left out.
 package final class PublicationLaw: Sendable {
     private struct State {
         var last: Int?
-        /// How often the stage of a step was called, and how often that was told.
+        /// The number of times that the stage of a step was called, and how often that was told.
         var calls: [StepKey: Int] = [:]
         var starts: [StepKey: Int] = [:]
         var told = 0

@@ -13,7 +13,7 @@ package final class ModelServer: SimulatedService {
     /// One job at the service.
     package struct RemoteJob: Sendable {
         package let id: String
-        /// What its client wrote into it, to know it again.
+        /// The text that its client wrote into it, to know it again.
         package let tag: String
         package let input: String
         package internal(set) var begun: Timestamp
@@ -27,7 +27,7 @@ package final class ModelServer: SimulatedService {
         var names: [String: String] = [:]
         var uploads: [String: Upload] = [:]
         var refusals: Set<String> = []
-        /// How often a submit arrived, by tag.
+        /// The number of times that a submit arrived, by tag.
         var arrivals: [String: Int] = [:]
         var violations: [String] = []
     }
@@ -42,7 +42,7 @@ package final class ModelServer: SimulatedService {
     let simulation: Simulation
     /// Says what is wrong with an owner's sending a submit of that key now; nil for nothing.
     private let checkSubmit: @Sendable (String, OwnerID) -> String?
-    /// How long a job takes, in milliseconds.
+    /// The time that a job takes, in milliseconds.
     private let durations: ClosedRange<Int>
     let state = Mutex(State())
     private let hook = Mutex<(@Sendable (RemoteJob) -> Void)?>(nil)
@@ -60,7 +60,7 @@ package final class ModelServer: SimulatedService {
     package static func output(of input: String) -> String { "model of (\(input))" }
 
     package var jobs: [RemoteJob] { state.withLock { $0.jobs } }
-    /// What was wrong with requests as they were sent.
+    /// The mistakes of requests as they were sent.
     package var violations: [String] { state.withLock { $0.violations } }
 
     /// Has something happen when a job begins, such as a callback at its end; nil for nothing.

@@ -8,12 +8,12 @@ import PipelineHTTP
 ///
 /// The smallest that keeps every promise of a compute: what a plug-in author would write.
 package struct LedgerStage: Stage {
-    /// How a submit whose answer is lost is settled.
+    /// The way in which a submit whose response is lost is reconciled.
     package enum Once: String, Sendable, Hashable, CaseIterable {
         case key, name, match, none
     }
 
-    /// What a stage may do wrong, to be caught.
+    /// A mistake of a stage that is to be caught.
     package enum Flaw: Sendable, Hashable {
         /// Sends again blindly, without a key.
         case resendsBlindly

@@ -1,4 +1,4 @@
-import PipelineCore
+import Encodings
 import Testing
 
 @Suite struct URLReferenceTests {

@@ -4,7 +4,7 @@
 /// scalars: a mark behind a delimiter makes one Character of both, which is no delimiter.
 package struct URLReference: Sendable, Hashable {
     package var scheme: String?
-    /// What stands between `//` and the path; empty after a bare `//`.
+    /// The text between `//` and the path; empty after a bare `//`.
     package var authority: String?
     package var path: String
     package var query: String?
@@ -44,7 +44,7 @@ package struct URLReference: Sendable, Hashable {
         return isClean && !authority.isEmpty && parts.authorityMistake == nil
     }
 
-    /// What is wrong with host and port (RFC 3986, section 3.2); nil for nothing.
+    /// The mistake in host and port (RFC 3986, section 3.2); nil for nothing.
     package var authorityMistake: String? {
         guard let authority else { return nil }
         var host = Substring(authority)
@@ -61,7 +61,7 @@ package struct URLReference: Sendable, Hashable {
         let parts = host.split(separator: ":", omittingEmptySubsequences: false)
         if parts.count > 2 {
             let isAddress =
-                host.utf8.allSatisfy { PercentEncoding.hexValue($0) != nil || $0 == UInt8(ascii: ":") }
+                host.utf8.allSatisfy { Hex.value(of: $0) != nil || $0 == UInt8(ascii: ":") }
                 && parts.count > 3
             return isAddress ? "an IPv6 address stands in brackets: [\(host)]" : "'\(host)' has more than one port"
         }

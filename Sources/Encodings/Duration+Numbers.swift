@@ -1,0 +1,16 @@
+extension Duration {
+    /// The length in seconds, with fractions.
+    package var seconds: Double {
+        let (whole, attoseconds) = components
+        return Double(whole) + Double(attoseconds) / 1e18
+    }
+
+    /// The length in whole milliseconds, rounded towards zero; what exceeds Int64 stops at its ends.
+    package var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        guard !overflow else { return seconds < 0 ? .min : .max }
+        let (sum, sumOverflow) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        return sumOverflow ? (seconds < 0 ? .min : .max) : sum
+    }
+}
