@@ -270,7 +270,8 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "PipelineEngine", "PipelineCore", "PipelineHTTP", "PipelineStages", "PipelineTestKit", "JSONPath",
+                "PipelineKit", "PipelineEngine", "PipelineCore", "PipelineHTTP", "PipelineStages", "PipelineTestKit",
+                "JSONPath",
                 httpTypes,
             ],
             swiftSettings: settings),

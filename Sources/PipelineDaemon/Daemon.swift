@@ -57,9 +57,11 @@ final class Daemon: Sendable {
         let secrets = try workspace.secrets()
         let engine = try workspace.engine(journal: journal, secrets: secrets) { _ in }
         let plans = PlanCache(workspace)
-        jobs = DaemonJobs(journal: journal, engine: engine, secrets: secrets, plans: plans, log: log)
         var limits = JobScheduler.Limits()
         if let atOnce = options.atOnce { limits.concurrency = atOnce }
+        jobs = DaemonJobs(
+            journal: journal, engine: engine, secrets: secrets, plans: plans,
+            batches: DaemonBatches(workspace, journal, log), concurrency: limits.concurrency, log: log)
         if let shared = journal as? any SharedJournal {
             let claims = ClaimedJobs(jobs, shared, atOnce: limits.concurrency, clock: clock)
             scheduler = JobScheduler(claims, clock: clock, limits: limits)
@@ -68,6 +70,7 @@ final class Daemon: Sendable {
             scheduler = JobScheduler(jobs, clock: clock, limits: limits)
             claims = nil
         }
+        jobs.run(on: scheduler)
         let seal = try workspace.captureSeal(of: journal)
         desk = try workspace.callbackAddresses().map { [journal, jobs, clock] addresses in
             CallbackHandler(
@@ -101,7 +104,9 @@ final class Daemon: Sendable {
         defer { withExtendedLifetime(signals) {} }
         sayReady()
         await withDiscardingTaskGroup { group in
-            group.addTask { for await job in requests { self.scheduler.knock(job) } }
+            group.addTask {
+                for await job in requests where !self.jobs.batches.knock(job) { self.scheduler.knock(job) }
+            }
             group.addTask { for await attention in attentions { self.scheduler.take(attention) } }
             if let claims {
                 group.addTask { await claims.run(for: self.scheduler, self.log) }
@@ -111,6 +116,7 @@ final class Daemon: Sendable {
             group.addTask { await self.endWhenIdle() }
             group.addTask { for await _ in wishes { self.stop() } }
             await scheduler.run()
+            await jobs.batches.close()
             group.cancelAll()
         }
         control?.close()
@@ -128,6 +134,7 @@ final class Daemon: Sendable {
     private func stop() {
         manager.tell("STOPPING=1")
         log.note("stopping")
+        jobs.batches.leave()
         scheduler.stop()
         ForcedExit.exit(after: 4)
     }
@@ -204,7 +211,7 @@ final class Daemon: Sendable {
         switch request {
         case .take(let job, let values, let retriesFailed):
             jobs.name(job, values, retriesFailed: retriesFailed)
-            scheduler.knock(job)
+            if !jobs.batches.knock(job) { scheduler.knock(job) }
             return ["taken": .string(job.text)]
         case .dashboard: return ["link": JSON(pages.withLock { $0 }?.link())]
         case .status:
@@ -233,7 +240,7 @@ final class Daemon: Sendable {
         guard let limit = options.idleLimit else { return }
         var since = clock.elapsed
         while (try? await clock.sleep(until: clock.now + .seconds(60))) != nil {
-            if scheduler.counts.jobs > 0 { since = clock.elapsed }
+            if scheduler.counts.jobs > 0 || !jobs.batches.isEmpty { since = clock.elapsed }
             if clock.elapsed - since >= limit { return scheduler.stop() }
         }
     }

@@ -202,7 +202,8 @@ package struct Engine: Sendable {
     /// Marks a job that nobody owns as paused, so that no background owner takes it up.
     package func pause(_ job: JobID) async throws(JournalFailure) {
         let lease = try await ports.journal.acquire(job, for: ports.owner)
-        try await ports.journal.commit([.released(.paused), .requested(nil)], under: lease)
+        try await ports.journal.commit(
+            [.item(ItemOutcome(.suspended)), .released(.paused), .requested(nil)], under: lease)
     }
 
     /// Has a job that nobody owns wait for a program that knows all that its document names, and says what this one lacks;
@@ -219,7 +220,8 @@ package struct Engine: Sendable {
             sequence: snapshot.sequence + 1, time: ports.clock.now, kind: .jobSuspended, job: job,
             pipeline: snapshot.record.pipeline,
             data: ["cause": .string(SuspensionCause.extension.rawValue), "detail": .string(detail)])
-        try await ports.journal.commit([.event(event), .released(.extension)], under: lease)
+        try await ports.journal.commit(
+            [.event(event), .item(ItemOutcome(.suspended)), .released(.extension)], under: lease)
         ports.observe(event)
         return true
     }

@@ -123,11 +123,21 @@ struct SampleJobs {
         _ = try await world.journal.add(
             items, place: ReadingPlace(source: 0), isRead: true, replacesChanged: false, to: lease)
         var random = SplitMix64(seed: 3)
-        for (index, claimed) in try await world.journal.claimItems(480, of: lease).enumerated() where index < 431 {
-            var item = claimed
-            item.state = random.below(30) == 0 ? .failed : .succeeded
+        let pending = try await world.journal.items(of: id, in: [.pending], after: 0, limit: 480)
+        for (index, item) in pending.enumerated() {
+            var own = JobRecord(
+                id: JobID(at: started, random: (10, UInt64(index))), pipeline: "caption",
+                key: "june-recordings.\(item.number)", started: started, source: DashboardWorld.document,
+                sourceName: "caption.json", digest: "digest-caption", inputs: [:], environment: [:],
+                folders: record.folders, overwrites: false)
+            own.item = BatchItem(batch: id, key: item.key)
+            let begun = try await world.journal.create(
+                JobSnapshot(record: own, steps: [:], mode: .attached), events: [], owner: world.owner)
+            if index >= 431 { continue }
+            var item = ItemOutcome(random.below(30) == 0 ? .failed : .succeeded)
+            let ended = started + .milliseconds(Int64(index) * 9_200 + Int64(random.below(8000)))
+            item.ended = ended
             item.cost = 0.12
-            item.ended = started + .milliseconds(Int64(index) * 9_200 + Int64(random.below(8000)))
             item.seconds = 40 + Double(random.below(600)) / 10 + (random.below(40) == 0 ? 300 : 0)
             if item.state == .failed {
                 item.failure =
@@ -135,7 +145,7 @@ struct SampleJobs {
                     ? ItemFailure(stage: "upload", failure: StepFailure("the file has no audio track"))
                     : ItemFailure(stage: "model", failure: StepFailure("the service is overloaded", status: 503))
             }
-            _ = try await world.journal.finish(item, of: lease)
+            try await world.journal.commit([.item(item), .ended(ended)], under: begun)
         }
         return id
     }

@@ -171,7 +171,7 @@ final class Diary: Sendable {
         case .notification(let record): note("notification \(record.state.rawValue) \(record.event.rawValue)")
         case .event, .fact, .file, .sample, .taken, .requested, .released, .ended, .pushesTaken, .callbackJudged,
             .pushesVoided,
-            .reopened, .measured:
+            .reopened, .measured, .item:
             break
         }
     }

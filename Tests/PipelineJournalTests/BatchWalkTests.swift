@@ -32,7 +32,7 @@ struct BatchWalkTests {
         var read = 0
         var begun: [String: Int] = [:]
         var succeeded: Set<String> = []
-        var running: [ItemRecord] = []
+        var running: [(item: ItemRecord, lease: Lease)] = []
         var lives = 0
         while true {
             switch Int.random(in: 0..<10, using: &random) {
@@ -50,21 +50,22 @@ struct BatchWalkTests {
                     replacesChanged: false, to: lease)
                 read = last
             case 2...4:
-                let claimed = try await journal.claimItems(Int.random(in: 1...16, using: &random), of: lease)
-                for item in claimed {
-                    #expect(!running.contains { $0.number == item.number }, "begun twice: \(item.key)")
+                let claimed = try await journal.beginItems(Int.random(in: 1...16, using: &random), of: lease)
+                for (item, _) in claimed {
+                    #expect(!running.contains { $0.item.number == item.number }, "begun twice: \(item.key)")
                     #expect(!succeeded.contains(item.key), "done again: \(item.key)")
                     begun[item.key, default: 0] += 1
                 }
                 running += claimed
             case 5...8 where !running.isEmpty:
-                var item = running.remove(at: Int.random(in: 0..<running.count, using: &random))
+                let begun = running.remove(at: Int.random(in: 0..<running.count, using: &random))
+                var item = begun.item
                 item.state = [.succeeded, .succeeded, .failed, .suspended, .unknown].randomElement(using: &random)!
                 item.ended = item.state.isEnded ? .at(9) : nil
                 item.cost = item.state == .succeeded ? 0.25 : nil
                 if item.state == .failed { item.failure = ItemFailure(stage: "a", failure: StepFailure("no")) }
                 if item.state == .succeeded { succeeded.insert(item.key) }
-                _ = try await journal.finish(item, of: lease)
+                try await journal.finish(item, under: begun.lease)
             case 9:
                 // The process dies: what was running is begun again by the next.
                 lives += 1
@@ -72,10 +73,11 @@ struct BatchWalkTests {
                 await journal.close()
                 journal = try world.openSQLite()
                 lease = try await journal.acquire(job.record.id, for: OwnerID("owner-\(lives)"))
-                _ = try await journal.retryItems(in: [.running, .suspended, .unknown], keys: nil, of: lease)
-                if Bool.random(using: &random) {
-                    _ = try await journal.retryItems(in: [.failed], keys: nil, of: lease)
+                let states: Set<ItemRecord.State> = [.running, .suspended, .unknown]
+                for item in try await journal.items(of: lease.job, in: states, after: 0, limit: .max) {
+                    running.append((item, try await journal.begin(item, of: lease)))
                 }
+                if Bool.random(using: &random) { _ = try await journal.retryItems(nil, of: lease) }
             default: break
             }
             let wrong = try await journal.reader.read { (reader) throws(JournalFailure) in try reader.wrongCounts() }

@@ -39,15 +39,16 @@ enum BatchPromises {
             check.expect(batch.settings == settings)
             check.expect(batch.sources == ["video=*.mov"] && batch.folder == "/videos" && !batch.isRead)
             check.expect(batch.place == ReadingPlace(source: 0, path: "b"))
-            var item = try check.require(try await journal.claimItems(1, of: lease).first)
+            let begun = try check.require(try await journal.beginItems(1, of: lease).first)
+            var item = begun.item
+            check.expect(item.state == .running && item.job == begun.lease.job && item.attempt == 1)
             item.state = .failed
             item.ended = .at(9)
             item.seconds = 1.5
             item.failure = ItemFailure(stage: "model", failure: StepFailure("no credit"))
             item.results = ["score": 1]
             item.files = ["/out/a.txt"]
-            item.job = JobID("x")
-            _ = try await journal.finish(item, of: lease)
+            try await journal.finish(item, under: begun.lease)
             check.expect(try await journal.item("a", of: lease.job) == item)
             check.expect(try await journal.item("1", of: lease.job) == item, "by its number")
             let bare = try check.require(try await journal.item("b", of: lease.job))
@@ -58,12 +59,14 @@ enum BatchPromises {
     static func counts(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             _ = try await add(rows("a", "b", "c", "d"), to: lease, journal, isRead: true)
-            let claimed = try await journal.claimItems(3, of: lease)
-            check.expect(claimed.map(\.key) == ["a", "b", "c"])
-            for (item, state) in zip(claimed, [ItemRecord.State.succeeded, .failed, .unknown]) {
-                var item = item
+            let begun = try await journal.beginItems(3, of: lease)
+            check.expect(begun.map(\.item.key) == ["a", "b", "c"])
+            check.expect(try await journal.batch(lease.job)?.count(.running) == 3)
+            for (begun, state) in zip(begun, [ItemRecord.State.succeeded, .failed, .unknown]) {
+                var item = begun.item
                 item.state = state
-                _ = try await journal.finish(item, of: lease)
+                item.ended = state == .unknown ? nil : .at(9)
+                try await journal.finish(item, under: begun.lease)
             }
             let batch = try check.require(try await journal.batch(lease.job))
             check.expect(batch.counts.filter { $0.value > 0 } == [.pending: 1, .succeeded: 1, .failed: 1, .unknown: 1])
@@ -91,9 +94,10 @@ enum BatchPromises {
     static func changes(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             _ = try await add(rows("a"), to: lease, journal, isRead: true)
-            var item = try check.require(try await journal.claimItems(1, of: lease).first)
-            item.state = .succeeded
-            _ = try await journal.finish(item, of: lease)
+            let begun = try check.require(try await journal.beginItems(1, of: lease).first)
+            var item = begun.item
+            (item.state, item.ended) = (.succeeded, .at(9))
+            try await journal.finish(item, under: begun.lease)
             let record = try check.require(try await journal.batch(lease.job))
             try await journal.reread(lease, as: record, of: job.record)
             let other = [NewItem(key: "a", line: nil, inputs: ["video": "/elsewhere"])]
@@ -110,7 +114,7 @@ enum BatchPromises {
         try await withBatch(world, check) { journal, lease in
             let bad = NewItem(key: "line 2", line: 2, inputs: [:], failure: StepFailure("line 2: no number"))
             _ = try await add(rows("a") + [bad], to: lease, journal, isRead: true)
-            check.expect(try await journal.retryItems(in: [.failed], keys: nil, of: lease) == 0)
+            check.expect(try await journal.retryItems(nil, of: lease) == 0)
             check.expect(try await journal.failures(of: lease.job, limit: 5).map(\.example) == ["line 2"])
             let record = try check.require(try await journal.batch(lease.job))
             check.expect(record.count(.failed) == 1)
@@ -122,15 +126,17 @@ enum BatchPromises {
     static func retries(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             _ = try await add(rows("a", "b"), to: lease, journal, isRead: true)
-            var failed = try check.require(try await journal.claimItems(2, of: lease).first)
+            let begun = try check.require(try await journal.beginItems(2, of: lease).first)
+            var failed = begun.item
             failed.state = .failed
             failed.ended = .at(5)
-            _ = try await journal.finish(failed, of: lease)
-            check.expect(try await journal.retryItems(in: [.failed], keys: ["a"], of: lease) == 1)
-            check.expect(try await journal.retryItems(in: [.running], keys: nil, of: lease) == 1)
-            let again = try await journal.claimItems(5, of: lease)
-            check.expect(again.map(\.attempt) == [2, 1])
-            check.expect(again.map(\.ended) == [.at(5), nil], "an end that is known tells a retry from a takeover")
+            try await journal.finish(failed, under: begun.lease)
+            check.expect(try await journal.retryItems(["a"], of: lease) == 1)
+            check.expect(try await journal.retryItems(nil, of: lease) == 0, "what is under way is left alone")
+            let again = try await journal.beginItems(5, of: lease)
+            check.expect(again.map(\.item.key) == ["a"] && again.map(\.item.attempt) == [2])
+            check.expect(again.first?.item.job == begun.lease.job, "the same job goes on")
+            check.expect(try await journal.batch(lease.job)?.counts.filter { $0.value > 0 } == [.running: 2])
         }
     }
 
@@ -139,20 +145,34 @@ enum BatchPromises {
             try await journal.release(lease)
             let next = try await journal.acquire(lease.job, for: owner)
             await check.expect(throws: JournalFailure.stale) { _ = try await add(rows("a"), to: lease, journal) }
-            await check.expect(throws: JournalFailure.stale) { _ = try await journal.claimItems(1, of: lease) }
             _ = try await add(rows("a"), to: next, journal)
-            check.expect(try await journal.claimItems(1, of: next).count == 1)
+            let item = try check.require(try await journal.item("a", of: next.job))
+            check.expect(try await journal.beginItems(1, of: next).count == 1)
+            await check.expect(throws: JournalFailure.keyTaken(JobSnapshot.example(1_001).record.id)) {
+                _ = try await journal.begin(item, of: lease)
+            }
+            await check.expect(throws: JournalFailure.stale) {
+                try await journal.fail(1, because: StepFailure("no"), at: .at(1), of: lease)
+            }
+            var record = JobSnapshot.example(9, key: "other").record
+            record.item = BatchItem(batch: next.job, key: "a")
+            let twice = JobSnapshot(record: record, steps: [:], mode: .attached)
+            // The item is begun already.
+            await check.expect(throws: JournalFailure.stale) {
+                _ = try await journal.create(twice, events: [], owner: owner)
+            }
+            check.expect(try await journal.jobs(JobQuery(key: "other")).isEmpty)
         }
     }
 
     static func groups(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             _ = try await add(rows("a", "b", "c"), to: lease, journal, isRead: true)
-            for (item, title) in zip(try await journal.claimItems(3, of: lease), ["x", "y", "y"]) {
-                var item = item
-                item.state = .failed
+            for (begun, title) in zip(try await journal.beginItems(3, of: lease), ["x", "y", "y"]) {
+                var item = begun.item
+                (item.state, item.ended) = (.failed, .at(9))
                 item.failure = ItemFailure(stage: "model", failure: StepFailure(title))
-                _ = try await journal.finish(item, of: lease)
+                try await journal.finish(item, under: begun.lease)
             }
             let groups = try await journal.failures(of: lease.job, limit: 5)
             check.expect(groups.map(\.count) == [2, 1] && groups.map(\.example) == ["b", "a"])
@@ -162,6 +182,7 @@ enum BatchPromises {
 
     static func list(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
+            _ = try await add(rows("a"), to: lease, journal, isRead: true)
             var record = JobSnapshot.example(2, key: "june.1").record
             record.item = BatchItem(batch: lease.job, key: "a")
             let one = JobSnapshot(record: record, steps: [:], mode: .attached)

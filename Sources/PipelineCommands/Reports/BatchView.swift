@@ -9,7 +9,6 @@ final class BatchView: Sendable {
     private struct State {
         var batch: BatchRecord?
         var changed: [String] = []
-        var sink: ResultsFile?
         var live: BatchLiveView?
     }
 
@@ -26,12 +25,6 @@ final class BatchView: Sendable {
         self.key = key
         self.job = job
         self.isJSON = isJSON
-    }
-
-    /// The file that results are appended to.
-    var sink: ResultsFile? {
-        get { state.withLock { $0.sink } }
-        set { state.withLock { $0.sink = newValue } }
     }
 
     /// Draws on a terminal what else is told in lines; nil without one.
@@ -65,11 +58,7 @@ final class BatchView: Sendable {
                 state.changed += added.changed.prefix(max(0, 1000 - state.changed.count))
             }
         case .finished(let item, let batch):
-            let sink = state.withLock { state in
-                state.batch = batch
-                return state.sink
-            }
-            if item.state.isEnded { sink?.append(item) }
+            state.withLock { $0.batch = batch }
             if isJSON { return }
             if item.state == .succeeded { for file in item.files { live?.data(file) ?? console.data(file) } }
             if live == nil, item.state == .failed, let failure = item.failure {

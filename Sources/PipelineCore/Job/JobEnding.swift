@@ -39,6 +39,7 @@ enum JobEnding {
             }
         var data = JSONObject()
         if phase == .failed, let failure = table.snapshot.failure { data["error"] = failure.failure.json }
+        table.recordItem(ItemOutcome(endOf: table.snapshot, in: table.plan, at: table.moment.time))
         table.record(.ended(table.moment.time))
         table.record(.requested(nil))
         table.publish(kind, data)
@@ -47,6 +48,7 @@ enum JobEnding {
 
     /// Leaves a job alone of which a submit must be reconciled by a person.
     static func leaveUnknown(in table: inout JobTable) -> [JobCommand] {
+        table.recordItem(ItemOutcome(.unknown))
         table.record(.released(nil))
         return [.finish(.unknown)]
     }
@@ -65,6 +67,7 @@ enum JobEnding {
         }
         var data: JSONObject = ["cause": .string(cause.rawValue)]
         if let detail { data["detail"] = .string(detail) }
+        if !isLeft { table.recordItem(ItemOutcome(.suspended)) }
         table.record(.released(isLeft ? nil : cause))
         if !isLeft { table.record(.requested(nil)) }
         table.publish(.jobSuspended, data)
@@ -112,6 +115,7 @@ extension Resolution {
         // A job that stopped at an unknown submit has no cause yet. In the background its owner takes it up again; else
         // a person does.
         let cause: SuspensionCause? = table.snapshot.mode == .background ? nil : .interrupted
+        table.recordItem(ItemOutcome(.suspended))
         table.record(.released(table.snapshot.cause ?? cause))
     }
 }

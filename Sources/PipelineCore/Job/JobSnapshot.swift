@@ -73,6 +73,8 @@ package enum JournalChange: Sendable {
     case notification(NotificationRecord)
     /// Adds to the counters; changes nothing of the job.
     case measured(Measurements)
+    /// Where the item of a batch stands that the job is for; nothing for a job of its own.
+    case item(ItemOutcome)
 }
 
 extension JournalChange {
@@ -82,7 +84,7 @@ extension JournalChange {
         case .released, .ended: true
         case .step, .submit, .fact, .event, .file, .resume, .sample, .taken, .requested, .pushesTaken, .callbackJudged,
             .pushesVoided,
-            .reopened, .notification, .measured:
+            .reopened, .notification, .measured, .item:
             false
         }
     }
@@ -139,7 +141,7 @@ extension JobSnapshot {
         case .callbackJudged(let key, let id, let isMatch): pushes[key]?.judge(id, isMatch: isMatch)
         case .pushesVoided(let key): pushes[key] = nil
         case .notification(let record): notifications[record.id] = record
-        case .resume, .sample, .measured: break
+        case .resume, .sample, .measured, .item: break
         case .reopened:
             ended = nil
             cause = nil

@@ -109,6 +109,11 @@ package struct JobTable: Sendable {
         if !mayWait { self.mayWait = false }
     }
 
+    /// Says where the item stands that the job is for; nothing for a job of its own.
+    mutating func recordItem(_ outcome: ItemOutcome) {
+        if snapshot.record.item != nil { record(.item(outcome)) }
+    }
+
     /// Adds an event of a step, or of the whole job.
     mutating func publish(
         _ kind: JobEvent.Kind, _ data: JSONObject = [:], of key: StepKey? = nil, isAttempt: Bool = true

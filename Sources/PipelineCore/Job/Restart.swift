@@ -20,6 +20,7 @@ struct Restart {
         // Taking a job up answers an earlier pause; a cancellation holds until it is done.
         if table.snapshot.request == .pause || scope != .nothing { table.record(.requested(nil)) }
         table.record(.taken(mode))
+        if table.snapshot.ended == nil { table.recordItem(ItemOutcome(.running)) }
     }
 
     private func moveSteps(in table: inout JobTable) throws(IllegalTransition) {

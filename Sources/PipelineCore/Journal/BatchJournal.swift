@@ -1,8 +1,11 @@
 package import JSONPath
 
-/// The part of a journal that keeps batches. A batch is a job: it is made, acquired, asked to stop and let go as one;
-/// here is what it has besides. Every write names the lease of the batch's job, and `.stale` says that another process
-/// has it by now.
+/// The part of a journal that keeps batches. A batch is a job: it is made, acquired, asked to stop and let go as one; here is what it
+/// has besides. Every write names the lease of the batch's job, and `.stale` says that another process has it by now.
+///
+/// An item is begun by the making of its job (``Journal/create(_:events:owner:)``), which is `.stale` unless the item is
+/// pending, and moves on with ``JournalChange/item(_:)`` in the commits of that job, whoever runs it. The counts of the
+/// batch change in the same transactions.
 package protocol BatchJournal: Sendable {
     /// Keeps a new batch with its job.
     func create(
@@ -19,15 +22,13 @@ package protocol BatchJournal: Sendable {
     /// Begins a new reading: of the sources that the record names, within its settings, for the document and the inputs
     /// of the job's record. Rows that could not be begun and duplicates are forgotten; the reading tells them again.
     func reread(_ batch: Lease, as record: BatchRecord, of job: JobRecord) async throws(JournalFailure)
-    /// Marks the next pending items as running and gives them, in the order of reading.
-    func claimItems(_ limit: Int, of batch: Lease) async throws(JournalFailure) -> [ItemRecord]
-    /// Keeps what became of an item, and the counts with it; returns the batch as it stands then.
-    func finish(_ item: ItemRecord, of batch: Lease) async throws(JournalFailure) -> BatchRecord
-    /// Makes items of some states pending again, but rows that could not be begun; of all keys when none is named.
-    /// Returns how many.
-    func retryItems(
-        in states: Set<ItemRecord.State>, keys: [String]?, of batch: Lease
-    ) async throws(JournalFailure) -> Int
+    /// Has a pending item fail that can't be begun.
+    func fail(
+        _ item: Int, because failure: StepFailure, at time: Timestamp, of batch: Lease
+    ) async throws(JournalFailure)
+    /// Makes items that failed or were cancelled pending again, but rows that could not be begun; of all keys when none is
+    /// named. Returns how many.
+    func retryItems(_ keys: [String]?, of batch: Lease) async throws(JournalFailure) -> Int
     /// Changes what bounds the batch.
     func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure)
     /// Says why no more items begin; nil when they may again.

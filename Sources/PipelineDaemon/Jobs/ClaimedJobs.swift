@@ -71,7 +71,8 @@ final class ClaimedJobs: JobSource {
             try? await journal.decline(job)
             throw error
         }
-        try await journal.decline(job)
+        // A batch is run by this process from now on, and no job of the scheduler's.
+        if jobs.batches.runner(of: job) == nil { try await journal.decline(job) }
         return nil
     }
 

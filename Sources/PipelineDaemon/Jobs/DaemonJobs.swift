@@ -16,6 +16,8 @@ final class DaemonJobs: JobSource {
         /// What was handed over, until the job ends. It is nowhere else: after a restart it must be given again.
         var handed: [JobID: HandedValues] = [:]
         var named: [JobID: Named] = [:]
+        /// How many jobs are at work.
+        var working = 0
     }
 
     private let journal: Workspace.Journal
@@ -25,9 +27,20 @@ final class DaemonJobs: JobSource {
     private let log: DaemonLog
     private let state = Mutex(State())
     private let spare: MemoryTrimmer
+    /// The batches that are here.
+    let batches: DaemonBatches
+    /// How many jobs may be at work.
+    private let concurrency: Int
+    /// Set once, right after the making: it asks back.
+    private let owned = Mutex<JobScheduler?>(nil)
 
-    init(journal: Workspace.Journal, engine: Engine, secrets: SecretSources, plans: PlanCache, log: DaemonLog) {
+    init(
+        journal: Workspace.Journal, engine: Engine, secrets: SecretSources, plans: PlanCache, batches: DaemonBatches,
+        concurrency: Int, log: DaemonLog
+    ) {
         self.journal = journal
+        self.batches = batches
+        self.concurrency = concurrency
         spare = MemoryTrimmer {
             journal.giveBackMemory()
             ProcessMemory.giveBack()
@@ -46,23 +59,105 @@ final class DaemonJobs: JobSource {
         }
     }
 
-    /// The secrets of a job: what was handed over for it, else the daemon's own.
-    func secrets(of job: JobID) -> any SecretSource {
-        DelegatedSecrets(state.withLock { $0.handed[job]?.secrets ?? [:] }, else: secrets)
+    /// The secrets of a job: what was handed over for it or its batch, else the daemon's own.
+    func secrets(of job: JobRecord) -> any SecretSource { DelegatedSecrets(handed(for: job).secrets, else: secrets) }
+
+    private func forget(_ job: JobID) { state.withLock { _ = $0.handed.removeValue(forKey: job) } }
+
+    func secretInputs(of job: JobRecord) -> JSONObject { handed(for: job).inputs }
+
+    private func handed(for job: JobRecord) -> HandedValues {
+        state.withLock { state in
+            let shared = job.item.flatMap { state.handed[$0.batch] } ?? HandedValues()
+            return state.handed[job.id]?.over(shared) ?? shared
+        }
     }
 
-    func secretInputs(of job: JobID) -> JSONObject { state.withLock { $0.handed[job]?.inputs ?? [:] } }
+    // MARK: Batches
+
+    /// The scheduler that runs the jobs; set before the first.
+    func run(on scheduler: JobScheduler) { owned.withLock { $0 = scheduler } }
+
+    /// How many more jobs may be begun at this moment.
+    var room: Int { state.withLock { max(0, concurrency - $0.working) } }
+
+    /// Runs a job that this process has begun for a batch.
+    func adopt(_ job: Engine.JobHandle) {
+        state.withLock { $0.working += 1 }
+        owned.withLock { $0 }?.adopt(job)
+    }
+
+    /// Begins anew what failed of an item's job.
+    func resume(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle {
+        guard let snapshot = try await journal.snapshot(of: job) else { throw .noSuchJob(job) }
+        guard let plan = try await plan(of: snapshot) else { throw .other("job \(job) can't be planned here") }
+        return try await engine.with(secrets: secrets(of: snapshot.record)).resume(
+            job, plan: plan, mode: .background, secretInputs: secretInputs(of: snapshot.record),
+            again: snapshot.ended == nil ? .nothing : .failed)
+    }
+
+    private func begin(batch: JobSnapshot, _ plan: Plan) async throws(JournalFailure) {
+        let record = batch.record
+        let lease = try await journal.acquire(record.id, for: journal.owner)
+        let event = JobEvent(
+            sequence: batch.sequence + 1, time: SystemClock().now, kind: .jobResumed, job: record.id,
+            pipeline: record.pipeline)
+        try await journal.commit([.taken(.background), .event(event)], under: lease)
+        let draft = JobDraft(record, plan: plan, secretInputs: secretInputs(of: record))
+        let engine = engine.with(secrets: secrets(of: record))
+        let subject = BatchRunner.Subject(draft: draft, job: batch, lease: lease)
+        let ended: @Sendable (Bool) -> Void = { [self] isKnocked in
+            // What was handed over meanwhile is for the next that takes it up.
+            guard isKnocked else { return forget(record.id) }
+            owned.withLock { $0 }?.knock(record.id)
+        }
+        do {
+            if journal is any SharedJournal {
+                try await batches.begin(subject, on: SharedItems(self, engine, journal), ended: ended)
+            } else {
+                let host = DaemonItems(self, engine) { [self] in owned.withLock { $0 } }
+                try await batches.begin(subject, on: host, ended: ended)
+            }
+        } catch {
+            log.note("batch \(record.key): \(error)", level: .error, job: record.id)
+            try await journal.release(lease)
+        }
+    }
 
     // MARK: Opening
 
     func takeUp(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? {
+        state.withLock { $0.working += 1 }
+        if let handle = try await open(job) { return handle }
+        state.withLock { $0.working -= 1 }
+        return nil
+    }
+
+    private func open(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle? {
+        if batches.knock(job) { return nil }
         let named = state.withLock { $0.named.removeValue(forKey: job) }
         guard let snapshot = try await journal.snapshot(of: job) else { return nil }
-        guard Self.mayTake(snapshot, isNamed: named != nil) else { return try await tell(snapshot) }
-        guard let plan = try await plan(of: snapshot) else { return nil }
+        guard Self.mayTake(snapshot, isNamed: named != nil) else {
+            batches.rested(job, .success(.lost), of: snapshot.record.item)
+            return try await tell(snapshot)
+        }
+        guard let plan = try await plan(of: snapshot) else {
+            batches.rested(job, .success(.suspended(.extension)), of: snapshot.record.item)
+            return nil
+        }
+        if snapshot.batch != nil {
+            try await begin(batch: snapshot, plan)
+            return nil
+        }
         let again: RestartScope = snapshot.ended != nil && named?.retriesFailed == true ? .failed : .nothing
-        return try await engine.with(secrets: secrets(of: job)).resume(
-            job, plan: plan, mode: .background, secretInputs: secretInputs(of: job), again: again)
+        let resume = { () async throws(JournalFailure) in
+            try await self.engine.with(secrets: self.secrets(of: snapshot.record)).resume(
+                job, plan: plan, mode: .background, secretInputs: self.secretInputs(of: snapshot.record), again: again)
+        }
+        guard let runner = snapshot.record.item.flatMap({ batches.runner(of: $0.batch) }) else {
+            return try await resume()
+        }
+        return try await runner.takeUp(snapshot, by: engine, resume)
     }
 
     /// Returns what was not told of a job that nobody drives any more.
@@ -70,8 +165,8 @@ final class DaemonJobs: JobSource {
         guard job.nextTelling != nil else { return nil }
         let id = job.record.id
         guard let plan = try await plan(of: job) else { return nil }
-        return try await engine.with(secrets: secrets(of: id)).tell(
-            id, plan: plan, secretInputs: secretInputs(of: id))
+        return try await engine.with(secrets: secrets(of: job.record)).tell(
+            id, plan: plan, secretInputs: secretInputs(of: job.record))
     }
 
     /// The plan of a job. One whose document can't be planned here, for want of a plugin or of a stage kind that
@@ -99,6 +194,7 @@ final class DaemonJobs: JobSource {
     }
 
     func unpark(_ job: ParkedJob) async throws(JournalFailure) -> Engine.JobHandle {
+        state.withLock { $0.working += 1 }
         let id = job.lease.job
         guard let snapshot = try await journal.snapshot(of: id) else { throw .noSuchJob(id) }
         let plan: Plan
@@ -109,17 +205,21 @@ final class DaemonJobs: JobSource {
             try await journal.release(job.lease)
             throw .other("job \(id) can't be planned any more: \(error.report)")
         }
-        return engine.with(secrets: secrets(of: id)).unpark(
-            job, as: snapshot, plan: plan, secretInputs: secretInputs(of: id))
+        return engine.with(secrets: secrets(of: snapshot.record)).unpark(
+            job, as: snapshot, plan: plan, secretInputs: secretInputs(of: snapshot.record))
     }
 
     func ended(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, as snapshot: JobSnapshot?) async {
         spare.workEnded()
+        state.withLock { $0.working -= 1 }
+        var item = snapshot?.record.item
+        if snapshot == nil, !batches.isEmpty { item = (try? await journal.snapshot(of: job))?.record.item }
+        batches.rested(job, result, of: item)
         switch result {
         case .success(.parked): return
         case .success(.ended), .success(.lost):
             // A sink that is to be tried again may need them.
-            if snapshot?.nextTelling == nil { state.withLock { _ = $0.handed.removeValue(forKey: job) } }
+            if snapshot?.nextTelling == nil { forget(job) }
         case .success(.suspended), .success(.unknown): break
         case .failure(let failure): log.note("job \(job): \(failure)", level: .error, job: job)
         }

@@ -110,11 +110,11 @@ struct CallbackHandler: Sendable {
 
     private func scope(for step: StepKey, of job: JobSnapshot, in plan: Plan) async -> Scope {
         var secrets: [String: String] = [:]
-        let source = jobs.secrets(of: job.record.id)
+        let source = jobs.secrets(of: job.record)
         for name in plan.secrets { secrets[name] = await source.secret(name) }
         return job.scope(
             for: step, in: plan, environment: job.environment, secrets: secrets,
-            secretInputs: jobs.secretInputs(of: job.record.id))
+            secretInputs: jobs.secretInputs(of: job.record))
     }
 
     /// The proof that is asked for; nil when the address is all.

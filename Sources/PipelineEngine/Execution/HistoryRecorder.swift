@@ -17,7 +17,7 @@ struct HistoryRecorder: Sendable {
             case .released, .ended: history.forgetRunning(job, in: pipeline)
             case .submit, .fact, .event, .file, .resume, .taken, .requested, .pushesTaken,
                 .callbackJudged, .pushesVoided, .reopened,
-                .notification, .measured:
+                .notification, .measured, .item:
                 break
             }
         }

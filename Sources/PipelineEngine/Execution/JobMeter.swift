@@ -30,7 +30,7 @@ struct JobMeter {
                 count(event, event.step.flatMap { steps[$0] }, hasFailed: failed, plan, &all)
             case .fact, .file, .sample, .taken, .requested, .released, .ended, .pushesTaken, .callbackJudged,
                 .pushesVoided, .reopened,
-                .notification, .measured:
+                .notification, .measured, .item:
                 break
             }
         }

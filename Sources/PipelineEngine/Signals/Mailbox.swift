@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What reaches one reader from many, in order; any thread may post.
-final class Mailbox<Message: Sendable>: Sendable {
+package final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
         var reader: CheckedContinuation<Message, Never>?
@@ -9,7 +9,9 @@ final class Mailbox<Message: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    func post(_ message: Message) {
+    package init() {}
+
+    package func post(_ message: Message) {
         let reader = state.withLock { state -> CheckedContinuation<Message, Never>? in
             if state.reader == nil { state.messages.append(message) }
             return state.reader.take()
@@ -18,20 +20,20 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// A message that is there already; nil when there is none.
-    func poll() -> Message? { state.withLock { $0.messages.isEmpty ? nil : $0.messages.removeFirst() } }
+    package func poll() -> Message? { state.withLock { $0.messages.isEmpty ? nil : $0.messages.removeFirst() } }
 
     /// All messages that are there already.
-    func takeAll() -> [Message] {
+    package func takeAll() -> [Message] {
         state.withLock { state in
             defer { state.messages = [] }
             return state.messages
         }
     }
 
-    var isEmpty: Bool { state.withLock { $0.messages.isEmpty } }
+    package var isEmpty: Bool { state.withLock { $0.messages.isEmpty } }
 
     /// The next message; one reader at a time.
-    func next() async -> Message {
+    package func next() async -> Message {
         await withCheckedContinuation { continuation in
             let message = state.withLock { state -> Message? in
                 if !state.messages.isEmpty { return state.messages.removeFirst() }

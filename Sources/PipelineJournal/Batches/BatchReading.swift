@@ -117,7 +117,7 @@ extension JournalAccess {
 }
 
 extension ItemRecord {
-    fileprivate init(_ row: some SQLRow) throws(JournalFailure) {
+    init(_ row: some SQLRow) throws(JournalFailure) {
         guard let state = State(rawValue: row.text("state")) else {
             throw row.damaged("the item \(row.int("number")) is in an unknown state")
         }

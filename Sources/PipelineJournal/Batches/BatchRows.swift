@@ -105,8 +105,7 @@ extension JobRows {
         }
         try run("DELETE FROM items WHERE batch = :batch AND number = :number", ["batch": batch, "number": old])
         try insert(item, "pending", number, batch)
-        try count(-1, before.state, batch)
-        try count(1, .pending, batch)
+        try itemRows.count([(-1, before.state), (1, .pending)], batch)
         return true
     }
 
@@ -134,7 +133,7 @@ extension JobRows {
             ]
         )
         try run("DELETE FROM items WHERE batch = :batch AND state = 'duplicate'", ["batch": batch])
-        try count(-bad, .failed, batch)
+        try itemRows.count([(-bad, .failed)], batch)
         try run(
             """
             UPDATE batches SET sources = :sources, folder = :folder, settings = :settings, place = NULL, is_read = 0,
@@ -155,99 +154,18 @@ extension JobRows {
             ])
     }
 
-    func claimItems(_ limit: Int, of batch: Int64) throws(JournalFailure) -> [ItemRecord] {
-        let numbers = try all(
-            "SELECT number FROM items WHERE batch = :batch AND state = 'pending' ORDER BY number LIMIT :limit",
-            ["batch": batch, "limit": limit]
-        ) { $0.int("number") }
-        var claimed: [ItemRecord] = []
-        for number in numbers {
-            try run(
-                """
-                UPDATE items SET state = 'running', attempt = CASE WHEN attempt < 1 THEN 1 ELSE attempt END, error = NULL, stage = NULL, status = NULL
-                WHERE batch = :batch AND number = :number
-                """, ["batch": batch, "number": number])
-            if let item = try item(number, of: batch) { claimed.append(item) }
-        }
-        try run(
-            "UPDATE batches SET pending = pending - :count, running = running + :count WHERE job = :batch",
-            ["batch": batch, "count": claimed.count])
-        return claimed
-    }
-
-    func finish(_ item: ItemRecord, of batch: Int64) throws(JournalFailure) -> BatchRecord {
-        guard let before = try self.item(item.number, of: batch), let record = try self.batch(batch) else {
-            throw .other("the batch has no item \(item.number)")
-        }
-        try run(
-            """
-            UPDATE items SET state = :state, job = :job, ended = :ended, seconds = :seconds, stage = :stage,
-                status = :status, error = :error, results = :results, files = :files, cost = :cost,
-                bytes_sent = :sent, bytes_received = :received
-            WHERE batch = :batch AND number = :number
-            """,
-            [
-                "batch": batch, "number": item.number, "state": item.state.rawValue, "job": item.job?.text,
-                "ended": item.ended, "seconds": item.seconds, "stage": item.failure?.stage,
-                "status": item.failure?.failure.status, "error": item.failure?.failure.json,
-                "results": item.results.isEmpty ? nil : Optional(JSON.object(item.results)),
-                "cost": item.cost, "sent": item.moved.sent, "received": item.moved.received,
-                "files": item.files.isEmpty ? nil : Optional(JSON.array(item.files.map { .string($0) })),
-            ])
-        var streak = record.streak
-        if item.state.isEnded { streak.add(item) }
-        try count(-1, before.state, batch)
-        try count(1, item.state, batch)
-        try run(
-            """
-            UPDATE batches SET streak = :streak, streak_stage = :stage, streak_code = :code, cost = :cost,
-                bytes_sent = bytes_sent + :sent, bytes_received = bytes_received + :received
-            WHERE job = :batch
-            """,
-            [
-                "batch": batch, "streak": streak.count, "stage": streak.group?.stage, "code": streak.group?.code,
-                "cost": item.cost.map { (record.cost ?? 0) + $0 - (before.cost ?? 0) } ?? record.cost,
-                "sent": max(0, item.moved.sent - before.moved.sent),
-                "received": max(0, item.moved.received - before.moved.received),
-            ])
-        guard let after = try self.batch(batch) else { throw .other("the batch is gone") }
-        return after
-    }
-
-    /// One statement for each state: a column's name is no parameter.
-    private func count(_ change: Int, _ state: ItemRecord.State, _ batch: Int64) throws(JournalFailure) {
-        let values: SQLValues = ["batch": batch, "change": change]
-        switch state {
-        case .pending: try run("UPDATE batches SET pending = pending + :change WHERE job = :batch", values)
-        case .running: try run("UPDATE batches SET running = running + :change WHERE job = :batch", values)
-        case .suspended: try run("UPDATE batches SET suspended = suspended + :change WHERE job = :batch", values)
-        case .unknown: try run("UPDATE batches SET unknown = unknown + :change WHERE job = :batch", values)
-        case .succeeded: try run("UPDATE batches SET succeeded = succeeded + :change WHERE job = :batch", values)
-        case .failed: try run("UPDATE batches SET failed = failed + :change WHERE job = :batch", values)
-        case .cancelled: try run("UPDATE batches SET cancelled = cancelled + :change WHERE job = :batch", values)
-        case .duplicate: try run("UPDATE batches SET duplicate = duplicate + :change WHERE job = :batch", values)
-        }
-    }
-
-    func retryItems(
-        in states: Set<ItemRecord.State>, keys: [String]?, of batch: Int64
-    ) throws(JournalFailure) -> Int {
+    func retryItems(_ keys: [String]?, of batch: Int64) throws(JournalFailure) -> Int {
         var count = 0
-        for state in states {
+        for state in [ItemRecord.State.failed, .cancelled] {
             let numbers = try all(
                 "SELECT number, key FROM items WHERE batch = :batch AND state = :state AND attempt > 0",
                 ["batch": batch, "state": state.rawValue]
             ) { row in (number: row.int("number"), key: row.text("key")) }
             for (number, key) in numbers where keys?.contains(key) ?? true {
-                // What had not ended goes on; what had begins again.
                 try run(
-                    """
-                    UPDATE items SET state = 'pending', attempt = CASE WHEN state = 'failed' OR state = 'cancelled'
-                        THEN attempt + 1 ELSE attempt END
-                    WHERE batch = :batch AND number = :number
-                    """, ["batch": batch, "number": number])
-                try self.count(-1, state, batch)
-                try self.count(1, .pending, batch)
+                    "UPDATE items SET state = 'pending', attempt = attempt + 1 WHERE batch = :batch AND number = :number",
+                    ["batch": batch, "number": number])
+                try itemRows.count([(-1, state), (1, .pending)], batch)
                 count += 1
             }
         }

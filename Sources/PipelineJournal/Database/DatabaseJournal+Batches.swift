@@ -35,23 +35,17 @@ extension DatabaseJournal {
         }
     }
 
-    package func claimItems(_ limit: Int, of batch: Lease) async throws(JournalFailure) -> [ItemRecord] {
+    package func fail(
+        _ item: Int, because failure: StepFailure, at time: Timestamp, of batch: Lease
+    ) async throws(JournalFailure) {
         try await write { (rows) throws(JournalFailure) in
-            try rows.claimItems(limit, of: rows.number(under: batch))
+            try rows.itemRows.fail(item, because: failure, at: time, of: rows.number(under: batch))
         }
     }
 
-    package func finish(_ item: ItemRecord, of batch: Lease) async throws(JournalFailure) -> BatchRecord {
+    package func retryItems(_ keys: [String]?, of batch: Lease) async throws(JournalFailure) -> Int {
         try await write { (rows) throws(JournalFailure) in
-            try rows.finish(item, of: rows.number(under: batch))
-        }
-    }
-
-    package func retryItems(
-        in states: Set<ItemRecord.State>, keys: [String]?, of batch: Lease
-    ) async throws(JournalFailure) -> Int {
-        try await write { (rows) throws(JournalFailure) in
-            try rows.retryItems(in: states, keys: keys, of: rows.number(under: batch))
+            try rows.retryItems(keys, of: rows.number(under: batch))
         }
     }
 

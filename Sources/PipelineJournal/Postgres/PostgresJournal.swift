@@ -175,6 +175,7 @@ extension PostgresJournal {
                 (rows) throws(JournalFailure) in
                 try rows.apply(changes, to: rows.number(under: lease))
                 if endsOwnership { try PostgresHub.tellOfWork(rows.connection) }
+                if changes.contains(where: \.isItem) { try rows.tellBatch(of: lease.job, besides: lease.owner) }
             }
         } catch {
             if error == .stale { owners.remove(lease) }
@@ -213,4 +214,21 @@ extension PostgresJournal {
     }
 
     package func requests(for owner: OwnerID) -> AsyncStream<JobID> { hub.requests(for: owner) }
+}
+
+extension JournalChange {
+    fileprivate var isItem: Bool { if case .item = self { true } else { false } }
+}
+
+extension JobRows where Connection == PostgresConnection {
+    /// Tells the worker that has the batch of an item's job that the item is another one now.
+    fileprivate func tellBatch(of job: JobID, besides owner: OwnerID) throws(JournalFailure) {
+        let batch = try first(
+            """
+            SELECT batches.id AS id, batches.owner AS owner FROM jobs JOIN jobs AS batches ON batches.number = jobs.batch
+            WHERE jobs.id = :job AND batches.owner <> :owner
+            """, ["job": job.text, "owner": owner.text]
+        ) { (id: JobID($0.text("id")), owner: OwnerID($0.text("owner"))) }
+        if let batch { try PostgresHub.tell(.inbox(batch.id), batch.owner, connection) }
+    }
 }

@@ -187,7 +187,9 @@ extension JobRecord {
         }
         return declared.contains { input in
             let type = input.value["type"]?.string ?? input.value.string
-            return type == "file" && inputs[input.name].map { $0 != .null } == true
+            guard type == "file" || type == "files" else { return false }
+            // What a batch lacks its rows give.
+            return inputs[input.name].map { $0 != .null } ?? (input.value["default"] == nil)
         }
     }
 }

@@ -33,6 +33,7 @@ extension JobRows {
         case .sample(let sample): try keep(sample)
         case .notification(let record): try keep(record, job)
         case .measured(let measured): try add(measured)
+        case .item(let outcome): try itemRows.keep(outcome, of: job)
         case .reopened:
             try run(
                 "UPDATE jobs SET ended = NULL, cause = NULL, later_cause = NULL, request = NULL WHERE number = :job",

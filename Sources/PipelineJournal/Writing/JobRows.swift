@@ -10,6 +10,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
     var gathered: GatheredMeasurements?
 
     var callbacks: CallbackRows<Connection> { CallbackRows(connection: connection) }
+    var itemRows: ItemRows<Connection> { ItemRows(connection: connection) }
 
     /// Writes a whole new job that the owner has.
     func insert(_ job: JobSnapshot, _ events: [JobEvent], for owner: OwnerID) throws(JournalFailure) -> Lease {
@@ -17,6 +18,7 @@ package struct JobRows<Connection: JournalConnection>: JournalAccess {
         if let other { throw .keyTaken(JobID(other)) }
         try keep(owner)
         let number = try insertJob(job, owner: owner)
+        try itemRows.beginItem(of: job.record, number)
         for (key, step) in job.steps { try insert(step, key, number) }
         for (key, submit) in job.submits { try keep(submit, key, number) }
         for (fact, value) in job.facts { try keep(fact, value, number) }

@@ -4,10 +4,14 @@ import PipelineCore
 /// How a batch comes to its end, or is let go.
 extension BatchRunner {
     /// Says in the journal how the work ended, and lets the batch go.
-    func release(_ work: Result) async throws(JournalFailure) -> End {
+    func release(_ work: State) async throws(JournalFailure) -> End {
         guard work.stop != .lost, let batch = try await journal.batch(lease.job) else { return .lost }
         switch work.stop {
         case .cancel?: return try await end(.cancelled)
+        case .leave?:
+            try await journal.commit([.released(nil)], under: lease)
+            return .left
+        case .interrupt?: return try await suspend(.interrupted)
         case .suspend(let cause)?: return try await suspend(cause)
         case .unreadable(let error)?:
             _ = try await suspend(.interrupted)
@@ -18,12 +22,16 @@ extension BatchRunner {
         case .lost?: return .lost
         case nil: break
         }
+        if options.onlyReads, batch.outcome == nil {
+            try await journal.commit([.taken(.background), .released(nil)], under: lease)
+            return .read
+        }
         switch batch.outcome {
         case .unknown?:
             try await journal.commit([.released(nil)], under: lease)
             return .unknown
         case let phase?: return try await end(phase)
-        case nil: return try await suspend(work.cause ?? .interrupted)
+        case nil: return try await suspend(work.itemCause ?? .interrupted)
         }
     }
 
@@ -31,7 +39,7 @@ extension BatchRunner {
         let kind: JobEvent.Kind =
             phase == .succeeded ? .jobSucceeded : phase == .cancelled ? .jobCancelled : .jobFailed
         try await journal.commit(
-            [.ended(SystemClock().now), .requested(nil), try await event(kind, [:])], under: lease)
+            [.ended(ports.clock.now), .requested(nil), try await event(kind, [:])], under: lease)
         return .ended(phase)
     }
 
@@ -47,7 +55,7 @@ extension BatchRunner {
         let sequence = try await journal.snapshot(of: lease.job)?.sequence ?? 0
         return .event(
             JobEvent(
-                sequence: sequence + 1, time: SystemClock().now, kind: kind, job: lease.job,
+                sequence: sequence + 1, time: ports.clock.now, kind: kind, job: lease.job,
                 pipeline: job.record.pipeline, data: data))
     }
 }

@@ -1,30 +1,56 @@
 import JSONPath
 package import PipelineCore
 package import PipelineEngine
+import Synchronization
 
-/// Runs a batch that this process owns: reads what is left of its sources, begins items in the order of reading, at most as
-/// many at once as it may, and keeps what became of each.
+/// Runs a batch that this process owns: reads what is left of its sources, and has items begin in the order of reading, at
+/// most as many at once as may.
 ///
-/// All that it decides follows from rows: killed at any point, the next owner goes on. An item is a job whose key is
-/// `BATCH.NUMBER`, and a key is given once, so that no item begins twice.
-package struct BatchRunner: Sendable {
-    private let workspace: Workspace
-    let journal: Workspace.Journal
-    private let engine: Engine
-    private let draft: JobDraft
-    let job: JobSnapshot
-    let lease: Lease
-    private let options: Options
-    private let inbox = AsyncStream.makeStream(of: Message.self)
+/// It runs no job itself: an item is a job like any other, whose key is `BATCH.NUMBER`, and whose commits move the item's
+/// row and the batch's counts along. All that is decided here follows from those rows, so that it is the same wherever the
+/// jobs run, and goes on with the next owner after a crash at any point.
+package final class BatchRunner: Sendable {
+    /// The document of a batch, its job, and the lease by which this process has it.
+    package struct Subject: Sendable {
+        package let draft: JobDraft
+        package let job: JobSnapshot
+        package let lease: Lease
+
+        package init(draft: JobDraft, job: JobSnapshot, lease: Lease) {
+            self.draft = draft
+            self.job = job
+            self.lease = lease
+        }
+    }
+
+    /// The journal, the clock and the ids that it works with.
+    package struct Ports: Sendable {
+        package var journal: any Journal & BatchJournal
+        package var clock: any WallClock
+        package var newJobID: @Sendable () -> JobID
+
+        package init(
+            journal: any Journal & BatchJournal, clock: any WallClock, newJobID: @escaping @Sendable () -> JobID
+        ) {
+            self.journal = journal
+            self.clock = clock
+            self.newJobID = newJobID
+        }
+    }
 
     /// The settings by which items are run and reported.
     package struct Options: Sendable {
-        package var interactivity = Interactivity.attended
         package var overwrites = false
+        /// Reads what there is to read and begins nothing: others do that.
+        package var onlyReads = false
         /// Reads everything first, and begins nothing if a row is bad.
         package var isStrict = false
         /// Makes an item whose row says other inputs than before a new one.
         package var replacesChanged = false
+        /// Cancels every item that was begun, at its services too, and then the batch.
+        package var cancels = false
+        /// The file that rows of results are appended to.
+        package var results: ResultsFile?
         /// Called as rows are read and items end; returns at once.
         package var observe: @Sendable (BatchNews) -> Void = { _ in }
 
@@ -36,6 +62,10 @@ package struct BatchRunner: Sendable {
         case ended(JobPhase)
         case suspended(SuspensionCause)
         case unknown
+        /// All is read, and the next owner begins the items.
+        case read
+        /// The next background owner goes on.
+        case left
         /// The sources can't be read, or not any further.
         case unreadable(ItemSourceError)
         /// So many rows are bad, and nothing was begun.
@@ -44,131 +74,163 @@ package struct BatchRunner: Sendable {
         case lost
     }
 
-    private enum Message: Sendable {
+    enum Message: Sendable {
         case added(AddedItems)
         case readingFailed(ItemSourceError)
         case read
-        case began(Int, Engine.JobHandle)
-        case finished(Int, ItemRecord, Swift.Result<BatchRecord, JournalFailure>, SuspensionCause?)
-        case asked(JobID, JobRequest?)
-        case stop
-        case lost
+        case rested(JobID, item: String?, Result<JobEnd, JournalFailure>)
+        /// An item could not be begun, and has failed by that.
+        case unfit(String)
+        case look
+        case inbox
+        case stop(Stop)
+        case failed(JournalFailure)
     }
 
-    package init(
-        _ workspace: Workspace, _ journal: Workspace.Journal, engine: Engine, draft: JobDraft, job: JobSnapshot,
-        lease: Lease, options: Options
-    ) {
-        self.workspace = workspace
-        self.journal = journal
-        self.engine = engine
-        self.draft = draft
-        self.job = job
-        self.lease = lease
-        self.options = options
-    }
-
-    /// Lets the batch go as soon as what runs has stopped; what it has is committed. From any thread.
-    package func suspend() { inbox.continuation.yield(.stop) }
-
-    /// Works until nothing is left or the batch is let go.
-    package func run() async throws(JournalFailure) -> End {
-        // What the last owner had begun begins again: its jobs are there, and go on.
-        _ = try await journal.retryItems(in: [.running, .suspended, .unknown], keys: nil, of: lease)
-        guard let batch = try await journal.batch(lease.job) else { throw .noSuchJob(lease.job) }
-        let end = await withDiscardingTaskGroup { group in
-            group.addTask { await listen() }
-            defer { group.cancelAll() }
-            var state = State(batch: batch)
-            return await work(&state, &group)
-        }
-        return try await release(end.get())
-    }
-
-    /// Cancels every item that was begun, at its services too, and then the batch.
-    package func cancel() async throws(JournalFailure) -> End {
-        var last = 0
-        while true {
-            let items = try await journal.items(
-                of: lease.job, in: [.running, .suspended, .unknown], after: last, limit: 16)
-            guard let end = items.last else { break }
-            last = end.number
-            for item in items {
-                var item = item
-                if let handle = try await start(&item) {
-                    handle.cancel()
-                    _ = try await handle.run()
-                }
-                try await conclude(&item)
-                _ = try await journal.finish(item, of: lease)
-            }
-        }
-        return try await release(Result(stop: .cancel, cause: nil))
-    }
-
-    /// Hears what is asked of the batch and of its items.
-    private func listen() async {
-        for await asked in journal.requests(for: lease.owner) {
-            let request = try? await journal.inbox(of: asked)?.request
-            inbox.continuation.yield(.asked(asked, request))
-        }
-    }
-
-    // MARK: Working
-
-    private struct State {
-        var batch: BatchRecord
-        var running: [Int: Engine.JobHandle?] = [:]
-        /// True if rows may be pending.
-        var mayHavePending = true
-        var isReading = false
-        var stop: Stop?
-        /// The reason why an item can't go on, of the first such.
-        var itemCause: SuspensionCause?
-
-        init(batch: BatchRecord) { self.batch = batch }
-    }
-
+    /// The reason why nothing more begins.
     enum Stop: Sendable, Equatable {
         case suspend(SuspensionCause)
         case unreadable(ItemSourceError)
         case refuse(Int)
         case cancel
+        /// The process is about to stop.
+        case interrupt
+        case leave
         case lost
+
+        /// True if nothing more is waited for.
+        var isHard: Bool { [.interrupt, .leave, .lost].contains(self) }
     }
 
-    struct Result {
+    let ports: Ports
+    package let subject: Subject
+    package let options: Options
+    let mailbox = Mailbox<Message>()
+    /// True once the batch is to pause: what has not begun to run by then is not to.
+    let isPausing = Mutex(false)
+    /// How often it looks for what other processes did to its items, when nothing told of it.
+    private static let interval = Duration.seconds(5)
+
+    package init(_ subject: Subject, ports: Ports, options: Options) {
+        self.subject = subject
+        self.ports = ports
+        self.options = options
+    }
+
+    var journal: any Journal & BatchJournal { ports.journal }
+    var lease: Lease { subject.lease }
+    var job: JobSnapshot { subject.job }
+
+    // MARK: From any thread
+
+    /// Suspends the batch with the items that this process runs; what they have is committed.
+    package func suspend() { mailbox.post(.stop(.interrupt)) }
+    /// Leaves the batch to the next background owner, and its items to whoever runs them.
+    package func leave() { mailbox.post(.stop(.leave)) }
+    /// Looks into the journal: something was asked of the batch, or an item has moved on elsewhere.
+    package func look() { mailbox.post(.inbox) }
+    /// The job of an item has come to rest in this process, or waits parked, or could not be run.
+    package func rested(_ job: JobID, item: String?, _ result: Result<JobEnd, JournalFailure>) {
+        mailbox.post(.rested(job, item: item, result))
+    }
+
+    // MARK: Running
+
+    /// The part of an owner's knowledge that is not in the rows.
+    struct State {
+        var batch: BatchRecord
+        var isReading = false
         var stop: Stop?
-        var cause: SuspensionCause?
+        /// Why an item can't go on, of the first such.
+        var itemCause: SuspensionCause?
+        /// The jobs of items that run in this process, until it is heard that they have come to rest: their rows may say so
+        /// sooner.
+        var here: Set<JobID> = []
+        /// The jobs of items that could not be run here although their rows say that they are under way.
+        var stuck: Set<JobID> = []
+        /// The keys of items that have come to rest and are not yet told of.
+        var rested: [String] = []
+
+        /// How many items hold one of the places that there are. Of those that were just told to go on the rows do not say
+        /// so yet, of those that run elsewhere nothing but the rows does.
+        var underWay: Int { max(here.count, batch.count(.running)) }
+
+        /// True if an item is under way, here or elsewhere.
+        var isWorking: Bool { !here.isEmpty || batch.count(.running) > stuck.count }
+    }
+
+    /// Works until nothing is left or the batch is let go.
+    package func run(on host: some ItemHost) async throws(JournalFailure) -> End {
+        guard let batch = try await journal.batch(lease.job) else { throw .noSuchJob(lease.job) }
+        let state = State(batch: batch)
+        let end = await withDiscardingTaskGroup { group in
+            defer { group.cancelAll() }
+            return await work(state, host, &group)
+        }
+        do throws(JournalFailure) {
+            return try await release(end.get())
+        } catch {
+            // What runs here is let go: the next owner goes on with it.
+            await host.suspend(.interrupted)
+            guard error == .stale else { throw error }
+            return .lost
+        }
     }
 
     private func work(
-        _ state: inout State, _ group: inout DiscardingTaskGroup
-    ) async -> Swift.Result<Result, JournalFailure> {
-        if !state.batch.isRead {
-            state.isReading = true
-            group.addTask { await read() }
-        }
-        var messages = inbox.stream.makeAsyncIterator()
+        _ first: State, _ host: some ItemHost, _ group: inout DiscardingTaskGroup
+    ) async -> Result<State, JournalFailure> {
+        var state = first
         do throws(JournalFailure) {
-            try await begin(&state, &group)
-            while state.isReading || !state.running.isEmpty {
-                guard let message = await messages.next() else { break }
-                try await receive(message, &state)
-                try await begin(&state, &group)
+            try await goOn(&state, on: host)
+            if !state.batch.isRead, !options.cancels {
+                state.isReading = true
+                group.addTask { await self.read() }
             }
-            return .success(Result(stop: state.stop, cause: state.itemCause))
+            group.addTask { await self.lookNowAndThen() }
+            try await refresh(&state)
+            try await receive(.inbox, &state, host)
+            while true {
+                let couldBegin = try await begin(&state, on: host)
+                if state.stop?.isHard == true { break }
+                if !state.isReading, options.onlyReads || !state.isWorking && !couldBegin { break }
+                try await receive(await mailbox.next(), &state, host)
+                for message in mailbox.takeAll() { try await receive(message, &state, host) }
+                try await refresh(&state)
+                try await tell(&state)
+            }
+            if state.stop == .interrupt || state.stop == .lost { await host.suspend(.interrupted) }
+            // What has come to rest by now is told too.
+            for message in mailbox.takeAll() {
+                if case .rested(let job, let item, let result) = message { receive(result, of: job, item, &state) }
+                if case .unfit(let item) = message { state.rested.append(item) }
+            }
+            if state.stop != .lost { try await refresh(&state) }
+            try await tell(&state)
+            return .success(state)
         } catch {
-            for handle in state.running.values { handle?.suspend(.interrupted) }
             return .failure(error)
         }
     }
 
-    private func receive(_ message: Message, _ state: inout State) async throws(JournalFailure) {
+    func refresh(_ state: inout State) async throws(JournalFailure) {
+        guard let batch = try await journal.batch(lease.job) else { throw .noSuchJob(lease.job) }
+        state.batch = batch
+        guard state.stop == nil, !options.onlyReads, let obstacle = batch.obstacle else { return }
+        // What runs ends; nothing more begins.
+        state.stop = .suspend(obstacle)
+        state.isReading = false
+        try await journal.stop(obstacle, lease)
+    }
+
+    // MARK: What comes
+
+    private func receive(
+        _ message: Message, _ state: inout State, _ host: some ItemHost
+    ) async throws(JournalFailure) {
         switch message {
         case .added(let added):
-            if added.added > 0 { state.mayHavePending = true }
-            if let batch = try await journal.batch(lease.job) { state.batch = batch }
+            try await refresh(&state)
             options.observe(.read(added, state.batch))
         case .readingFailed(let error):
             state.isReading = false
@@ -176,176 +238,53 @@ package struct BatchRunner: Sendable {
             if state.stop == nil { state.stop = .unreadable(error) }
         case .read:
             state.isReading = false
-            if let batch = try await journal.batch(lease.job) { state.batch = batch }
+            try await refresh(&state)
             let bad = state.batch.count(.failed)
             if options.isStrict, bad > 0, state.stop == nil { state.stop = .refuse(bad) }
-        case .began(let number, let handle):
-            state.running[number] = handle
-            if state.stop != nil { stop(handle, state.stop) }
-        case .finished(let number, let item, let kept, let cause):
-            state.running[number] = nil
-            state.itemCause = state.itemCause ?? cause
-            // Those who finish together may be heard in another order than they were kept.
-            let fresh = try kept.get()
-            if fresh.endedCount >= state.batch.endedCount { state.batch = fresh }
-            options.observe(.finished(item, state.batch))
-            if state.stop == nil, let obstacle = state.batch.obstacle {
-                // What runs ends; nothing more begins.
-                state.stop = .suspend(obstacle)
-                try await journal.stop(obstacle, lease)
+        case .rested(let job, let item, let result): receive(result, of: job, item, &state)
+        case .unfit(let item): state.rested.append(item)
+        case .look: break
+        case .inbox:
+            switch try await journal.inbox(of: lease.job)?.request {
+            case .cancel: try await ask(.cancel, .cancel, &state, host)
+            case .pause: try await ask(.pause, .suspend(.paused), &state, host)
+            case nil: break
             }
-        case .asked(lease.job, .cancel): stop(.cancel, &state)
-        case .asked(lease.job, .pause): stop(.suspend(.paused), &state)
-        case .asked(let job, _):
-            for case let handle? in state.running.values where handle.job == job { handle.checkInbox() }
-        case .stop: stop(.suspend(.interrupted), &state)
-        case .lost: stop(.lost, &state)
-        }
-    }
-
-    private func stop(_ stop: Stop, _ state: inout State) {
-        state.stop = stop
-        state.isReading = false
-        for handle in state.running.values { self.stop(handle, stop) }
-    }
-
-    private func stop(_ handle: Engine.JobHandle?, _ stop: Stop?) {
-        switch stop {
-        case .cancel: handle?.cancel()
-        case .suspend(let cause) where cause == .interrupted || cause == .paused: handle?.suspend(cause)
-        case .lost: handle?.suspend(.interrupted)
-        case .suspend, .unreadable, .refuse, nil: break
-        }
-    }
-
-    private func begin(_ state: inout State, _ group: inout DiscardingTaskGroup) async throws(JournalFailure) {
-        if options.isStrict, state.isReading { return }
-        guard state.stop == nil, state.mayHavePending else { return }
-        let affordable = state.batch.affordableCount
-        if affordable == 0, state.running.isEmpty, state.batch.count(.pending) > 0 {
-            state.stop = .suspend(.spent)
+        case .stop(let stop):
+            state.stop = stop
             state.isReading = false
-            return try await journal.stop(.spent, lease)
-        }
-        let room = affordable - state.running.count
-        guard room > 0 else { return }
-        let items = try await journal.claimItems(room, of: lease)
-        state.mayHavePending = items.count == room
-        for item in items {
-            state.running[item.number] = .some(nil)
-            group.addTask { await process(item) }
+        case .failed(let failure): throw failure
         }
     }
 
-    // MARK: Items
-
-    private func process(_ item: ItemRecord) async {
-        var item = item
-        var cause: SuspensionCause?
-        do throws(JournalFailure) {
-            let handle = try await start(&item)
-            if let handle {
-                options.observe(.began(item))
-                inbox.continuation.yield(.began(item.number, handle))
-                switch try await handle.run() {
-                case .ended, .parked: try await conclude(&item)
-                case .suspended(let reason): (item.state, cause) = (.suspended, reason)
-                case .unknown: item.state = .unknown
-                case .lost: item.state = .suspended
-                }
-            }
-        } catch {
-            guard error != .stale else {
-                inbox.continuation.yield(.lost)
-                return
-            }
-            item.state = .suspended
-            cause = .crashed
+    private func receive(
+        _ result: Result<JobEnd, JournalFailure>, of job: JobID, _ item: String?, _ state: inout State
+    ) {
+        if case .success(.parked) = result { return }
+        state.here.remove(job)
+        switch result {
+        case .success(.parked), .success(.lost), .failure(.owned), .failure(.stale): return
+        case .success(.suspended(let cause)): state.itemCause = state.itemCause ?? cause
+        case .success(.ended), .success(.unknown): break
+        case .failure:
+            state.stuck.insert(job)
+            state.itemCause = state.itemCause ?? .crashed
         }
-        let kept: Swift.Result<BatchRecord, JournalFailure>
-        do throws(JournalFailure) {
-            kept = .success(try await journal.finish(item, of: lease))
-        } catch {
-            kept = .failure(error)
-        }
-        inbox.continuation.yield(.finished(item.number, item, kept, cause))
+        if let item { state.rested.append(item) }
     }
 
-    /// The item's job, begun or gone on with; nil for an item that has ended without one.
-    private func start(_ item: inout ItemRecord) async throws(JournalFailure) -> Engine.JobHandle? {
-        let key = "\(job.record.key).\(item.number)"
-        if let known = try await journal.jobs(JobQuery(key: key)).first?.snapshot {
-            item.job = known.record.id
-            let phase = known.phase(isOwned: false)
-            // An end that the row does not know yet came before its owner could tell; one that it knows begins again.
-            if phase == .succeeded || phase == .unknown || phase.isEnded && known.ended != item.ended {
-                try await conclude(&item)
-                return nil
-            }
-            return try await engine.resume(
-                known.record.id, plan: try await plan(of: known.record), mode: .attached,
-                interactivity: options.interactivity, secretInputs: draft.secretInputs,
-                again: phase.isEnded ? .failed : .nothing, overwrites: options.overwrites)
+    /// Tells of the items that have come to rest, as their rows are.
+    private func tell(_ state: inout State) async throws(JournalFailure) {
+        for key in state.rested {
+            guard let item = try await journal.item(key, of: lease.job) else { continue }
+            if item.state.isEnded { options.results?.append(item) }
+            options.observe(.finished(item, state.batch))
         }
-        var values = draft.inputs
-        for member in item.inputs { values[member.name] = member.value }
-        let full = draft.with(inputs: values)
-        var record = full.record(
-            id: workspace.newJobID(), key: key, started: SystemClock().now, outputFolder: job.record.folders.output,
-            overwrites: options.overwrites)
-        record.item = BatchItem(batch: lease.job, key: item.key)
-        if let failure = await full.preflight(to: record) {
-            item.state = .failed
-            item.ended = SystemClock().now
-            item.failure = ItemFailure(stage: nil, failure: failure)
-            return nil
-        }
-        let handle = try await engine.start(
-            record, plan: draft.plan, mode: .attached, interactivity: options.interactivity,
-            secretInputs: draft.secretInputs)
-        item.job = record.id
-        return handle
+        state.rested = []
     }
 
-    /// The plan of an item's job, which may be of a document that the batch had before.
-    private func plan(of record: JobRecord) async throws(JournalFailure) -> Plan {
-        if record.digest == job.record.digest { return draft.plan }
-        do throws(DefinitionError) {
-            return try await workspace.plan(of: record)
-        } catch {
-            throw .other("the document of job \(record.id) can't be read any more")
-        }
-    }
-
-    /// What the item's job, which has ended, came to.
-    private func conclude(_ item: inout ItemRecord) async throws(JournalFailure) {
-        guard let id = item.job, let snapshot = try await journal.snapshot(of: id) else { return }
-        item.ended = snapshot.ended
-        item.seconds = snapshot.ended.map { ($0 - snapshot.record.started).seconds }
-        item.files = snapshot.orderedFiles.map(\.path)
-        (item.cost, item.moved) = (snapshot.cost, snapshot.moved)
-        switch snapshot.phase(isOwned: false) {
-        case .succeeded:
-            item.state = .succeeded
-            item.results = results(of: snapshot)
-        case .cancelled: item.state = .cancelled
-        case .unknown: item.state = .unknown
-        case .running, .suspended, .waiting: item.state = .suspended
-        case .failed:
-            item.state = .failed
-            item.failure = snapshot.failure.map { ItemFailure(stage: $0.step.stage, failure: $0.failure) }
-        }
-    }
-
-    /// Returns what the document tells of an item that succeeded; null for what can't be known.
-    private func results(of job: JobSnapshot) -> JSONObject {
-        let templates = draft.plan.definition.batch?.results ?? []
-        if templates.isEmpty { return [:] }
-        var scope = job.documentScope(environment: job.environment)
-        for (key, step) in job.steps where key.item == nil {
-            if case .succeeded(let captures) = step.state { scope.stages[key.stage] = .object(captures) }
-        }
-        return JSONObject(templates.map { ($0.name, (try? $0.value.evaluate(in: scope)) ?? .null) })
+    private func lookNowAndThen() async {
+        while (try? await ports.clock.sleep(until: ports.clock.now + Self.interval)) != nil { mailbox.post(.look) }
     }
 
     // MARK: Reading
@@ -354,30 +293,22 @@ package struct BatchRunner: Sendable {
     private func read() async {
         do {
             guard let batch = try await journal.batch(lease.job) else { return }
-            let feed = ItemFeed(batch, draft: draft, folders: job.record.folders)
+            let feed = ItemFeed(batch, draft: subject.draft, folders: job.record.folders)
             defer { feed.stop() }
             for try await chunk in feed.chunks {
                 let added = try await journal.add(
                     chunk.items, place: chunk.place, isRead: chunk.isLast, replacesChanged: options.replacesChanged,
                     to: lease)
-                inbox.continuation.yield(.added(added))
+                mailbox.post(.added(added))
                 feed.goOn()
-                if chunk.isLast { inbox.continuation.yield(.read) }
+                if chunk.isLast { mailbox.post(.read) }
             }
         } catch let error as ItemSourceError {
-            inbox.continuation.yield(.readingFailed(error))
+            mailbox.post(.readingFailed(error))
+        } catch let error as JournalFailure {
+            mailbox.post(error == .stale ? .stop(.lost) : .failed(error))
         } catch {
-            inbox.continuation.yield(.lost)
+            mailbox.post(.stop(.lost))
         }
     }
-}
-
-/// An event of a batch, as it happens.
-package enum BatchNews: Sendable {
-    /// Rows were read; the batch as it stands then.
-    case read(AddedItems, BatchRecord)
-    /// An item's job was begun, or gone on with.
-    case began(ItemRecord)
-    /// An item ended, or can't go on now.
-    case finished(ItemRecord, BatchRecord)
 }

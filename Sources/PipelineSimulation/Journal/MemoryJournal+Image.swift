@@ -12,6 +12,9 @@ extension MemoryJournal {
         }
 
         var rows: [JobID: Row] = [:]
+        var batches: [JobID: Batch] = [:]
+        var services: [ServiceID: ClosedService] = [:]
+        var places: [ServiceID: Set<Place>] = [:]
         /// The ledger of resumes, in the order of its entries.
         package internal(set) var resumes: [ResumeRecord] = []
         /// The durations of steps, in the order of their ends.
@@ -35,10 +38,12 @@ extension MemoryJournal.Image {
             throw .keyTaken(other.snapshot.record.id)
         }
         guard rows[job.record.id] == nil else { throw .other("there is a job \(job.record.id)") }
+        guard mayBegin(job.record) else { throw .stale }
         var row = Row(snapshot: job, events: [], owner: owner, epoch: 1)
         row.snapshot.sequence = 0
         for event in events { try row.apply(.event(event)) }
         rows[job.record.id] = row
+        keep(ItemOutcome(.running), of: job.record, isFirst: true)
     }
 
     mutating func commit(_ changes: [JournalChange], under lease: Lease) throws(JournalFailure) {
@@ -50,7 +55,7 @@ extension MemoryJournal.Image {
         do throws(JournalFailure) {
             for change in changes { try row.apply(change) }
             rows[lease.job] = row
-            keepHistory(changes)
+            keepHistory(changes, of: row.snapshot.record)
         } catch {
             row.snapshot = snapshot
             row.events.removeLast(row.events.count - events)
@@ -59,11 +64,12 @@ extension MemoryJournal.Image {
         }
     }
 
-    private mutating func keepHistory(_ changes: [JournalChange]) {
+    private mutating func keepHistory(_ changes: [JournalChange], of job: JobRecord) {
         for change in changes {
             switch change {
             case .resume(let record): resumes.append(record)
             case .sample(let sample): samples.append(sample)
+            case .item(let outcome): keep(outcome, of: job)
             default: break
             }
         }

@@ -174,7 +174,7 @@ extension MemoryJournal {
         }
     }
 
-    private func change<Value: Sendable>(
+    func change<Value: Sendable>(
         _ body: (inout State) throws(JournalFailure) -> Value
     ) throws(JournalFailure) -> Value {
         let result = state.withLock { state in Result { () throws(JournalFailure) in try body(&state) } }

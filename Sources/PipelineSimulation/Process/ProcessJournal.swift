@@ -79,7 +79,7 @@ package struct ProcessJournal: ForwardingJournal {
     }
 
     /// A point of the way to the disk or back: the disk takes its time now and then.
-    private func reached() async throws(JournalFailure) {
+    func reached() async throws(JournalFailure) {
         process.pass()
         try alive()
         let random = process.simulation.randomness

@@ -10,7 +10,7 @@ struct OutputSchemaTests {
     private static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
 
     /// The schema with what its references name put in.
-    private static func schema(_ name: String) throws -> JSONSchema {
+    static func schema(_ name: String) throws -> JSONSchema {
         let text = try String(contentsOfFile: "\(root)/Sources/pipeline/Schemas/\(name).schema.json", encoding: .utf8)
         let whole = try JSON.parse(text)
         let schema = JSONSchema(inlined(whole, whole))
@@ -31,7 +31,7 @@ struct OutputSchemaTests {
         }
     }
 
-    private func check(_ value: JSON, _ schema: JSONSchema) {
+    static func check(_ value: JSON, _ schema: JSONSchema) {
         let mistakes = schema.mistakes(in: value).map { "\($0.pointer): \($0.message)" }
         #expect(mistakes.isEmpty, "\(mistakes) in \(value.text)")
     }
@@ -127,6 +127,8 @@ struct OutputSchemaTests {
             check(try JSON.parse(try await workplace.run("stats", "--json").output), try #require(schemas["stats"]))
         }
     }
+
+    private func check(_ value: JSON, _ schema: JSONSchema) { Self.check(value, schema) }
 
     /// The page's commands, run as they stand there.
     private func jq(_ workplace: Workplace) async throws {

@@ -146,6 +146,40 @@ struct WorkerTests {
         }
     }
 
+    @Test("share the items of one batch; of three the one that has the batch is killed, and none is lost or made twice")
+    func batch() async throws {
+        try await withScene { scene in
+            let workers = [
+                try await scene.startWorker("a"), try await scene.startWorker("b"), try await scene.startWorker("c"),
+            ]
+            let names = (1...40).map { "item-\($0)" }
+            try scene.workplace.write("rows.csv", "name\n" + names.map { $0 + "\n" }.joined())
+            let end = try await scene.run(
+                "run", "slow.json", "--each", "rows.csv", "--batch", "june", "--at-once", "18", "--tolerate", "1",
+                "--detach")
+            #expect(end.cause == .exited(0) && end.lines == ["june"], "\(end)")
+            try await scene.wait(for: running, toBe: 18)
+            let owners = "SELECT count(DISTINCT owner) FROM pipeline.jobs WHERE batch IS NOT NULL AND owner IS NOT NULL"
+            #expect(try await scene.count(owners) > 1, "one worker has them all")
+            #expect(try await scene.count("SELECT running FROM pipeline.batches") == 18)
+            let owner = try await scene.server.query(
+                "SELECT owner FROM pipeline.jobs WHERE key = 'june'", in: scene.database)
+            let victim = try #require(workers.first { owner.contains("-\($0.processID)-") }, "\(owner)")
+            victim.signal(SIGKILL)
+            _ = await victim.end
+            try await scene.expire(victim)
+            scene.service.open()
+            try await scene.wait(for: unfinished, toBe: 0)
+            #expect(scene.service.names == names.sorted())
+            let shown = try JSON.parse(Array(try await scene.run("show", "june", "--json").output.utf8))
+            #expect(shown["state"] == "succeeded" && shown["counts"]?["succeeded"] == 40, "\(shown.text)")
+            for worker in workers where worker.processID != victim.processID {
+                worker.signal(SIGTERM)
+                #expect(await worker.end.cause == .exited(0))
+            }
+        }
+    }
+
     @Test("that ends by SIGTERM lets its jobs go, and another goes on without waiting for a lease")
     func drained() async throws {
         try await withScene { scene in

@@ -24,6 +24,11 @@ struct PauseCommand: WorkspaceCommand {
             } else {
                 let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { _ in }
                 try await engine.pause(id)
+                // Those of its items that go on by themselves are not to.
+                for item in try await journal.items(of: id, in: [.running], after: 0, limit: .max) {
+                    guard let own = item.job, try await !journal.post(.pause, to: own) else { continue }
+                    try await engine.pause(own)
+                }
                 console.note("job \(id) is paused; go on with: pipeline resume \(id)")
             }
         }

@@ -57,6 +57,9 @@ struct StatsCommand: WorkspaceCommand {
         for report in reports {
             Self.lines(report.name, report.stages, report.samples).forEach { console.data(SafeText.line($0)) }
         }
+        if pipeline == nil, let journal {
+            for line in Self.polls(try await journal.measured()) { console.data(SafeText.line(line)) }
+        }
         if reports.isEmpty { console.note("no job\(pipeline.map { " of \($0)" } ?? "") has ended yet") }
         return .succeeded
     }
@@ -91,6 +94,19 @@ struct StatsCommand: WorkspaceCommand {
             line += "; of \(stage.foretold) estimates p50 held in \(percent(half)), p90 in \(percent(most))"
         }
         return line
+    }
+
+    /// How many polls each service was sent, a line each: one request for many jobs is counted as one.
+    private static func polls(_ measured: Measurements) -> [String] {
+        var sent: [String: (single: Int, list: Int)] = [:]
+        for (series, sum) in measured.sums where series.metric == .polls {
+            let isList = series.labels[1] == "list"
+            sent[series.labels[0], default: (0, 0)].single += isList ? 0 : Int(sum.sum)
+            sent[series.labels[0], default: (0, 0)].list += isList ? Int(sum.sum) : 0
+        }
+        return sent.sorted { $0.key < $1.key }.map { name, polls in
+            "service '\(name)': \(polls.single) polls of one job each, \(polls.list) lists for many jobs"
+        }
     }
 
     private static func rounded(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }

@@ -29,7 +29,11 @@ extension BatchSession {
                     .invalid, "the key '\(key)' belongs to job \(found.snapshot.record.id), which is no batch",
                     hint: "choose another --batch")
             }
-            if found.owner != nil { return try await join(found) }
+            if found.owner != nil {
+                guard isDetached else { return try await join(found) }
+                console.data(key)
+                return .succeeded
+            }
             if !given.changed { try check(found.snapshot.record, draft) }
             if given.results == nil { batch.settings.results = earlier.settings.results }
             do {
@@ -79,6 +83,7 @@ extension BatchSession {
             sequence: 1, time: record.started, kind: .jobStarted, job: record.id, pipeline: record.pipeline)
         let lease = try await journal.create(batch, job: job, events: [started], owner: journal.owner)
         let status = try await drive(job, lease, draft, isStrict: given.strict, replacesChanged: given.changed)
+        if isDetached, status == .succeeded { return try await hand(record, draft, status) }
         // A source that could not be read at all leaves nothing behind.
         if status == .invalid, let end = try await journal.batch(record.id), isUntouched(end) {
             let lease = try await journal.acquire(record.id, for: journal.owner)
@@ -103,8 +108,9 @@ extension BatchSession {
         latest.batch = batch
         let lease = try await acquire(job)
         try await journal.reread(lease, as: batch, of: record)
-        if given.retryFailed { _ = try await journal.retryItems(in: [.failed, .cancelled], keys: nil, of: lease) }
-        return try await drive(latest, lease, draft, isStrict: given.strict, replacesChanged: given.changed)
+        if given.retryFailed { _ = try await journal.retryItems(nil, of: lease) }
+        let status = try await drive(latest, lease, draft, isStrict: given.strict, replacesChanged: given.changed)
+        return isDetached ? try await hand(record, draft, status) : status
     }
 
     /// The same batch is of the same document and the same shared inputs.

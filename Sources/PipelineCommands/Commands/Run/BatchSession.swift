@@ -10,9 +10,13 @@ struct BatchSession {
     let console: Console
     let options: JobSession.Options
 
-    init(_ session: JobSession) {
+    /// True if the batch is only made ready here, for the background owner to run.
+    let isDetached: Bool
+
+    init(_ session: JobSession, isDetached: Bool = false) {
         (workspace, journal, console) = (session.workspace, session.journal, session.console)
         options = session.options
+        self.isDetached = isDetached
     }
 
     // MARK: Going on
@@ -32,7 +36,7 @@ struct BatchSession {
         if let missing = try await workspace.missingSecret(of: plan, for: job.record) { throw missing }
         let lease = try await acquire(job)
         if retries {
-            let count = try await journal.retryItems(in: [.failed, .cancelled], keys: keys, of: lease)
+            let count = try await journal.retryItems(keys, of: lease)
             if count == 0 {
                 try await journal.release(lease)
                 throw CommandError(
@@ -48,7 +52,8 @@ struct BatchSession {
             try await journal.configure(settings, of: lease)
         }
         try await journal.stop(nil, lease)
-        return try await drive(job, lease, draft)
+        let status = try await drive(job, lease, draft)
+        return isDetached ? try await hand(job.record, draft, status) : status
     }
 
     /// Takes the batch up, ended or not.
@@ -64,23 +69,64 @@ struct BatchSession {
 
     // MARK: Working
 
-    /// Runs the batch that this process owns until it ends or is let go.
+    /// Runs the batch that this process owns until it ends or is let go; one that is detached only until all is read.
     func drive(
         _ job: JobSnapshot, _ lease: Lease, _ draft: JobDraft, isStrict: Bool = false, replacesChanged: Bool = false
     ) async throws -> ExitStatus {
         let view = BatchView(
             console, key: job.record.key, job: job.record, isJSON: options.isJSON, replacesChanged: replacesChanged)
-        if console.isTerminal, !options.isPlain, !options.isJSON, let batch = try await journal.batch(lease.job) {
-            view.live = BatchLiveView(
-                console: console, key: job.record.key, stages: draft.plan.stages.map(\.id), batch: batch)
+        var running = BatchRunner.Options()
+        running.overwrites = options.overwrites
+        running.onlyReads = isDetached
+        running.isStrict = isStrict
+        running.replacesChanged = replacesChanged
+        running.results = try await resultsFile(of: lease.job)
+        running.observe = { view.take($0) }
+        if !isDetached, let batch = try await journal.batch(lease.job) {
+            view.start(batch)
+            // From here on no line may be written but above its picture.
+            if console.isTerminal, !options.isPlain, !options.isJSON {
+                view.live = BatchLiveView(
+                    console: console, key: job.record.key, stages: draft.plan.stages.map(\.id), batch: batch)
+            }
         }
         defer { view.live?.finish() }
-        let runner = try makeRunner(job, lease, draft, view, isStrict: isStrict, replacesChanged: replacesChanged)
-        if let batch = try await journal.batch(lease.job) { view.start(batch) }
-        let sink = try await resultsFile(of: lease.job, job.record)
-        view.sink = sink
+        let end = try await run(job, lease, draft, view, running)
+        view.live?.finish()
+        view.live = nil
+        view.noteChanges()
+        if let problem = running.results?.problem { console.note("warning: \(problem)") }
+        return try await report(end, of: job)
+    }
+
+    private func run(
+        _ job: JobSnapshot, _ lease: Lease, _ draft: JobDraft, _ view: BatchView, _ running: BatchRunner.Options
+    ) async throws -> BatchRunner.End {
+        let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
+            view.show(event)
+        }
+        let runner = BatchRunner(
+            BatchRunner.Subject(draft: draft, job: job, lease: lease),
+            ports: BatchRunner.Ports(
+                journal: journal, clock: SystemClock(), newJobID: { [workspace] in workspace.newJobID() }),
+            options: running)
+        let plans = PlanCache(workspace)
+        var ports = ScheduledItems.Ports(
+            engine: engine, journal: journal, clock: SystemClock(), secretInputs: draft.secretInputs
+        ) { record async throws(DefinitionError) in
+            if record.digest == job.record.digest { return draft.plan }
+            return try await plans.plan(of: record)
+        }
+        ports.interactivity = options.interactivity
+        ports.overwrites = options.overwrites
+        let items = ScheduledItems(runner, ports)
         let signals = StopSignals { runner.suspend() }
-        let end = try await withThrowingTaskGroup(of: Void.self) { group in
+        defer { withExtendedLifetime(signals) {} }
+        let requests = journal.requests(for: journal.owner)
+        let attentions = journal.attentions()
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await job in requests { items.knock(job) } }
+            group.addTask { for await attention in attentions { items.take(attention) } }
             group.addTask {
                 while true {
                     try await JobFollower.pause(.seconds(10))
@@ -88,35 +134,12 @@ struct BatchSession {
                 }
             }
             defer { group.cancelAll() }
-            return try await runner.run()
+            return try await items.run()
         }
-        _ = signals
-        view.live?.finish()
-        view.live = nil
-        view.noteChanges()
-        if let problem = sink?.problem { console.note("warning: \(problem)") }
-        return try await report(end, of: job)
     }
 
-    private func makeRunner(
-        _ job: JobSnapshot, _ lease: Lease, _ draft: JobDraft, _ view: BatchView, isStrict: Bool = false,
-        replacesChanged: Bool = false
-    ) throws -> BatchRunner {
-        let engine = try workspace.engine(journal: journal, secrets: try workspace.secrets()) { event in
-            view.show(event)
-        }
-        var running = BatchRunner.Options()
-        running.interactivity = options.interactivity
-        running.overwrites = options.overwrites
-        running.isStrict = isStrict
-        running.replacesChanged = replacesChanged
-        running.observe = { view.take($0) }
-        return BatchRunner(
-            workspace, journal, engine: engine, draft: draft, job: job, lease: lease, options: running)
-    }
-
-    private func resultsFile(of batch: JobID, _ record: JobRecord) async throws -> ResultsFile? {
-        guard let path = try await journal.batch(batch)?.settings.results else { return nil }
+    private func resultsFile(of batch: JobID) async throws -> ResultsFile? {
+        guard !isDetached, let path = try await journal.batch(batch)?.settings.results else { return nil }
         let file = try ResultsFile(path)
         try await file.catchUp(with: journal, batch)
         return file
@@ -128,7 +151,22 @@ struct BatchSession {
         let draft = JobDraft(job.record, plan: plan, secretInputs: secretInputs)
         let lease = try await acquire(job)
         let view = BatchView(console, key: job.record.key, job: job.record, isJSON: options.isJSON)
-        _ = try await makeRunner(job, lease, draft, view).cancel()
+        var running = BatchRunner.Options()
+        running.cancels = true
+        _ = try await run(job, lease, draft, view, running)
+    }
+
+    // MARK: Handing over
+
+    /// Hands the batch over once all is read, with the values of its secrets, and prints its key.
+    func hand(_ record: JobRecord, _ draft: JobDraft, _ status: ExitStatus) async throws -> ExitStatus {
+        guard status == .succeeded else { return status }
+        guard try await journal.snapshot(of: record.id)?.ended == nil else {
+            console.data(record.key)
+            return status
+        }
+        return try await Detachment(workspace, console).hand(
+            record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true, name: record.key)
     }
 
     // MARK: Looking on
@@ -145,7 +183,9 @@ struct BatchSession {
     private func follow(_ found: OwnedJob) async throws -> ExitStatus {
         let id = found.snapshot.record.id
         var (said, turn) = ("", 0)
-        var latest = found
+        // What was just handed over is not suspended, only not yet taken up.
+        try await JobFollower(workspace, journal).awaitTaking(of: found)
+        var latest = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first ?? found
         while latest.owner != nil {
             try await JobFollower.pause(.milliseconds(500))
             guard let job = try await journal.jobs(JobQuery(prefix: id.text, isBrief: true)).first else { break }
@@ -175,6 +215,7 @@ struct BatchSession {
     func report(_ end: BatchRunner.End, of job: JobSnapshot) async throws -> ExitStatus {
         let (key, id) = (job.record.key, job.record.id)
         guard let batch = try await journal.batch(id) else { return .failed }
+        if end == .read { return .succeeded }
         let text = BatchText(key: key, batch: batch)
         var lines = [text.counts]
         let failures = try await journal.failures(of: id, limit: 10)
@@ -205,6 +246,7 @@ struct BatchSession {
         case .refused(let count):
             console.note("error: \(count) \(count == 1 ? "row is" : "rows are") bad, and --strict starts nothing then")
             return .invalid
+        case .read, .left: return .succeeded
         case .lost:
             console.note("error: another process has taken batch \(key) over")
             return .suspended
@@ -225,7 +267,7 @@ extension BatchRunner.End {
     fileprivate var eventName: String {
         switch self {
         case .ended: "batch.ended"
-        case .suspended, .unknown, .unreadable, .refused, .lost: "batch.suspended"
+        case .suspended, .unknown, .unreadable, .refused, .lost, .read, .left: "batch.suspended"
         }
     }
 

@@ -27,15 +27,17 @@ struct Detachment {
         }
     }
 
-    /// Hands the job over, with the values of the secrets that its plan names, and prints its id.
+    /// Hands the job over, with the values of the secrets that its plan names, and prints its id, or the name that is given.
     ///
     /// A job that `isJournaled` by now is safe whatever becomes of the owner: that it could not be reached is said, and
     /// is no failure.
     func hand(
-        _ job: JobID, plan: Plan, secretInputs: JSONObject, retriesFailed: Bool = false, isJournaled: Bool = false
+        _ job: JobID, plan: Plan, secretInputs: JSONObject, retriesFailed: Bool = false, isJournaled: Bool = false,
+        name: String? = nil
     ) async throws -> ExitStatus {
         if workspace.settings.journalAddress != nil {
-            return try await leave(job, plan: plan, secretInputs: secretInputs, retriesFailed: retriesFailed)
+            return try await leave(
+                job, plan: plan, secretInputs: secretInputs, retriesFailed: retriesFailed, name: name)
         }
         var values = HandedValues(inputs: secretInputs)
         let secrets = try workspace.secrets()
@@ -48,15 +50,16 @@ struct Detachment {
         } catch {
             guard isJournaled else { throw CommandError(.suspended, error.title, hint: error.hint) }
             console.note("warning: \(error.title)" + (error.hint.map { " (\($0))" } ?? ""))
-            console.note("job \(job) is kept; it begins with 'pipeline daemon' or 'pipeline resume \(job)'")
+            let name = name ?? job.text
+            console.note("job \(name) is kept; it begins with 'pipeline daemon' or 'pipeline resume \(name)'")
         }
-        console.data(job.text)
+        console.data(name ?? job.text)
         return .succeeded
     }
 
     /// Leaves the job in a journal that many machines share, for a worker to claim. Workers have secrets of their own.
     private func leave(
-        _ job: JobID, plan: Plan, secretInputs: JSONObject, retriesFailed: Bool
+        _ job: JobID, plan: Plan, secretInputs: JSONObject, retriesFailed: Bool, name: String?
     ) async throws -> ExitStatus {
         let journal = try workspace.openJournal()
         guard let found = try await journal.snapshot(of: job) else { throw JournalFailure.noSuchJob(job) }
@@ -76,7 +79,7 @@ struct Detachment {
             console.note("no worker is running; the job begins with the first 'pipeline worker'")
         }
         await journal.close()
-        console.data(job.text)
+        console.data(name ?? job.text)
         return .succeeded
     }
 }

@@ -90,15 +90,16 @@ struct ResumeCommand: WorkspaceCommand {
             throw JournalFailure.noSuchJob(brief.snapshot.record.id)
         }
         let record = job.snapshot.record
-        if job.snapshot.batch != nil {
-            throw CommandError(.usage, "a batch can't be detached yet", hint: "leave --detach out")
-        }
         let phase = job.snapshot.phase(isOwned: job.owner != nil)
         if phase == .succeeded || phase == .cancelled {
             console.note("job \(record.id) has ended already")
             return phase == .succeeded ? .succeeded : .failed
         }
         let session = JobSession(workspace, journal, console, options: driving.session(common, console))
+        if job.snapshot.batch != nil {
+            return try await BatchSession(session, isDetached: true).resume(
+                job, secretInputs: secrets.input, spend: spend)
+        }
         if phase == .unknown { return try await session.refuseUnknown(job.snapshot) }
         let plan = try await workspace.plan(of: record)
         try await session.checkSecrets(of: plan, for: record)

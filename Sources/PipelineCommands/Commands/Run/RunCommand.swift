@@ -59,7 +59,12 @@ struct RunCommand: WorkspaceCommand {
         let session = JobSession(workspace, journal, console, options: driving.session(common, console))
         if many.isBatch {
             let folder = AbsolutePath.of(output ?? ".", in: AbsolutePath.workingDirectory)
-            return try await BatchSession(session).run(draft, many, output: folder)
+            if driving.detach, many.results != nil, workspace.settings.journalAddress != nil {
+                throw CommandError(
+                    .usage, "--results is written where the batch runs, and with --detach that is any machine",
+                    hint: "leave it out; 'pipeline results BATCH' prints the rows anywhere")
+            }
+            return try await BatchSession(session, isDetached: driving.detach).run(draft, many, output: folder)
         }
         if let earlier = try await earlier(in: journal) { return try await join(earlier, draft, session) }
         do {
@@ -72,11 +77,6 @@ struct RunCommand: WorkspaceCommand {
     }
 
     private func checkBatch() throws {
-        if driving.detach {
-            throw CommandError(
-                .usage, "a batch can't be detached yet", hint: "leave --detach out, or start it with nohup or in a unit"
-            )
-        }
         if key != nil {
             throw CommandError(.usage, "--key names one job; a batch is named by --batch", hint: "write --batch KEY")
         }

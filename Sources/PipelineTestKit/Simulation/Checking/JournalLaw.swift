@@ -14,7 +14,7 @@ enum JournalLaw {
             job.notifications[record.id]?.state == .sent ? ["notification \(record.id) changed after it was sent"] : []
         case .fact, .file, .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .callbackJudged,
             .pushesVoided,
-            .reopened, .measured:
+            .reopened, .measured, .item:
             []
         }
     }

@@ -19,6 +19,9 @@ enum JournalText {
         case .notification(let record):
             JSON.object(record.data).write(into: &bytes)
             bytes += Array("\(record.title)\n\(record.problem ?? "")".utf8)
+        case .item(let outcome):
+            JSON.object(outcome.results).write(into: &bytes)
+            if let failure = outcome.failure { failure.failure.json.write(into: &bytes) }
         case .resume, .sample, .taken, .requested, .released, .ended, .pushesTaken, .callbackJudged, .pushesVoided,
             .reopened,
             .measured:

@@ -1,0 +1,70 @@
+package import JSONPath
+
+/// Where an item of a batch stands by what its job has come to. It is kept in the commit that makes it so, with the counts of
+/// the batch: whoever runs the job, nobody has to tell the batch.
+package struct ItemOutcome: Sendable, Hashable {
+    package let state: ItemRecord.State
+    /// When the job ended; nil while it has not, as all that follows.
+    package var ended: Timestamp?
+    /// From the beginning of the job to its end.
+    package var seconds: Double?
+    package var failure: ItemFailure?
+    package var cost: Double?
+    package var moved = BytesMoved()
+    /// The values of the document's `batch.results`.
+    package var results: JSONObject = [:]
+    /// The absolute paths that the job has written.
+    package var files: [String] = []
+
+    /// An item whose job has not ended.
+    package init(_ state: ItemRecord.State) { self.state = state }
+
+    /// An item whose job ends now as its steps stand; null for a result that can't be known.
+    package init(endOf job: JobSnapshot, in plan: Plan, at time: Timestamp) {
+        switch job.outcome {
+        case .succeeded: state = .succeeded
+        case .cancelled: state = .cancelled
+        default: state = .failed
+        }
+        ended = time
+        seconds = (time - job.record.started).seconds
+        failure = state == .failed ? job.failure.map { ItemFailure(stage: $0.step.stage, failure: $0.failure) } : nil
+        (cost, moved) = (job.cost, job.moved)
+        files = job.orderedFiles.map(\.path)
+        if state == .succeeded { results = Self.results(of: job, in: plan) }
+    }
+
+    private static func results(of job: JobSnapshot, in plan: Plan) -> JSONObject {
+        let templates = plan.definition.batch?.results ?? []
+        if templates.isEmpty { return [:] }
+        var scope = job.documentScope(environment: job.environment)
+        for (key, step) in job.steps where key.item == nil {
+            if case .succeeded(let captures) = step.state { scope.stages[key.stage] = .object(captures) }
+        }
+        return JSONObject(templates.map { ($0.name, (try? $0.value.evaluate(in: scope)) ?? .null) })
+    }
+}
+
+extension ItemRecord {
+    /// Takes over what its job has come to.
+    package mutating func apply(_ outcome: ItemOutcome) {
+        state = outcome.state
+        if outcome.state == .running { failure = nil }
+        guard outcome.ended != nil else { return }
+        (ended, seconds, failure) = (outcome.ended, outcome.seconds, outcome.failure)
+        (cost, moved, results, files) = (outcome.cost, outcome.moved, outcome.results, outcome.files)
+    }
+}
+
+extension BatchRecord {
+    /// Counts an item that was one thing and is another now; nil for one that was just read.
+    package mutating func count(_ before: ItemRecord?, _ after: ItemRecord) {
+        if let before { counts[before.state, default: 0] -= 1 }
+        counts[after.state, default: 0] += 1
+        if let spent = after.cost { cost = (cost ?? 0) + spent - (before?.cost ?? 0) }
+        moved = BytesMoved(
+            sent: moved.sent + max(0, after.moved.sent - (before?.moved.sent ?? 0)),
+            received: moved.received + max(0, after.moved.received - (before?.moved.received ?? 0)))
+        if after.state.isEnded, before?.state.isEnded == false { streak.add(after) }
+    }
+}

@@ -1,0 +1,124 @@
+import JSONPath
+import Logging
+import PipelineCore
+import PipelineEngine
+import PipelineKit
+import Synchronization
+
+/// The batches that a background owner has. Their items are jobs among its other jobs, and on a journal that machines share
+/// among those of all workers.
+final class DaemonBatches: Sendable {
+    private struct State {
+        var runners: [JobID: BatchRunner] = [:]
+        var tasks: [JobID: Task<Void, Never>] = [:]
+        /// Those that something came for: perhaps when they were on their way out.
+        var knocked: Set<JobID> = []
+        var isClosed = false
+    }
+
+    private let workspace: Workspace
+    private let journal: Workspace.Journal
+    private let log: DaemonLog
+    private let state = Mutex(State())
+
+    init(_ workspace: Workspace, _ journal: Workspace.Journal, _ log: DaemonLog) {
+        self.workspace = workspace
+        self.journal = journal
+        self.log = log
+    }
+
+    /// Runs a batch that this process has just acquired, until it ends or is let go.
+    ///
+    /// - Parameter ended: called when it is no longer here, with true if something came for it meanwhile.
+    func begin(
+        _ subject: BatchRunner.Subject, on host: some ItemHost, ended: @escaping @Sendable (Bool) -> Void
+    ) async throws {
+        let batch = subject.lease.job
+        var options = BatchRunner.Options()
+        options.overwrites = subject.job.record.overwrites
+        if let path = try await journal.batch(batch)?.settings.results {
+            let file = try ResultsFile(path)
+            try await file.catchUp(with: journal, batch)
+            options.results = file
+        }
+        let runner = BatchRunner(
+            subject,
+            ports: BatchRunner.Ports(
+                journal: journal, clock: SystemClock(), newJobID: { [workspace] in workspace.newJobID() }),
+            options: options)
+        let isClosed = state.withLock { state in
+            if state.isClosed { return true }
+            state.runners[batch] = runner
+            state.tasks[batch] = Task { await self.run(runner, on: host, ended) }
+            return false
+        }
+        if isClosed { try await journal.release(subject.lease) }
+    }
+
+    private func run(_ runner: BatchRunner, on host: some ItemHost, _ ended: @Sendable (Bool) -> Void) async {
+        let (batch, name) = (runner.subject.lease.job, runner.subject.job.record.key)
+        do throws(JournalFailure) {
+            let end = try await runner.run(on: host)
+            log.note("batch \(name) \(Self.words(for: end))", job: batch)
+        } catch {
+            log.note("batch \(name): \(error)", level: .error, job: batch)
+            try? await journal.release(runner.subject.lease)
+        }
+        if let problem = runner.options.results?.problem { log.note("batch \(name): \(problem)", job: batch) }
+        let isKnocked = state.withLock { state in
+            state.runners[batch] = nil
+            state.tasks[batch] = nil
+            return state.knocked.remove(batch) != nil
+        }
+        ended(isKnocked)
+    }
+
+    private static func words(for end: BatchRunner.End) -> String {
+        switch end {
+        case .ended(let phase): phase.rawValue
+        case .suspended(let cause): "was let go: \(cause.rawValue)"
+        case .unknown: "has an unknown submit; 'pipeline why' of the batch says what to do"
+        case .read, .left: "is left to the next owner"
+        case .unreadable(let error): "can't be read: \(error.message)"
+        case .refused(let count): "was let go: \(count) bad rows"
+        case .lost: "has another owner by now"
+        }
+    }
+
+    /// The batch, if it is here.
+    func runner(of job: JobID) -> BatchRunner? { state.withLock { $0.runners[job] } }
+
+    var isEmpty: Bool { state.withLock { $0.runners.isEmpty } }
+
+    /// Has a batch look into its inbox and at its items; false for one that is not here.
+    func knock(_ job: JobID) -> Bool {
+        let runner = state.withLock { state in
+            if state.runners[job] != nil { state.knocked.insert(job) }
+            return state.runners[job]
+        }
+        runner?.look()
+        return runner != nil
+    }
+
+    /// A job has come to rest: its batch hears of it, and the others that there is room.
+    func rested(_ job: JobID, _ result: Result<JobEnd, JournalFailure>, of item: BatchItem?) {
+        for (batch, runner) in state.withLock({ $0.runners }) {
+            if batch == item?.batch { runner.rested(job, item: item?.key, result) } else { runner.look() }
+        }
+    }
+
+    /// Leaves all batches to the next owner. From any thread.
+    func leave() {
+        let runners = state.withLock { state in
+            state.isClosed = true
+            return state.runners.values
+        }
+        for runner in runners { runner.leave() }
+    }
+
+    /// Returns once all batches are let go.
+    func close() async {
+        leave()
+        for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
+    }
+}

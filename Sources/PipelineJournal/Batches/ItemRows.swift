@@ -1,0 +1,132 @@
+import JSONPath
+import PipelineCore
+import PipelineSQL
+
+/// The rows of items inside the writer's transaction, and the counts of their batch, which move with them.
+struct ItemRows<Connection: JournalConnection>: JournalAccess {
+    let connection: Connection
+
+    /// Has the item begin that a new job is for; `.stale` unless it is pending.
+    func beginItem(of job: JobRecord, _ number: Int64) throws(JournalFailure) {
+        guard let own = job.item else { return }
+        let batch = try first("SELECT batch FROM jobs WHERE number = :number", ["number": number]) {
+            $0.integer("batch")
+        }
+        guard let batch, let before = try item(key: own.key, of: batch), before.state == .pending else { throw .stale }
+        try run(
+            """
+            UPDATE items SET state = 'running', job = :job, attempt = CASE WHEN attempt < 1 THEN 1 ELSE attempt END,
+                error = NULL, stage = NULL, status = NULL
+            WHERE batch = :batch AND number = :number
+            """, ["batch": batch, "number": before.number, "job": job.id.text])
+        var after = before
+        after.state = .running
+        try count(before, after, batch)
+    }
+
+    /// Keeps where the item of a job stands by now, and counts it.
+    func keep(_ outcome: ItemOutcome, of job: Int64) throws(JournalFailure) {
+        let found = try first(
+            """
+            SELECT items.* FROM jobs JOIN items ON items.batch = jobs.batch AND items.key = jobs.item_key
+                AND items.job = jobs.id
+            WHERE jobs.number = :job
+            """, ["job": job]
+        ) { (row) throws(JournalFailure) in (batch: row.integer("batch"), item: try ItemRecord(row)) }
+        guard let (batch, before) = found else { return }
+        var after = before
+        after.apply(outcome)
+        if after == before { return }
+        try write(after, batch)
+        try count(before, after, batch)
+    }
+
+    func fail(
+        _ number: Int, because failure: StepFailure, at time: Timestamp, of batch: Int64
+    ) throws(JournalFailure) {
+        guard let before = try item(number, of: batch), before.state == .pending else { throw .stale }
+        var after = before
+        after.state = .failed
+        after.attempt = max(1, before.attempt)
+        after.ended = time
+        after.failure = ItemFailure(stage: nil, failure: failure)
+        try write(after, batch)
+        try count(before, after, batch)
+    }
+
+    private func write(_ item: ItemRecord, _ batch: Int64) throws(JournalFailure) {
+        try run(
+            """
+            UPDATE items SET state = :state, attempt = :attempt, ended = :ended, seconds = :seconds, stage = :stage,
+                status = :status, error = :error, results = :results, files = :files, cost = :cost,
+                bytes_sent = :sent, bytes_received = :received
+            WHERE batch = :batch AND number = :number
+            """,
+            [
+                "batch": batch, "number": item.number, "state": item.state.rawValue, "attempt": item.attempt,
+                "ended": item.ended, "seconds": item.seconds, "stage": item.failure?.stage,
+                "status": item.failure?.failure.status, "error": item.failure?.failure.json,
+                "results": item.results.isEmpty ? nil : Optional(JSON.object(item.results)),
+                "cost": item.cost, "sent": item.moved.sent, "received": item.moved.received,
+                "files": item.files.isEmpty ? nil : Optional(JSON.array(item.files.map { .string($0) })),
+            ])
+    }
+
+    /// Counts an item that was one thing and is another by now, without reading the batch: workers of several machines count
+    /// in one row.
+    private func count(_ before: ItemRecord, _ after: ItemRecord, _ batch: Int64) throws(JournalFailure) {
+        try count([(-1, before.state), (1, after.state)], batch)
+        let sent = max(0, after.moved.sent - before.moved.sent)
+        let received = max(0, after.moved.received - before.moved.received)
+        let cost = (after.cost ?? 0) - (before.cost ?? 0)
+        if sent > 0 || received > 0 || after.cost != before.cost {
+            try run(
+                """
+                UPDATE batches SET bytes_sent = bytes_sent + :sent, bytes_received = bytes_received + :received,
+                    cost = coalesce(cost + :cost, cost, :cost)
+                WHERE job = :batch
+                """,
+                [
+                    "batch": batch, "sent": sent, "received": received,
+                    "cost": after.cost == before.cost ? nil : Optional(cost),
+                ])
+        }
+        guard after.state.isEnded, !before.state.isEnded else { return }
+        if after.state == .succeeded {
+            try run(
+                """
+                UPDATE batches SET streak = 0, streak_stage = NULL, streak_code = NULL
+                WHERE job = :batch AND streak > 0
+                """, ["batch": batch])
+        } else if after.state == .failed, let group = after.failure?.group, let stage = group.stage {
+            try run(
+                """
+                UPDATE batches SET streak = CASE WHEN streak_stage = :stage AND streak_code = :code THEN streak + 1
+                    ELSE 1 END, streak_stage = :stage, streak_code = :code
+                WHERE job = :batch
+                """, ["batch": batch, "stage": stage, "code": group.code])
+        }
+    }
+
+    /// Changes how many items are in states. One statement for all: a column's name is no parameter.
+    func count(
+        _ changes: [(change: Int, state: ItemRecord.State)], _ batch: Int64
+    ) throws(JournalFailure) {
+        func change(of state: ItemRecord.State) -> Int {
+            changes.reduce(0) { $0 + ($1.state == state ? $1.change : 0) }
+        }
+        try run(
+            """
+            UPDATE batches SET pending = pending + :pending, running = running + :running,
+                suspended = suspended + :suspended, unknown = unknown + :unknown, succeeded = succeeded + :succeeded,
+                failed = failed + :failed, cancelled = cancelled + :cancelled, duplicate = duplicate + :duplicate
+            WHERE job = :batch
+            """,
+            [
+                "batch": batch, "pending": change(of: .pending), "running": change(of: .running),
+                "suspended": change(of: .suspended), "unknown": change(of: .unknown),
+                "succeeded": change(of: .succeeded), "failed": change(of: .failed),
+                "cancelled": change(of: .cancelled), "duplicate": change(of: .duplicate),
+            ])
+    }
+}

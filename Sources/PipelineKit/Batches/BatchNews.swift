@@ -1,0 +1,11 @@
+package import PipelineCore
+
+/// What happens in a batch, as it happens.
+package enum BatchNews: Sendable {
+    /// Rows were read; the batch as it stands then.
+    case read(AddedItems, BatchRecord)
+    /// An item's job was begun, or gone on with.
+    case began(ItemRecord)
+    /// An item ended, or can't go on now.
+    case finished(ItemRecord, BatchRecord)
+}

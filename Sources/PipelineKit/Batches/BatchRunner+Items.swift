@@ -1,0 +1,150 @@
+import JSONPath
+package import PipelineCore
+package import PipelineEngine
+import Synchronization
+
+/// How items begin, go on and are asked to stop.
+extension BatchRunner {
+    /// Has those go on that were begun before.
+    func goOn(_ state: inout State, on host: some ItemHost) async throws(JournalFailure) {
+        if options.onlyReads { return }
+        if options.cancels { return try await ask(.cancel, .cancel, &state, host) }
+        let begun = FoundJobs()
+        try await forEachItem(in: [.running, .suspended]) { (job) throws(JournalFailure) in
+            try await host.goOn(job)
+            if host.runsHere { begun.insert(job) }
+        }
+        state.here = begun.all
+    }
+
+    /// Items that have a job, some at a time so that what is written for them is written together.
+    private func forEachItem(
+        in states: Set<ItemRecord.State>, _ body: @escaping @Sendable (JobID) async throws(JournalFailure) -> Void
+    ) async throws(JournalFailure) {
+        var last = 0
+        while true {
+            let items = try await journal.items(of: lease.job, in: states, after: last, limit: 64)
+            guard let end = items.last else { return }
+            last = end.number
+            try await together(items) { (item) throws(JournalFailure) in
+                if let job = item.job { try await body(job) }
+            }
+        }
+    }
+
+    /// Does something for several items side by side; the first failure is thrown once all are done.
+    private func together(
+        _ items: [ItemRecord], _ body: @escaping @Sendable (ItemRecord) async throws(JournalFailure) -> Void
+    ) async throws(JournalFailure) {
+        let failure = await withTaskGroup(of: JournalFailure?.self) { group in
+            for item in items {
+                group.addTask {
+                    do throws(JournalFailure) {
+                        try await body(item)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            return await group.reduce(into: JournalFailure?.none) { $0 = $0 ?? $1 }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Asks of every item that was begun what was asked of the batch, wherever it runs. What nobody runs is taken up to be
+    /// cancelled.
+    func ask(
+        _ request: JobRequest, _ stop: Stop, _ state: inout State, _ host: some ItemHost
+    ) async throws(JournalFailure) {
+        guard state.stop != stop, state.stop?.isHard != true else { return }
+        state.stop = stop
+        isPausing.withLock { $0 = request == .pause }
+        state.isReading = false
+        let states: Set<ItemRecord.State> = request == .cancel ? [.running, .suspended, .unknown] : [.running]
+        let begun = FoundJobs()
+        try await forEachItem(in: states) { [journal] (job) throws(JournalFailure) in
+            if try await journal.post(request, to: job) || request != .cancel { return }
+            try await host.goOn(job)
+            if host.runsHere { begun.insert(job) }
+        }
+        state.here.formUnion(begun.all)
+    }
+
+    /// Has an item's job go on in this process, unless the batch was asked to pause meanwhile: then it is left paused,
+    /// which the batch hears, and the result is nil.
+    package func takeUp(
+        _ job: JobSnapshot, by engine: Engine, _ resume: () async throws(JournalFailure) -> Engine.JobHandle
+    ) async throws(JournalFailure) -> Engine.JobHandle? {
+        if isPausing.withLock({ $0 }) {
+            try await engine.pause(job.record.id)
+            rested(job.record.id, item: job.record.item?.key, .success(.suspended(.paused)))
+            return nil
+        }
+        let handle = try await resume()
+        // It may have been asked before this process had it.
+        if isPausing.withLock({ $0 }) { handle.suspend(.paused) }
+        return handle
+    }
+
+    /// Begins as many as may; returns whether more could begin once there is room.
+    func begin(_ state: inout State, on host: some ItemHost) async throws(JournalFailure) -> Bool {
+        if options.onlyReads || options.isStrict && state.isReading { return false }
+        while state.stop == nil, state.batch.count(.pending) > 0 {
+            let affordable = state.batch.affordableCount
+            if affordable == 0, state.underWay == 0 {
+                state.stop = .suspend(.spent)
+                state.isReading = false
+                try await journal.stop(.spent, lease)
+                return false
+            }
+            let room = min(affordable - state.underWay, host.room)
+            guard room > 0 else { return true }
+            let items = try await journal.items(of: lease.job, in: [.pending], after: 0, limit: min(room, 256))
+            guard !items.isEmpty else { return false }
+            let begun = FoundJobs()
+            try await together(items) { [self] (item) throws(JournalFailure) in
+                guard let job = try await begin(item, on: host) else { return mailbox.post(.unfit(item.key)) }
+                if host.runsHere { begun.insert(job) }
+            }
+            state.here.formUnion(begun.all)
+            try await refresh(&state)
+            // What has come meanwhile is heard before more begin.
+            if !mailbox.isEmpty { return true }
+        }
+        return false
+    }
+
+    /// Begins an item, and gives its job; nil for one that can't be begun, and has failed by that.
+    private func begin(_ item: ItemRecord, on host: some ItemHost) async throws(JournalFailure) -> JobID? {
+        var begun = item
+        begun.state = .running
+        if let job = item.job {
+            options.observe(.began(begun))
+            try await host.retry(job)
+            return job
+        }
+        var values = subject.draft.inputs
+        for member in item.inputs { values[member.name] = member.value }
+        let draft = subject.draft.with(inputs: values)
+        var record = draft.record(
+            id: ports.newJobID(), key: "\(job.record.key).\(item.number)", started: ports.clock.now,
+            outputFolder: job.record.folders.output, overwrites: options.overwrites)
+        record.item = BatchItem(batch: lease.job, key: item.key)
+        if let failure = await draft.preflight(to: record) {
+            try await journal.fail(item.number, because: failure, at: ports.clock.now, of: lease)
+            return nil
+        }
+        begun.job = record.id
+        options.observe(.began(begun))
+        try await host.begin(record, draft)
+        return record.id
+    }
+}
+
+/// Jobs that are found side by side.
+private final class FoundJobs: Sendable {
+    private let jobs = Mutex<Set<JobID>>([])
+    func insert(_ job: JobID) { jobs.withLock { _ = $0.insert(job) } }
+    var all: Set<JobID> { jobs.withLock { $0 } }
+}

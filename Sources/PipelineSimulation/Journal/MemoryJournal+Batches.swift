@@ -1,0 +1,153 @@
+package import PipelineCore
+import Synchronization
+
+/// Batches in memory, by the rules that all journals keep.
+extension MemoryJournal: BatchJournal {
+    package func create(
+        _ batch: BatchRecord, job: JobSnapshot, events: [JobEvent], owner: OwnerID
+    ) async throws(JournalFailure) -> Lease {
+        var job = job
+        job.batch = batch
+        return try await create(job, events: events, owner: owner)
+    }
+
+    package func batch(_ job: JobID) async throws(JournalFailure) -> BatchRecord? { image.snapshot(of: job)?.batch }
+
+    package func add(
+        _ items: [NewItem], place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Lease
+    ) async throws(JournalFailure) -> AddedItems {
+        try edit(batch) { (record, rows) throws(JournalFailure) in
+            var added = AddedItems()
+            for item in items {
+                guard rows.numbers[item.key] == nil else {
+                    added.known += 1
+                    continue
+                }
+                var row = ItemRecord(
+                    number: rows.items.count + 1, key: item.key, line: item.line, inputs: item.inputs)
+                if let failure = item.failure {
+                    row.state = .failed
+                    row.failure = ItemFailure(stage: nil, failure: failure)
+                }
+                rows.numbers[item.key] = row.number
+                rows.items.append(row)
+                record.count(nil, row)
+                added.added += 1
+            }
+            (record.place, record.isRead) = (place, isRead)
+            return added
+        }
+    }
+
+    package func reread(
+        _ batch: Lease, as record: BatchRecord, of job: JobRecord
+    ) async throws(JournalFailure) {
+        try edit(batch) { (kept, _) throws(JournalFailure) in
+            (kept.sources, kept.folder, kept.settings) = (record.sources, record.folder, record.settings)
+            (kept.place, kept.isRead, kept.streak) = (nil, false, FailureStreak())
+        }
+    }
+
+    package func fail(
+        _ item: Int, because failure: StepFailure, at time: Timestamp, of batch: Lease
+    ) async throws(JournalFailure) {
+        try edit(batch) { (record, rows) throws(JournalFailure) in
+            guard let before = rows.item(item), before.state == .pending else { throw .stale }
+            var row = before
+            (row.state, row.ended, row.attempt) = (.failed, time, max(1, row.attempt))
+            row.failure = ItemFailure(stage: nil, failure: failure)
+            rows.items[item - 1] = row
+            record.count(before, row)
+        }
+    }
+
+    package func retryItems(_ keys: [String]?, of batch: Lease) async throws(JournalFailure) -> Int {
+        try edit(batch) { (record, rows) throws(JournalFailure) in
+            var count = 0
+            for before in rows.items where before.attempt > 0 && [.failed, .cancelled].contains(before.state) {
+                guard keys?.contains(before.key) ?? true else { continue }
+                var row = before
+                (row.state, row.attempt) = (.pending, row.attempt + 1)
+                rows.items[row.number - 1] = row
+                record.count(before, row)
+                count += 1
+            }
+            record.streak = FailureStreak()
+            return count
+        }
+    }
+
+    package func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure) {
+        try edit(batch) { (record, _) throws(JournalFailure) in record.settings = settings }
+    }
+
+    package func stop(_ cause: SuspensionCause?, _ batch: Lease) async throws(JournalFailure) {
+        try edit(batch) { (record, _) throws(JournalFailure) in if cause == nil { record.streak = FailureStreak() } }
+    }
+
+    package func items(
+        of batch: JobID, in states: Set<ItemRecord.State>?, after number: Int, limit: Int
+    ) async throws(JournalFailure) -> [ItemRecord] {
+        state.withLock { state in
+            let rows = state.image.batches[batch]?.items.dropFirst(max(0, number)) ?? []
+            guard let states else { return Array(rows.prefix(limit)) }
+            return Array(rows.lazy.filter { states.contains($0.state) }.prefix(limit))
+        }
+    }
+
+    package func item(_ key: String, of batch: JobID) async throws(JournalFailure) -> ItemRecord? {
+        state.withLock { state in
+            let rows = state.image.batches[batch]
+            return rows?.numbers[key].flatMap { rows?.item($0) }
+        }
+    }
+
+    package func failures(of batch: JobID, limit: Int) async throws(JournalFailure) -> [FailureGroup] { [] }
+
+    private func edit<Value: Sendable>(
+        _ batch: Lease, _ body: (inout BatchRecord, inout Image.Batch) throws(JournalFailure) -> Value
+    ) throws(JournalFailure) -> Value {
+        try change { (state) throws(JournalFailure) in
+            guard state.image.isValid(batch) else { throw .stale }
+            guard var record = state.image.rows[batch.job]?.snapshot.batch else { throw .noSuchJob(batch.job) }
+            var rows = state.image.batches.removeValue(forKey: batch.job) ?? Image.Batch()
+            defer { state.image.batches[batch.job] = rows }
+            let value = try body(&record, &rows)
+            state.image.rows[batch.job]?.snapshot.batch = record
+            state.commits += 1
+            return value
+        }
+    }
+}
+
+extension MemoryJournal.Image {
+    /// The items of a batch, in the order of their numbers.
+    struct Batch: Sendable {
+        var items: [ItemRecord] = []
+        var numbers: [String: Int] = [:]
+
+        func item(_ number: Int) -> ItemRecord? { items.indices.contains(number - 1) ? items[number - 1] : nil }
+    }
+
+    /// Every item of a batch.
+    package func items(of batch: JobID) -> [ItemRecord] { batches[batch]?.items ?? [] }
+
+    /// Returns whether the item that a new job is for may begin.
+    func mayBegin(_ job: JobRecord) -> Bool {
+        guard let own = job.item else { return true }
+        let rows = batches[own.batch]
+        return rows?.numbers[own.key].flatMap { rows?.item($0) }?.state == .pending
+    }
+
+    /// Moves the item of a job along, with the counts of its batch.
+    mutating func keep(_ outcome: ItemOutcome, of job: JobRecord, isFirst: Bool = false) {
+        guard let own = job.item, let number = batches[own.batch]?.numbers[own.key],
+            let before = batches[own.batch]?.item(number), isFirst || before.job == job.id
+        else { return }
+        var after = before
+        after.apply(outcome)
+        if isFirst { (after.job, after.attempt) = (job.id, max(1, after.attempt)) }
+        batches[own.batch]?.items[number - 1] = after
+        rows[own.batch]?.snapshot.batch?.count(before, after)
+    }
+}

@@ -1,0 +1,56 @@
+package import PipelineCore
+import Synchronization
+
+/// Closed services in memory, by the rules that all journals keep.
+extension MemoryJournal: ServiceJournal {
+    package func closedServices() async throws(JournalFailure) -> [ClosedService] {
+        state.withLock { $0.image.services.values.sorted { ($0.until, $0.id.text) < ($1.until, $1.id.text) } }
+    }
+
+    package func closeService(_ service: ClosedService) async throws(JournalFailure) {
+        state.withLock { $0.image.services[service.id] = service }
+    }
+
+    package func beginTrial(
+        of service: ServiceID, at now: Timestamp, until limit: Timestamp
+    ) async throws(JournalFailure) -> Bool {
+        state.withLock { state in
+            guard let closed = state.image.services[service], closed.until <= now || closed.since > now else {
+                return false
+            }
+            if let trial = closed.trialUntil, trial > now, trial <= limit { return false }
+            state.image.services[service]?.trialUntil = limit
+            return true
+        }
+    }
+
+    package func openService(_ service: ServiceID) async throws(JournalFailure) {
+        state.withLock { $0.image.services[service] = nil }
+    }
+
+    package func claimComputation(
+        at service: ServiceID, for step: StepKey, of job: JobID, limit: Int
+    ) async throws(JournalFailure) -> Bool {
+        state.withLock { state in
+            let place = Image.Place(job: job, step: step)
+            // A place is free once its step has ended.
+            let image = state.image
+            state.image.places[service, default: []] = image.places[service, default: []].filter { place in
+                guard let job = image.rows[place.job]?.snapshot, job.ended == nil else { return false }
+                return job.steps[place.step]?.state.isEnded != true
+            }
+            if state.image.places[service]?.contains(place) == true { return true }
+            guard state.image.places[service, default: []].count < limit else { return false }
+            state.image.places[service, default: []].insert(place)
+            return true
+        }
+    }
+}
+
+extension MemoryJournal.Image {
+    /// A place that a remote job has at a service.
+    struct Place: Sendable, Hashable {
+        let job: JobID
+        let step: StepKey
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Testing
+
+/// Mistakes that people make with a batch's input, and what happens while it is read.
+@Suite("A batch of bad input")
+struct BadBatchInputTests {
+    private static let document = """
+        { "pipeline": 1, "name": "note",
+          "inputs": { "text": { "type": "string", "default": "" } },
+          "stages": [ { "id": "w", "kind": "write", "to": "${{ slug(job.item) }}.txt", "text": "${{ inputs.text }}" } ] }
+        """
+
+    private static let fileDocument = document.replacingOccurrences(
+        of: #""text": { "type": "string", "default": "" }"#, with: #""file": { "type": "file" }"#
+    ).replacingOccurrences(of: "inputs.text", with: "inputs.file")
+
+    private func withDocument(
+        _ document: String = document, _ body: (Workplace) async throws -> Void
+    ) async throws {
+        try await withWorkplace { workplace in
+            try FileManager.default.createDirectory(
+                atPath: workplace.path("in"), withIntermediateDirectories: true)
+            try workplace.write("note.json", document)
+            try await body(workplace)
+        }
+    }
+
+    private func run(_ workplace: Workplace, each source: String, _ more: String...) async throws -> ProgramEnd {
+        try await workplace.program.run(
+            ["run", "note.json", "--each", source, "--batch", "june", "--output", "out"] + more,
+            environment: workplace.environment(), folder: workplace.folder)
+    }
+
+    @Test("a pattern that finds nothing begins nothing")
+    func emptyPattern() async throws {
+        try await withDocument(Self.fileDocument) { workplace in
+            let end = try await run(workplace, each: "file=in/*.wav")
+            #expect(end.cause == .exited(2) && end.errors.contains("no file matches 'in/*.wav'"), "\(end)")
+            #expect(try await workplace.run("show", "june").cause == .exited(64))
+        }
+    }
+
+    @Test("ten megabytes in one field are one item's")
+    func largeField() async throws {
+        try await withDocument { workplace in
+            try workplace.write("rows.csv", "text\n" + String(repeating: "x", count: 10_000_000) + "\nsmall\n")
+            let end = try await run(workplace, each: "rows.csv")
+            #expect(end.cause == .exited(0) && end.lines.count == 2, "\(end.cause) \(end.errors.prefix(2000))")
+            let sizes = end.lines.compactMap { workplace.bytes($0)?.count }.sorted()
+            #expect(sizes == [5, 10_000_000])
+        }
+    }
+
+    @Test("bytes that are no UTF-8 are a bad row with its line; the others are done")
+    func invalidText() async throws {
+        try await withDocument { workplace in
+            try workplace.write("rows.csv", Array("text\none\n".utf8) + [0xFF, 0xFE, 0x0A] + Array("three\n".utf8))
+            let end = try await run(workplace, each: "rows.csv")
+            #expect(end.cause == .exited(1) && end.lines.count == 2, "\(end)")
+            #expect(end.errors.contains("rows.csv:3") && end.errors.contains("UTF-8"), "\(end)")
+        }
+    }
+
+    @Test("a file that is gone when its turn comes is an item that failed")
+    func vanished() async throws {
+        try await withWorkplace { workplace in
+            let service = try HeldService()
+            defer { service.server.stop() }
+            try workplace.write(
+                "held.json",
+                HeldService.document.replacingOccurrences(
+                    of: #""name": { "type": "string" }"#, with: #""name": { "type": "file" }"#
+                ).replacingOccurrences(
+                    of: #""json": { "name": "${{ inputs.name }}" }"#, with: #""file": "${{ inputs.name }}""#))
+            try workplace.write("a.wav", "a")
+            try workplace.write("b.wav", "b")
+            let program = try workplace.program.start(
+                ["run", "held.json", "--each", "name=*.wav", "--batch", "june", "--at-once", "1"],
+                environment: workplace.environment(["API_URL": service.server.url]), folder: workplace.folder)
+            _ = await service.server.requests(atLeast: 2)
+            try FileManager.default.removeItem(atPath: workplace.path("b.wav"))
+            service.open()
+            let end = await program.end
+            #expect(end.cause == .exited(1) && end.errors.contains("b.wav"), "\(end)")
+            let shown = try await workplace.show("june")
+            #expect(shown["counts"]?["succeeded"] == 1 && shown["counts"]?["failed"] == 1, "\(shown.text)")
+            #expect(service.names.count == 1)
+        }
+    }
+
+    @Test("one file by two names is two items, and the second of two that write one file fails before it begins")
+    func twoNames() async throws {
+        try await withDocument(Self.fileDocument) { workplace in
+            try workplace.write("in/a.wav", "a")
+            try FileManager.default.createSymbolicLink(
+                atPath: workplace.path("in/b.wav"), withDestinationPath: "a.wav")
+            #expect(try await run(workplace, each: "file=in/*").cause == .exited(0))
+            #expect(try await workplace.show("june")["counts"]?["succeeded"] == 2)
+            try workplace.write(
+                "note.json",
+                Self.fileDocument.replacingOccurrences(of: "slug(job.item)", with: "stem(inputs.file)"))
+            try workplace.write("rows.csv", "file\nin/a.wav\n./in/a.wav\n")
+            let end = try await workplace.run(
+                "run", "note.json", "--each", "rows.csv", "--batch", "two", "--output", "two")
+            #expect(end.cause == .exited(1) && end.lines.count == 1, "\(end)")
+            #expect(end.errors.contains("it would write \(workplace.folder)/two/a.txt"), "\(end)")
+        }
+    }
+
+    @Test("a key of ten thousand characters is a bad row")
+    func longKey() async throws {
+        try await withDocument { workplace in
+            try workplace.write("names.txt", String(repeating: "k", count: 10_000) + "\nshort\n")
+            let end = try await shell(
+                "exec \"$0\" run note.json --each text=- --batch june --output out < names.txt", workplace
+            ).end
+            #expect(end.cause == .exited(1) && end.lines.count == 1, "\(end)")
+            #expect(end.errors.contains("its key has 10000 bytes, and may have 4096"), "\(end)")
+        }
+    }
+
+    @Test("Ctrl-C while a pipe is read keeps what has come; the same command adds the rest")
+    func interruptedReading() async throws {
+        try await withDocument { workplace in
+            let pipe = workplace.path("pipe")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let writer = open(pipe, O_RDWR)
+            defer { close(writer) }
+            let program = try shell(
+                "exec \"$0\" run note.json --each text=- --batch june --output out < pipe", workplace)
+            _ = write(writer, "one\ntwo\n", 8)
+            #expect(await program.hasWritten("out/two"), "\(program.text)")
+            program.signal(SIGINT)
+            let end = await program.end
+            #expect(end.cause == .exited(75) && end.errors.contains("go on with: pipeline resume june"), "\(end)")
+            try workplace.write("names.txt", "one\ntwo\nthree\n")
+            let again = try await shell(
+                "exec \"$0\" run note.json --each text=- --batch june --output out < names.txt", workplace
+            ).end
+            #expect(again.cause == .exited(0) && again.lines.count == 1, "\(again)")
+            #expect(try await workplace.show("june")["counts"]?["succeeded"] == 3)
+        }
+    }
+
+    @Test("two commands of one batch in one moment do each item once")
+    func twice() async throws {
+        try await withWorkplace { workplace in
+            let service = try HeldService()
+            defer { service.server.stop() }
+            service.open()
+            let (rows, names) = HeldService.rows(30)
+            try workplace.write("held.json", HeldService.document)
+            try workplace.write("rows.csv", rows)
+            let programs = try (1...3).map { _ in
+                try workplace.program.start(
+                    ["run", "held.json", "--each", "rows.csv", "--batch", "june"],
+                    environment: workplace.environment(["API_URL": service.server.url]), folder: workplace.folder)
+            }
+            for program in programs {
+                let end = await program.end
+                #expect(end.cause == .exited(0), "\(end)")
+            }
+            #expect(service.names == names.sorted())
+            #expect(try await workplace.show("june")["counts"]?["succeeded"] == 30)
+        }
+    }
+
+    #if os(Linux)
+        @Test(
+            "a disk that fills while rows are read ends the reading; with room the same command adds the rest",
+            .enabled(if: BadDiskTests.canMount, "needs the right to mount a file system"))
+        func fullDisk() async throws {
+            try await withDocument { workplace in
+                try FileManager.default.createDirectory(atPath: workplace.state, withIntermediateDirectories: true)
+                try #require(mount("tmpfs", workplace.state, "tmpfs", 0, "size=3m,mode=0700") == 0)
+                defer { umount2(workplace.state, Int32(MNT_DETACH)) }
+                let rows = (1...20_000).map { "row-\($0)\n" }.joined()
+                try workplace.write("rows.csv", "text\n" + rows)
+                let full = try await run(workplace, each: "rows.csv", "--detach")
+                #expect(full.cause != .exited(0), "\(full)")
+                #expect(full.errors.contains("no space left where jobs are kept: \(workplace.state)"), "\(full)")
+                #expect(mount("tmpfs", workplace.state, "tmpfs", UInt(MS_REMOUNT), "size=64m") == 0)
+                let counts = try await workplace.show("june")["counts"]
+                #expect(counts?["running"] == 0 && counts?["failed"] == 0, "\(counts?.text ?? "")")
+                try workplace.write("rows.csv", "text\n" + (1...100).map { "row-\($0)\n" }.joined())
+                let program = try workplace.program.start(
+                    ["run", "note.json", "--each", "rows.csv", "--batch", "june", "--output", "out"],
+                    environment: workplace.environment(), folder: workplace.folder)
+                #expect(await program.hasWritten("out/"), "\(program.text)")
+                program.signal(SIGINT)
+                let end = await program.end
+                #expect(end.cause == .exited(75), "\(end.cause) \(end.errors)")
+                let doctor = try await workplace.run("doctor")
+                #expect(doctor.output.contains("journal   whole"), "\(doctor)")
+            }
+        }
+    #endif
+
+    private func shell(_ script: String, _ workplace: Workplace) throws -> RunningProgram {
+        try BuiltProgram(path: "/bin/sh").start(
+            ["-c", script, workplace.program.path], environment: workplace.environment(), folder: workplace.folder)
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import JSONPath
+import PipelineTestKit
+import Testing
+
+/// What `why`, `watch` and `stats` say of a batch and its items.
+@Suite("A batch is asked about")
+struct SeenBatchTests {
+    private func withBatch(
+        _ body: (Workplace, HeldService, RunningProgram) async throws -> Void
+    ) async throws {
+        try await withWorkplace { workplace in
+            let service = try HeldService()
+            defer { service.server.stop() }
+            try workplace.write("held.json", HeldService.document)
+            try workplace.write("rows.csv", HeldService.rows(6).text)
+            let program = try workplace.program.start(
+                ["run", "held.json", "--each", "rows.csv", "--batch", "june", "--at-once", "4"],
+                environment: workplace.environment(["API_URL": service.server.url]), folder: workplace.folder)
+            _ = await service.server.requests(atLeast: 8)
+            try await body(workplace, service, program)
+            program.signal(SIGKILL)
+            _ = await program.end
+        }
+    }
+
+    @Test("why says how many wait and for what, of an item what it waits for, and what to do when it is stopped")
+    func why() async throws {
+        try await withBatch { workplace, service, program in
+            let text = try await workplace.run("why", "june")
+            #expect(text.cause == .exited(0) && text.output.contains("batch june is running"), "\(text)")
+            #expect(
+                text.output.contains("2 items wait for their turn: 4 are at work, of at most 4"), "\(text)")
+            let json = try JSON.parse(Array(try await workplace.run("why", "june", "--json").output.utf8))
+            #expect(
+                json.object?.names.sorted() == ["advice", "batch", "cause", "closed", "counts", "job", "state"],
+                "\(json.text)")
+            #expect(json["batch"] == "june" && json["state"] == "running" && json["cause"] == .null)
+            #expect(json["counts"]?["running"] == 4 && json["counts"]?["pending"] == 2, "\(json.text)")
+            let item = try await workplace.run("why", "june/talk-1")
+            #expect(item.cause == .exited(0) && item.output.contains("model"), "\(item)")
+            program.signal(SIGINT)
+            _ = await program.end
+            let stopped = try JSON.parse(Array(try await workplace.run("why", "june", "--json").output.utf8))
+            #expect(stopped["cause"] == "interrupted" && stopped["advice"] == "pipeline resume june", "\(stopped.text)")
+            service.open()
+            let resumed = try await workplace.program.run(
+                ["resume", "june"], environment: workplace.environment(["API_URL": service.server.url]),
+                folder: workplace.folder)
+            #expect(resumed.cause == .exited(0), "\(resumed)")
+            let said = try await workplace.run("stats")
+            #expect(
+                said.output.contains(/service 'api': \d+ polls of one job each, 0 lists for many jobs/), "\(said)")
+            let stats = try JSON.parse(Array(try await workplace.run("stats", "--json").output.utf8))
+            #expect(stats.array?.first?["pipeline"] == "held", "\(stats.text)")
+            #expect(stats.array?.first?["stages"]?.array?.first?["count"] == 6, "\(stats.text)")
+        }
+    }
+
+    @Test("show, list and why print what their schemas say")
+    func schemas() async throws {
+        let (shown, why) = (try OutputSchemaTests.schema("batch"), try OutputSchemaTests.schema("batch-why"))
+        try await withBatch { workplace, service, program in
+            OutputSchemaTests.check(try await workplace.show("june"), shown)
+            OutputSchemaTests.check(try JSON.parse(try await workplace.run("why", "june", "--json").output), why)
+            program.signal(SIGINT)
+            _ = await program.end
+            let list = try JSON.parse(try await workplace.run("list", "--json").output)
+            OutputSchemaTests.check(try #require(list.array?.first), shown)
+            OutputSchemaTests.check(try JSON.parse(try await workplace.run("why", "june", "--json").output), why)
+            OutputSchemaTests.check(
+                try JSON.parse(try await workplace.run("why", "june/talk-1", "--json").output),
+                try OutputSchemaTests.schema("why"))
+        }
+    }
+
+    @Test("watch shows how far it is while another process runs it, and ends with its status")
+    func watch() async throws {
+        try await withBatch { workplace, service, program in
+            let plain = try workplace.start("watch", "june")
+            let json = try workplace.start("watch", "june", "--json")
+            #expect(await plain.hasWritten("june: 0/6 succeeded, 4 running, 2 pending"), "\(plain.text)")
+            #expect(await json.hasWritten("batch.progress"), "\(json.text)")
+            service.open()
+            #expect(await program.end.cause == .exited(0))
+            let end = await plain.end
+            #expect(end.cause == .exited(0) && end.errors.contains("june: 6/6 succeeded"), "\(end)")
+            let events = await json.end
+            #expect(events.lines.last?.contains(#""type":"batch.ended""#) == true, "\(events)")
+        }
+    }
+}
