@@ -89,11 +89,7 @@ struct DaemonCommand: ParsableCommand {
 
     static func sentence(_ failure: JournalFailure, _ settings: Settings) -> String {
         switch failure {
-        case .other(let text): text
-        case .full(let folder): "no space left in \(folder)"
-        case .notWritable(let folder, let reason): "cannot write to \(folder): \(reason)"
-        case .damaged(let file, let reason): "the journal \(file) is damaged: \(reason)"
-        case .newer(let file): "the journal \(file) was written by a newer version of pipeline"
+        case .away, .refused, .full, .notWritable, .damaged, .newer, .other: failure.description
         case .stale, .owned, .conflict, .keyTaken, .noSuchJob, .busy:
             "the journal in \(settings.stateFolder) is held by another process"
         }

@@ -82,7 +82,7 @@ package final class PostgresConnection {
             let version = library.serverVersion(opened) / 10_000
             throw PostgresError(
                 kind: .refused, state: "0A000",
-                message: "the server at \(address.description) is PostgreSQL \(version)",
+                message: "its server is PostgreSQL \(version)",
                 hint: "a journal needs PostgreSQL 14 or later")
         }
         guard library.setNonblocking(opened, 1) == 0, library.enterPipelineMode(opened) == 1 else {
@@ -108,10 +108,21 @@ package final class PostgresConnection {
     ) -> PostgresError {
         let text = library.errorMessage(handle).map { String(cString: $0) } ?? ""
         let message = address.redacted(text).split(separator: "\n").joined(separator: "; ")
-        let hint =
-            message.contains("password")
-            ? "keep the password in ~/.pgpass, in the file that PGPASSFILE names, or in PGPASSWORD" : nil
-        return PostgresError(kind: .refused, message: message, hint: hint)
+        return PostgresError(kind: .refused, message: message, hint: hint(for: message))
+    }
+
+    /// What to do about the words with which a server turns a client away.
+    private static func hint(for message: String) -> String? {
+        let hints = [
+            ("password", "keep the password in ~/.pgpass, in the file that PGPASSFILE names, or in PGPASSWORD"),
+            ("pg_hba.conf", "let the server's pg_hba.conf admit this machine, user and database"),
+            ("role ", "name a user that the server has, or make it with 'createuser'"),
+            ("database ", "name a database that the server has, or make it with 'createdb'"),
+            ("certificate", "see sslmode, sslrootcert and sslcert of the address"),
+            ("SSL", "see sslmode, sslrootcert and sslcert of the address"),
+            ("invalid", "write the address as postgres://USER@HOST/DATABASE"),
+        ]
+        return hints.first { message.contains($0.0) }?.1
     }
 }
 

@@ -44,11 +44,13 @@ package struct PostgresError: Error, Sendable, Hashable {
         return state.hasPrefix("57P0") || state == "53300" || state.hasPrefix("08")
     }
 
-    /// A server that answers and refuses (a password, a database that is not there) will refuse again.
+    /// A server that answers and refuses (a password, a database that is not there) will refuse again, and an address that
+    /// can't be read stays so.
     private var isUnreachable: Bool {
         let refusals = [
             "password", "authentication", "does not exist", "no pg_hba.conf entry", "permission denied", "role ",
-            "certificate", "SSL", "no such database", "not allowed",
+            "certificate", "SSL", "no such database", "not allowed", "invalid", "not found", "unexpected character",
+            "missing", "end of string reached", "pipeline mode", "out of memory",
         ]
         return !refusals.contains { message.contains($0) }
             || message.contains("starting up") || message.contains("shutting down") || message.contains("No such file")

@@ -66,18 +66,28 @@ package struct PostgresRow: SQLRow {
 
     /// Of int2, int4, int8 and bool.
     package func optionalInteger(_ name: String) -> Int64? {
-        guard let bytes = result.bytes(index, result.column(name)) else { return nil }
+        result.bytes(index, result.column(name)).map(Self.integer)
+    }
+
+    private static func integer(_ bytes: UnsafeRawBufferPointer) -> Int64 {
         switch bytes.count {
-        case 1: return Int64(bytes[0])
-        case 2: return Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
-        case 4: return Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
-        default: return Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
+        case 1: Int64(bytes[0])
+        case 2: Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
+        case 4: Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+        default: Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
         }
     }
 
+    /// Of float8, and of whole numbers as SQLite gives them.
     package func optionalDouble(_ name: String) -> Double? {
-        guard let bytes = result.bytes(index, result.column(name)), bytes.count == 8 else { return nil }
-        return Double(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)))
+        let column = result.column(name)
+        guard let bytes = result.bytes(index, column) else { return nil }
+        // The types' numbers in pg_type.dat.
+        switch result.type(column) {
+        case 701: return Double(bitPattern: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)))
+        case 16, 20, 21, 23: return Double(Self.integer(bytes))
+        default: return nil
+        }
     }
 
     package func text(_ name: String) -> String { optionalText(name) ?? "" }

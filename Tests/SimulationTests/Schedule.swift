@@ -39,6 +39,12 @@ struct Schedule {
         world.folder?.remove()
     }
 
+    /// Checks every invariant of a world that something else ran, and that was to end so.
+    mutating func check(as end: World.LifeEnd) {
+        self.end = end
+        check()
+    }
+
     /// Bad weather for some hours, an outage, a service that starts again.
     private func arrangeTrouble() {
         let world = world

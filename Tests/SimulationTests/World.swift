@@ -148,6 +148,9 @@ final class World: Sendable {
     /// Returns whether the life was ended from outside.
     func wasKilled(_ process: SimulatedProcess) -> Bool { killed.withLock { $0.contains(process.owner) } }
 
+    func noteKilled(_ process: SimulatedProcess) { killed.withLock { _ = $0.insert(process.owner) } }
+    func note(_ law: PublicationLaw) { publications.withLock { $0 += law.violations } }
+
     /// True if somebody is still to be told of the job.
     var isUntold: Bool { recorder.job(record.id)?.nextTelling != nil }
 
@@ -232,7 +235,7 @@ final class World: Sendable {
         return .from(stage)
     }
 
-    private func plan(
+    func plan(
         for process: SimulatedProcess, _ law: PublicationLaw
     ) throws(DefinitionError) -> Plan {
         let transport = SimulatedTransport(of: process, over: network, to: server)
@@ -254,7 +257,7 @@ final class World: Sendable {
         return engine(of: process, over: journal, observe: observe)
     }
 
-    private func engine(
+    func engine(
         of process: SimulatedProcess, over journal: any Journal, observe: @escaping @Sendable (JobEvent) -> Void
     ) -> Engine {
         var ports = EnginePorts(
@@ -266,7 +269,7 @@ final class World: Sendable {
         return Engine(ports: ports)
     }
 
-    private func observe(_ event: JobEvent, by process: SimulatedProcess, _ law: PublicationLaw?) {
+    func observe(_ event: JobEvent, by process: SimulatedProcess, _ law: PublicationLaw?) {
         guard !process.isDead else { return }
         law?.tell(event)
         let step = event.step.map { " \($0)" } ?? ""

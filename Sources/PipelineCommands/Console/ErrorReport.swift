@@ -50,41 +50,39 @@ struct ErrorReport {
     /// Where going on later is all that is needed the job has not failed: a script may take it up again.
     private static func status(of failure: JournalFailure) -> ExitStatus {
         switch failure {
-        case .stale, .owned, .busy, .full: .suspended
-        case .conflict, .keyTaken, .noSuchJob, .notWritable, .damaged, .newer, .other: .failed
+        case .stale, .owned, .busy, .full, .away: .suspended
+        case .conflict, .keyTaken, .noSuchJob, .refused, .notWritable, .damaged, .newer, .other: .failed
         }
     }
 
     private static func lines(of failure: JournalFailure) -> [String] {
-        let (title, hint): (String, String) =
-            switch failure {
-            case .stale: ("another process has taken the job over", "'pipeline watch' shows who has it")
-            case .owned(let owner):
-                (
-                    "the job is running in another process (\(owner.text))",
-                    "'pipeline watch' shows it, 'pipeline cancel' or 'pipeline pause' reach it"
-                )
-            case .conflict(let step): ("the journal holds another state of '\(step)'", "run 'pipeline doctor'")
-            case .keyTaken(let job): ("the key belongs to job \(job)", "choose another --key")
-            case .noSuchJob(let job): ("there is no job \(job)", "'pipeline list' shows what there is")
-            case .full(let folder):
-                ("no space left where jobs are kept: \(folder)", "make room, then go on with 'pipeline resume'")
-            case .notWritable(let folder, let reason):
-                ("cannot write to \(folder): \(reason)", "name another folder with --state-dir or PIPELINE_STATE_DIR")
-            case .damaged(let file, let reason):
-                (
-                    "the journal \(file) is damaged: \(reason)",
-                    "nothing was changed; keep a copy, then move it aside to begin anew, or put back one that "
-                        + "'pipeline doctor --backup' made"
-                )
-            case .newer(let file):
-                (
-                    "the journal \(file) was written by a newer version of pipeline",
-                    "use that version, or another --state-dir"
-                )
-            case .busy: ("another process holds the journal", "try again in a moment")
-            case .other(let text): ("the journal failed: \(text)", "run 'pipeline doctor'")
-            }
+        var title = failure.description
+        let hint: String
+        switch failure {
+        case .stale: hint = "'pipeline watch' shows who has it"
+        case .owned: hint = "'pipeline watch' shows it, 'pipeline cancel' or 'pipeline pause' reach it"
+        case .conflict: hint = "run 'pipeline doctor'"
+        case .keyTaken: hint = "choose another --key"
+        case .noSuchJob: hint = "'pipeline list' shows what there is"
+        case .away:
+            hint =
+                "what it has is not lost, and workers go on by themselves once it is back; see that it runs and can be "
+                + "reached from here, then type the command again, or 'pipeline resume' where a job was stopped"
+        case .refused(let place, let reason, let mending):
+            title = "the database \(place) can't be used: \(reason)"
+            hint = mending
+        case .full: hint = "make room, then go on with 'pipeline resume'"
+        case .notWritable: hint = "name another folder with --state-dir or PIPELINE_STATE_DIR"
+        case .damaged:
+            hint =
+                "nothing was changed; keep a copy, then move it aside to begin anew, or put back one that "
+                + "'pipeline doctor --backup' made"
+        case .newer: hint = "use that version, or another --state-dir"
+        case .busy: hint = "try again in a moment"
+        case .other(let text):
+            title = "the journal failed: \(text)"
+            hint = "run 'pipeline doctor'"
+        }
         return ["error: \(title)", "  hint: \(hint)"]
     }
 }

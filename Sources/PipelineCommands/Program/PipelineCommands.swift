@@ -54,6 +54,7 @@ public enum PipelineCommands {
                 completing: ProcessEnvironment.all)
             Assertions.use(AssertionFiles(settings: settings))
             let workspace = Workspace(settings: settings, extend: extend)
+            workspace.observeOutages { console.note(OutageNote($0).line) }
             do {
                 let status = try await command.run(in: workspace, console: console)
                 await workspace.finish()

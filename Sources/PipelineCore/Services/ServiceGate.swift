@@ -18,6 +18,16 @@ package protocol ServiceGate: Sendable {
     /// Asks for one of the places that a service has for jobs of ours, which is the step's until that has ended. Returns nil
     /// with a place, else when to ask again.
     func claimComputation(at service: ServiceID, for step: StepKey, of job: JobID, limit: Int) async -> Timestamp?
+    /// Returns when a request may begin at a service that takes so many a second of all processes on one journal, or the
+    /// task is cancelled; at once where no other process has the journal, since each keeps to the rate by itself.
+    func turn(at service: ServiceID, requestsPerSecond: Double) async
+    /// Says what to ask for when jobs of this process are due in a list; nil where it shares none with other processes.
+    /// Whoever is told to ask says by ``endList(_:asked:entries:)`` what came of it.
+    func beginList(_ list: String, ids: [String], atMost: Int) async -> ListTurn?
+    /// Gives others what a list response said of their jobs.
+    func endList(_ list: String, asked: [String], entries: [String: ListEntry]) async
+    /// Returns when a job asks that could share a request with others; nil where no other process could.
+    func planList(_ list: String, id: String, _ plan: ListPlan) async -> Duration?
 }
 
 /// The decision whether a request may go to a service now.

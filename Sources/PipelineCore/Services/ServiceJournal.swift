@@ -15,6 +15,17 @@ package protocol ServiceJournal: Sendable {
     func claimComputation(
         at service: ServiceID, for step: StepKey, of job: JobID, limit: Int
     ) async throws(JournalFailure) -> Bool
+    /// Claims a part of a service's rate for some seconds; nil of a journal whose processes each have a rate of their own.
+    /// The parts of all processes never make more than the whole.
+    func claimRate(of service: ServiceID) async throws(JournalFailure) -> RateShare?
+    /// Says what to ask for when jobs of this process are due in a list that others share; nil of a journal that has none.
+    /// What is to be asked for is this process's until it has ended the list, or for some seconds.
+    func beginList(_ list: String, ids: [String], atMost: Int) async throws(JournalFailure) -> ListTurn?
+    /// Keeps what a list response said of other processes' jobs until they come for it.
+    func endList(_ list: String, asked: [String], entries: [String: ListEntry]) async throws(JournalFailure)
+    /// Keeps when a job asks next, moved up to the time of another process's job if its plan lets it, and returns that time
+    /// from now on; nil of a journal that has no lists.
+    func planList(_ list: String, id: String, _ plan: ListPlan) async throws(JournalFailure) -> Duration?
 }
 
 /// A service that has said that it takes nothing before a time.

@@ -9,6 +9,11 @@ public enum JournalFailure: Error, Sendable, Hashable {
     /// Another job has this key.
     case keyTaken(JobID)
     case noSuchJob(JobID)
+    /// The database can't be reached for now: nothing that it has is lost, and it may be asked again later. The place has no
+    /// password in it.
+    case away(place: String, reason: String)
+    /// The database refuses, and will until somebody mends what the hint says. No part has a password in it.
+    case refused(place: String, reason: String, hint: String)
     /// The disk is full; nothing was kept of the call.
     case full(folder: String)
     /// The state folder can't be written.
@@ -20,4 +25,25 @@ public enum JournalFailure: Error, Sendable, Hashable {
     /// Another process held the database for too long.
     case busy
     case other(String)
+}
+
+extension JournalFailure: CustomStringConvertible {
+    /// The failure as a sentence without a full stop, for people.
+    public var description: String {
+        switch self {
+        case .stale: "another process has taken the job over"
+        case .owned(let owner): "the job is running in another process (\(owner.text))"
+        case .conflict(let step): "the journal holds another state of '\(step)'"
+        case .keyTaken(let job): "the key belongs to job \(job)"
+        case .noSuchJob(let job): "there is no job \(job)"
+        case .away(let place, let reason): "the database \(place) is away: \(reason)"
+        case .refused(let place, let reason, let hint): "the database \(place) can't be used: \(reason); \(hint)"
+        case .full(let folder): "no space left where jobs are kept: \(folder)"
+        case .notWritable(let folder, let reason): "cannot write to \(folder): \(reason)"
+        case .damaged(let file, let reason): "the journal \(file) is damaged: \(reason)"
+        case .newer(let file): "the journal \(file) was written by a newer version of pipeline"
+        case .busy: "another process holds the journal"
+        case .other(let text): text
+        }
+    }
 }

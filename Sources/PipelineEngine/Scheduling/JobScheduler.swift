@@ -296,7 +296,7 @@ package actor JobScheduler {
                 park(job, until: time, slack: limits.slack)
             }
         case .success(.suspended(.noNetwork)), .failure(.busy), .failure(.full), .failure(.damaged),
-            .failure(.notWritable), .failure(.other):
+            .failure(.notWritable), .failure(.away), .failure(.refused), .failure(.other):
             // Nobody owns it now. It is tried again later, by the rules for jobs that nobody owns.
             retake(job, at: limits.retakeInterval.map { clock.now + $0 })
         // Somebody may still have to be told of it.

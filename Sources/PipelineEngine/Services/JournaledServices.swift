@@ -11,6 +11,7 @@ package final class JournaledServices: ServiceGate {
         var writing: [ServiceID: Int] = [:]
         var isReading = false
         var lastRead: Timestamp?
+        var paces: [ServiceID: SharedPace] = [:]
     }
 
     private let journal: any ServiceJournal
@@ -67,6 +68,33 @@ package final class JournaledServices: ServiceGate {
     ) async -> Timestamp? {
         let isClaimed = try? await journal.claimComputation(at: service, for: step, of: job, limit: limit)
         return isClaimed == true ? nil : turn(service)
+    }
+
+    package func turn(at service: ServiceID, requestsPerSecond: Double) async {
+        let pace = state.withLock { state in
+            let pace =
+                state.paces[service]
+                ?? SharedPace { [journal] () throws(JournalFailure) in try await journal.claimRate(of: service) }
+            state.paces[service] = pace
+            return pace
+        }
+        await pace.turn(requestsPerSecond: requestsPerSecond)
+    }
+
+    package func beginList(_ list: String, ids: [String], atMost: Int) async -> ListTurn? {
+        // Without a journal there is nobody to share with.
+        guard let turn = try? await journal.beginList(list, ids: ids, atMost: atMost) else { return nil }
+        // Others ask for all that is left: their response takes a moment.
+        if turn.ask.isEmpty, turn.known.isEmpty { try? await Task.sleep(for: .milliseconds(100)) }
+        return turn
+    }
+
+    package func endList(_ list: String, asked: [String], entries: [String: ListEntry]) async {
+        try? await journal.endList(list, asked: asked, entries: entries)
+    }
+
+    package func planList(_ list: String, id: String, _ plan: ListPlan) async -> Duration? {
+        try? await journal.planList(list, id: id, plan)
     }
 
     private func turn(_ service: ServiceID) -> Timestamp {

@@ -29,8 +29,8 @@ extension JournalFailure: SQLiteFailure {
     /// True if the failure is the caller's alone: other calls of the same transaction are kept.
     var concernsOneCall: Bool {
         switch self {
-        case .stale, .owned, .conflict, .keyTaken, .noSuchJob, .other: true
-        case .full, .notWritable, .damaged, .newer, .busy: false
+        case .stale, .owned, .conflict, .keyTaken, .noSuchJob, .refused, .other: true
+        case .full, .notWritable, .damaged, .newer, .busy, .away: false
         }
     }
 

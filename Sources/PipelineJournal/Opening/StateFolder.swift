@@ -61,6 +61,12 @@ struct StateFolder: Sendable {
         try prepareFile(database)
     }
 
+    /// Makes the folder if need be, with parents, for what stays on a machine whose journal is elsewhere.
+    func prepareWithoutDatabase() throws(JournalFailure) {
+        try makeFolder(path)
+        try checkFolder(path)
+    }
+
     /// Makes an empty database file in the folder if need be; refuses a folder or files that are not ours.
     func prepareFile(_ file: String) throws(JournalFailure) {
         try checkFolder(path)

@@ -127,30 +127,35 @@ extension JournalFailure {
     /// What a failed call means for the journal's callers: where, what, and what to do.
     init(_ error: PostgresError, at address: PostgresAddress) {
         let place = address.description
-        let hint = error.hint.map { "; \($0)" } ?? ""
+        func refused(_ reason: String, _ hint: String) -> JournalFailure {
+            .refused(place: place, reason: reason, hint: hint)
+        }
+        // SQLSTATEs: PostgreSQL manual, appendix A.
         switch error.state {
         case "53100": self = .full(folder: "the server of \(place)")
         case "25006":
-            self = .notWritable(
-                folder: place,
-                reason:
-                    "the server is read-only; name its primary, or add target_session_attrs=read-write to the address")
+            self = refused(
+                "it is read-only", "name the primary server, or add target_session_attrs=read-write to the address")
         case "42501":
-            self = .notWritable(folder: place, reason: "\(error.message); grant it to the user of the address")
+            self = refused(error.message, "grant it to the user of the address, or name another user")
         case "42P01", "3F000", "42703":
-            self = .other("\(place) has no journal, or half of one (\(error.message)); run 'pipeline journal migrate'")
+            self = refused(
+                "its schema is not whole: \(error.message)",
+                "put it back from a backup; where nothing in it is needed, drop the schema '\(PostgresSchema.name)' and "
+                    + "run 'pipeline journal migrate'")
+        case "42P06", "42P07", "42710":
+            self = refused(
+                error.message, "nothing of the step was kept: remove what is in its way, and run it again")
         case "57014":
-            self = .other("\(place) ended a statement: \(error.message); raise its statement_timeout for this user")
-        case "3D000": self = .other("\(place): \(error.message); make it with 'createdb'")
+            self = refused(
+                "it ended a statement before its end: \(error.message)",
+                "raise statement_timeout for the address's user")
+        case _ where error.isAway:
+            self = .away(place: place, reason: error.message.isEmpty ? "the connection was lost" : error.message)
         default:
-            switch error.kind {
-            case .library: self = .other("\(error.message)\(hint)")
-            case .refused: self = .other("no connection to \(place): \(error.message)\(hint)")
-            case .lost: self = .other("the connection to \(place) was lost: \(error.message)")
-            case .address, .statement:
-                let code = error.state.map { " (SQLSTATE \($0))" } ?? ""
-                self = .other("\(place) refused: \(error.message)\(code)\(hint)")
-            }
+            let code = error.kind == .refused ? "" : error.state.map { " (SQLSTATE \($0))" } ?? ""
+            self = refused(
+                error.message + code, error.hint ?? "see the server's log, and the address in PIPELINE_JOURNAL")
         }
     }
 }

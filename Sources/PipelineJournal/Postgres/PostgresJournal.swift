@@ -18,6 +18,7 @@ package final class PostgresJournal: DatabaseJournal {
     let reader: PostgresReader
     let owners: PostgresOwners
     let hub: PostgresHub
+    private let outage: PostgresOutage
 
     /// The settings by which a process works with the database.
     package struct Options: Sendable {
@@ -37,7 +38,7 @@ package final class PostgresJournal: DatabaseJournal {
         package var patience = Duration.seconds(20)
         /// The clock that tells a process that its own lease may be over.
         package var clock: any LeaseClock = BootLeaseClock()
-        /// Told why nothing can be written for now, and nil once it can again.
+        /// Told why the database can't be reached for now, and nil once it can again.
         package var observe: @Sendable (JournalFailure?) -> Void = { _ in }
 
         package init() {}
@@ -54,8 +55,9 @@ package final class PostgresJournal: DatabaseJournal {
         let owners = PostgresOwners(
             owner: name, host: options.host ?? Self.hostName, version: options.version, clock: options.clock,
             length: Int64(options.leaseLength / .milliseconds(1)))
-        writer = try PostgresWriter(address, owners: owners, patience: options.patience, observe: options.observe)
-        reader = PostgresReader(address, owners: owners, patience: options.patience)
+        outage = PostgresOutage(observe: options.observe)
+        writer = try PostgresWriter(address, owners: owners, patience: options.patience, outage: outage)
+        reader = PostgresReader(address, owners: owners, patience: options.patience, outage: outage)
         hub = PostgresHub(
             options.listenAddress.map { PostgresAddress($0) } ?? address, interval: options.lookInterval, owner: name,
             reader: reader)
@@ -84,11 +86,13 @@ package final class PostgresJournal: DatabaseJournal {
         }
         switch found {
         case .missing:
-            throw .other("\(address.description) has no journal yet; make it with 'pipeline journal migrate'")
+            throw .refused(
+                place: address.description, reason: "it has no journal yet",
+                hint: "make it with 'pipeline journal migrate'")
         case .at(let version) where version < PostgresSchema.steps.count:
-            throw .other(
-                "the journal in \(address.description) is older than this program; bring it up to date with "
-                    + "'pipeline journal migrate'")
+            throw .refused(
+                place: address.description, reason: "its journal is older than this program",
+                hint: "bring it up to date with 'pipeline journal migrate'")
         case .at(let version) where version > PostgresSchema.steps.count:
             throw .newer(file: address.description)
         case .at: break
@@ -131,8 +135,8 @@ package final class PostgresJournal: DatabaseJournal {
 
     /// The numbers of calls and of the transactions that they shared, since the journal was opened.
     package var statistics: JournalStatistics { writer.statistics }
-    /// The reason why nothing is written for now; nil while all is well.
-    package var standstill: JournalFailure? { writer.standstill }
+    /// The reason why the database can't be reached for now; nil while it can.
+    package var standstill: JournalFailure? { outage.failure }
 }
 
 extension PostgresJournal {

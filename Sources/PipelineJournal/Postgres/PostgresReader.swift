@@ -14,14 +14,16 @@ final class PostgresReader: @unchecked Sendable {
     private let address: PostgresAddress
     private let owners: PostgresOwners
     private let patience: Duration
+    private let outage: PostgresOutage
     private let queue = ReadingQueue()
     private var connection: PostgresConnection?
     private var isClosed = false
 
-    init(_ address: PostgresAddress, owners: PostgresOwners, patience: Duration) {
+    init(_ address: PostgresAddress, owners: PostgresOwners, patience: Duration, outage: PostgresOutage) {
         self.address = address
         self.owners = owners
         self.patience = patience
+        self.outage = outage
     }
 
     /// Runs the body on one state of the database; again, when the connection broke under it.
@@ -69,9 +71,12 @@ final class PostgresReader: @unchecked Sendable {
             if isClosed { throw .other("the journal is closed") }
             isAway = false
             do throws(JournalFailure) {
-                return try readOnce(body)
+                let value = try readOnce(body)
+                outage.end(of: .reader)
+                return value
             } catch {
                 if connection?.loss != nil { isAway = true }
+                if isAway { outage.report(error, of: .reader) }
                 guard isAway, owners.isWorker || owners.now - start < Int64(patience / .milliseconds(1)) else {
                     throw error
                 }

@@ -22,26 +22,21 @@ final class PostgresWriter: Sendable {
     private let owners: PostgresOwners
     private let counted = Mutex(JournalStatistics())
     private let end = ThreadEnd()
-    private let obstacle = Mutex<JournalFailure?>(nil)
     /// The time for which a command waits for a database that is away; a worker waits for as long as it takes.
     private let patience: Int64
-    /// Told when the connection is there again, and why it is not.
-    let observe: @Sendable (JournalFailure?) -> Void
+    private let outage: PostgresOutage
 
     init(
-        _ address: PostgresAddress, owners: PostgresOwners, patience: Duration,
-        observe: @escaping @Sendable (JournalFailure?) -> Void
+        _ address: PostgresAddress, owners: PostgresOwners, patience: Duration, outage: PostgresOutage
     ) throws(JournalFailure) {
         self.address = address
         self.owners = owners
         self.patience = Int64(patience / .milliseconds(1))
-        self.observe = observe
+        self.outage = outage
         guard JournalThread.start({ self.run() }) else { throw .other("the journal's thread can't be started") }
     }
 
     var statistics: JournalStatistics { counted.withLock { $0 } }
-    /// The reason why nothing is written for now; nil while all is well.
-    var standstill: JournalFailure? { obstacle.withLock { $0 } }
 
     /// Runs the body inside a transaction, shared with other calls, and returns once that is committed.
     ///
@@ -100,7 +95,7 @@ extension PostgresWriter {
         while true {
             switch attempt(calls, renewing: renewals, &link) {
             case .committed(let tell, let began):
-                clear()
+                outage.end(of: .writer)
                 if !renewals.isEmpty || !owners.haveJobs { owners.markRenewed(at: began) }
                 counted.withLock { statistics in
                     statistics.calls += tell.count
@@ -111,7 +106,7 @@ extension PostgresWriter {
                 return
             case .failed(let failure, isAway: true, _):
                 link.connection = nil
-                report(failure)
+                outage.report(failure, of: .writer)
                 let waits = owners.isWorker || owners.now - start < patience
                 guard waits, !mailbox.isClosed else {
                     link.doubtful = nil
@@ -134,22 +129,6 @@ extension PostgresWriter {
     private func refuse(_ calls: [Call], _ failure: JournalFailure) {
         counted.withLock { $0.refused += calls.count }
         for call in calls { call.refuse(failure) }
-    }
-
-    private func report(_ failure: JournalFailure) {
-        let isNew = obstacle.withLock { obstacle in
-            defer { obstacle = failure }
-            return obstacle == nil
-        }
-        if isNew { observe(failure) }
-    }
-
-    private func clear() {
-        let wasStanding = obstacle.withLock { obstacle in
-            defer { obstacle = nil }
-            return obstacle != nil
-        }
-        if wasStanding { observe(nil) }
     }
 
     // MARK: One transaction

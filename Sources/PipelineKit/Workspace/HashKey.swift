@@ -1,6 +1,7 @@
 import Crypto
 import Glibc
 import PipelineCore
+import PipelineJournal
 
 /// The key of the hashes by which the journal tells request bodies apart; secret to the state folder, mode 0600.
 struct HashKey: Sendable {
@@ -53,6 +54,7 @@ struct HashKey: Sendable {
 extension Workspace {
     /// The first label of the dashboard's address, which nobody without the state folder can know.
     package func dashboardName() throws(JournalFailure) -> String {
+        if settings.journalAddress != nil { try MachineFolder(settings.stateFolder).prepare() }
         let key = try HashKey(folder: settings.stateFolder)
         return "pipeline-" + key.hash(Array("dashboard".utf8)).prefix(16)
     }

@@ -21,7 +21,7 @@ package protocol SharedJournal: WorkspaceJournal {
     func work() -> AsyncStream<Void>
     /// Returns whether other processes are heard at once, and not only found by looks at the rows.
     var isHearing: Bool { get }
-    /// The reason why nothing is written for now; nil while all is well.
+    /// The reason why the database can't be reached for now; nil while it can.
     var standstill: JournalFailure? { get }
     /// A value of 32 bytes that all processes of the journal share.
     func sharedKey() throws(JournalFailure) -> [UInt8]

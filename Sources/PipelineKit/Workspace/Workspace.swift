@@ -27,6 +27,7 @@ package final class Workspace: Sendable {
     /// What sends spans, once an engine was made and where a collector is named.
     private let exporter = Mutex<TraceExporter?>(nil)
     private let network: Network
+    private let outageObserver = Mutex<@Sendable (JournalFailure?) -> Void> { _ in }
 
     /// A workspace that knows what is built in, and what `extend` adds.
     package init(settings: Settings, extend: @Sendable (inout Extensions) -> Void = { _ in }) {
@@ -74,8 +75,18 @@ package final class Workspace: Sendable {
 
     /// The journal of the settings: of the state folder, made when it is not there, or of a database.
     package func openJournal() throws(JournalFailure) -> Journal {
-        if let address = settings.journalAddress { return try PostgresJournal(shared: address, settings) }
+        if let address = settings.journalAddress {
+            return try PostgresJournal(shared: address, settings) { [weak self] failure in
+                self?.outageObserver.withLock { $0 }(failure)
+            }
+        }
         return try SQLiteJournal(folder: settings.stateFolder)
+    }
+
+    /// From now on tells `observe`, and nobody else, why the database of ``openJournal()`` can't be reached for now, and nil
+    /// once it can again.
+    package func observeOutages(_ observe: @escaping @Sendable (JournalFailure?) -> Void) {
+        outageObserver.withLock { $0 = observe }
     }
 
     /// The journal of the settings for a background owner. That of a state folder is opened under a name by which only one

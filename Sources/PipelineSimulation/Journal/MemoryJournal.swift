@@ -51,6 +51,9 @@ package final class MemoryJournal: Journal {
     /// The owner was stopped for longer than a lease: others may take its jobs until it commits again.
     package func expire(_ owner: OwnerID) { state.withLock { _ = $0.expired.insert(owner) } }
 
+    /// The owner has renewed its lease: what others have not taken meanwhile is its own again.
+    public func renew(_ owner: OwnerID) { state.withLock { _ = $0.expired.remove(owner) } }
+
     /// Ends all requests, as closing a journal does.
     package func close() {
         for owner in state.withLock({ Array($0.present) }) { lose(owner) }

@@ -21,7 +21,9 @@ struct ListPoll {
         for poll: PollDefinition, _ rendered: RenderedRequest, _ checkpoint: ComputeCheckpoint
     ) async throws(StageFailure) -> PollFinding? {
         guard mayShare(checkpoint), let id = try await remoteID(), let group = try await group() else { return nil }
-        let entry = await stage.shared.entry(of: id, in: group, atMost: list.atMost) { ids in await ask(ids) }
+        let entry = await stage.shared.entry(of: id, in: group, atMost: list.atMost) { ids in
+            await share(ids, in: group)
+        }
         guard let entry else { return nil }
         let response = HTTPExchangeResponse(status: 200, body: entry.body, url: entry.url)
         do throws(StageFailure) {
@@ -86,10 +88,41 @@ struct ListPoll {
         guard mayShare(checkpoint), let group = try await group() else { return time }
         let now = context.now
         let earliest = max(time - .seconds((time - now).seconds / 10), now + (floor ?? .zero))
-        return stage.shared.align(time, notBefore: min(earliest, time), in: group, now: now)
+        let aligned = stage.shared.align(time, notBefore: min(earliest, time), in: group, now: now)
+        guard holdsNoSecret, let id = try await remoteID() else { return aligned }
+        let plan = ListPlan(earliest: min(earliest, aligned) - now, due: aligned - now)
+        return await context.services.planList(group, id: id, plan).map { min(aligned, now + $0) } ?? aligned
     }
 
+    /// Returns whether what a list says may be left to other processes: it stands in their journal for a while, as it came.
+    private var holdsNoSecret: Bool { requests.secretCaptures.isEmpty && stage.capture.secrets.isEmpty }
+
     // MARK: Asking
+
+    /// Asks for these ids, and for those of other processes that are due; takes what others have learned of these. One due
+    /// job alone is asked for alone.
+    private func share(_ ids: [String], in group: String) async -> SharedPolls.Entries {
+        var found: SharedPolls.Entries = [:]
+        var left = ids
+        while !left.isEmpty, !Task.isCancelled {
+            guard holdsNoSecret,
+                let turn = await context.services.beginList(group, ids: left, atMost: list.atMost)
+            else {
+                return left.count > 1 ? await ask(left) : [:]
+            }
+            for case (let id, let entry?) in turn.known {
+                found[id] = ServiceResponse(status: 200, headers: [], url: entry.url, body: entry.body)
+            }
+            if !turn.ask.isEmpty {
+                let entries = turn.ask.count > 1 ? await ask(turn.ask) : [:]
+                await context.services.endList(
+                    group, asked: turn.ask, entries: entries.mapValues { ListEntry(url: $0.url, body: $0.body) })
+                found.merge(entries) { $1 }
+            }
+            left = turn.pending
+        }
+        return found
+    }
 
     /// Asks for these ids; a list that is refused for its length is asked for in halves.
     private func ask(_ ids: [String]) async -> SharedPolls.Entries {

@@ -41,7 +41,7 @@ package final class SharedPolls: Sendable {
 
     /// Returns what a list says of a job; nil when the job is to be asked for alone.
     ///
-    /// The first who comes asks for all who come with it; one due job alone is asked for alone.
+    /// The first who comes asks for all who come with it.
     /// - Parameters:
     ///   - group: who may share a list: the same service, request and account.
     ///   - atMost: how many ids are asked for at a time.
@@ -97,7 +97,6 @@ package final class SharedPolls: Sendable {
             }
             return (state.groups[group]?.waiting ?? [:]).sorted { $0.key < $1.key }.map(\.value)
         }
-        guard !others.isEmpty else { return nil }
         var ids = [id]
         var asked: Set<String> = [id]
         for other in others where asked.insert(other.id).inserted { ids.append(other.id) }

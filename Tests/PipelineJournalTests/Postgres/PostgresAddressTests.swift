@@ -31,7 +31,7 @@ struct PostgresAddressTests {
         let address = "postgres://me:hunter2@127.0.0.1:1/p"
         let failure = #expect(throws: JournalFailure.self) { _ = try PostgresJournal(address) }
         let text = "\(failure as Any)"
-        #expect(text.contains("no connection to postgres://me@127.0.0.1:1/p"))
+        #expect(text.contains("the database postgres://me@127.0.0.1:1/p is away"))
         #expect(!text.contains("hunter2"))
     }
 

@@ -297,10 +297,10 @@ struct PostgresJournalTests {
         try await world.server.query("CREATE ROLE stranger\(world.database) LOGIN", in: world.database)
         let address = world.server.address(of: world.database, user: "stranger\(world.database)")
         let refused = #expect(throws: JournalFailure.self) { _ = try PostgresJournal(address) }
-        guard case .notWritable(_, let reason) = refused else {
+        guard case .refused(_, let reason, let hint) = refused else {
             Issue.record("\(refused as Any)")
             return
         }
-        #expect(reason.contains("permission denied") && reason.contains("grant"))
+        #expect(reason.contains("permission denied") && hint.contains("grant"))
     }
 }

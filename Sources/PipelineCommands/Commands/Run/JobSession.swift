@@ -137,9 +137,16 @@ final class JobSession {
     private var isLive: Bool { console.isTerminal && !options.isPlain && !options.isJSON }
 
     private func view(of stages: [String]) -> any EventView {
-        if options.isJSON { return JSONLinesView(console: console) }
-        return isLive
-            ? LiveView(console: console, stages: stages) : PlainView(console: console)
+        let view: any EventView
+        if options.isJSON {
+            view = JSONLinesView(console: console)
+        } else if isLive {
+            view = LiveView(console: console, stages: stages)
+        } else {
+            view = PlainView(console: console)
+        }
+        workspace.observeOutages { view.note(OutageNote($0).line) }
+        return view
     }
 }
 

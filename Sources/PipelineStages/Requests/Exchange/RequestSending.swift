@@ -17,6 +17,10 @@ struct RequestSending<Checkpoint: Codable & Sendable> {
         let admission = await context.services.admit(id)
         if case .closed(let until) = admission { return .failure(held(until)) }
         var options = rendered.options
+        if let limits = options.limits, let rate = limits.requestsPerSecond {
+            let paced = ServiceID(context.digest(Array(limits.service.utf8)))
+            await context.services.turn(at: paced, requestsPerSecond: rate)
+        }
         // A process that was stopped in between may have lost the job to one that has sent it by now, or has its result:
         // a part of this one's would lie next to that forever.
         options.mayBegin = { context.isOwner }
