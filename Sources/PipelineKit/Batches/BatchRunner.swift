@@ -1,6 +1,6 @@
 import JSONPath
 package import PipelineCore
-package import PipelineEngine
+import PipelineEngine
 import Synchronization
 
 /// Runs a batch that this process owns: reads what is left of its sources, and has items begin in the order of reading, at
