@@ -41,7 +41,7 @@ final class CurlExchange: @unchecked Sendable {
     var parser = ResponseHeadParser()
     var receiver: ResponseReceiver
     var reader: BodyReader
-    /// How far the body was read.
+    /// The place up to which the body was read.
     var bodyPosition: Int64 = 0
     var headerList: UnsafeMutablePointer<curl_slist>?
     /// The reason why a callback ended the exchange.
@@ -49,11 +49,11 @@ final class CurlExchange: @unchecked Sendable {
     /// More on it, for people.
     var stopDetail = ""
     var progress = TransferProgress()
-    /// Where it stands when something that it received waits to be written.
+    /// The backlog in which it stands when something that it received waits to be written.
     var backlog: WriteBacklog?
     /// The number of exchanges with large buffers that there were when it began, itself among them.
     var sharers = 1
-    /// What the service's rates leave it; nil without any.
+    /// The throttle by which the service's rates leave it room; nil without any.
     var throttle: ServiceThrottle?
     /// The directions in which a rate of the service holds it back.
     var heldDirections: Set<ServiceThrottle.Direction> = []

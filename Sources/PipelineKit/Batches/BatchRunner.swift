@@ -317,7 +317,7 @@ package struct BatchRunner: Sendable {
         }
     }
 
-    /// What the item's job, which has ended, came to.
+    /// Records what the item's job, which has ended, came to.
     private func conclude(_ item: inout ItemRecord) async throws(JournalFailure) {
         guard let id = item.job, let snapshot = try await journal.snapshot(of: id) else { return }
         item.ended = snapshot.ended
