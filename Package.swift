@@ -325,7 +325,8 @@ let package = Package(
             ],
             exclude: ["browser.py"], swiftSettings: settings),
         .testTarget(
-            name: "SelfieStudioTests", dependencies: ["SelfieStudio", "CZlib", crypto, argumentParser],
+            name: "SelfieStudioTests",
+            dependencies: ["SelfieStudio", "PipelineTestKit", "CZlib", crypto, argumentParser],
             swiftSettings: settings),
     ]
 )

@@ -91,7 +91,7 @@ private struct CreateResource: RequestTemplate {
     typealias Output = Empty
 }
 
-/// How much of the resource the server has.
+/// A request for the number of bytes that the server has of the resource.
 private struct FindSize: RequestTemplate {
     let url: String
     var method: HTTPRequest.Method { .head }

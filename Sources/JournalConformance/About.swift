@@ -1,5 +1,5 @@
 // Is for: The promises of the journal's port, to be held against any journal.
 //
-// May be called by: Tests of journals, of this package and of others.
+// May be called by: Tests of journals.
 //
 // Must not know: How any journal keeps them.

@@ -20,7 +20,7 @@ final class Daemon: Sendable {
         var atOnce: Int?
         /// The place where metrics are given out, HOST:PORT; nil for nowhere.
         var metrics: String?
-        /// Where a starter waits to hear that it listens.
+        /// The descriptor at which a starter waits to hear that it listens.
         var readyDescriptor: Int32?
         /// After how long without a job it ends by itself; nil for never.
         var idleLimit: Duration?

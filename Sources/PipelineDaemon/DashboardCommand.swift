@@ -4,7 +4,7 @@ import PipelineCore
 import PipelineDashboard
 import PipelineKit
 
-/// What says how a dashboard is served, wherever it is.
+/// The arguments that say how a dashboard is served, wherever it is.
 struct DashboardArguments: ParsableArguments {
     @Flag(help: "Let the pages retry, cancel, pause and resume jobs.")
     var actions = false

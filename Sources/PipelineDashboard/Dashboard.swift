@@ -49,7 +49,7 @@ package final class Dashboard: Sendable {
         return (response, isKnown)
     }
 
-    /// What each answer says to the browser: nothing from elsewhere, nothing inline, no frame, no copy.
+    /// The headers of each response for the browser: nothing from elsewhere, nothing inline, no frame, no copy.
     private static let safety: [(name: String, value: String)] = [
         (
             "Content-Security-Policy",
@@ -88,7 +88,7 @@ package final class Dashboard: Sendable {
         return (await routed(path, request), true)
     }
 
-    /// What holds nothing of any job.
+    /// Returns the response for what holds nothing of any job.
     private static func asset(_ path: String) -> DashboardResponse? {
         func response(_ type: String, _ texts: UnsafePointer<CChar>...) -> DashboardResponse {
             DashboardResponse(type: type, body: .bytes(texts.flatMap { Array(String(cString: $0).utf8) }))

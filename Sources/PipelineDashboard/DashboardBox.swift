@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What answers, once the port is known that it needs.
+/// The holder of what answers, once the port is known that it needs.
 final class DashboardBox: Sendable {
     private let value = Mutex<Dashboard?>(nil)
 

@@ -6,7 +6,7 @@ struct MetricFamily: Sendable {
 
     /// One line.
     struct Sample: Sendable {
-        /// What stands after the family's name: `_bucket`, `_sum`, `_count`, or nothing.
+        /// The end of the family's name: `_bucket`, `_sum`, `_count`, or nothing.
         var suffix = ""
         var labels: [(name: String, value: String)] = []
         var value: Double

@@ -12,7 +12,7 @@ package final class SQLiteConnection {
     /// The database's file.
     package let path: String
     let handle: OpaquePointer
-    /// Where texts are written before they are bound: one buffer for all statements.
+    /// The buffer in which texts are written before they are bound: one buffer for all statements.
     var scratch: [UInt8] = []
     private var statements: [UnsafePointer<UInt8>: SQLiteStatement] = [:]
 

@@ -8,7 +8,7 @@ package final class ConnectionLimiter: Sendable {
         /// In the order of arrival.
         var strangers: [any Channel] = []
         var known: [any Channel] = []
-        /// What is being answered on each.
+        /// The tasks that answer on each connection.
         var work: [ObjectIdentifier: Task<Void, Never>] = [:]
     }
 

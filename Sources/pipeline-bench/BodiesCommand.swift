@@ -1,7 +1,8 @@
 import ArgumentParser
 import Glibc
 
-/// What large bodies cost the built program: a file in base64 against the file as it is, and a long stream of events.
+/// The cost of large bodies for the built program: a file in base64 against the file as it is, and a long stream of
+/// events.
 struct BodiesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bodies",

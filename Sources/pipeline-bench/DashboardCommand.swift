@@ -5,8 +5,8 @@ import PipelineCore
 import PipelineJournal
 import PipelineKit
 
-/// What it costs that people can look: memory of the background owner with the pages and without, how long pages take over
-/// very many jobs, how soon a change is told, and what exporting a job's trace costs.
+/// The cost of people being able to look: memory of the background owner with the pages and without, how long pages
+/// take over very many jobs, how soon a change is told, and what exporting a job's trace costs.
 struct DashboardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dashboard",
@@ -61,7 +61,7 @@ struct DashboardCommand: AsyncParsableCommand {
         return memory
     }
 
-    /// How long pages take, and how soon a change is told.
+    /// Measures how long pages take, and how soon a change is told.
     private func times(_ owner: OwnerBench, _ arguments: [String], _ page: PageClient, _ job: JobID) async throws {
         let process = try owner.start(daemon, arguments)
         defer { process.end() }

@@ -3,7 +3,7 @@ import JSONPath
 import PipelineCore
 import PipelineKit
 
-/// What reading costs: a document of many stages, selectors, expressions. Processor time of this process alone.
+/// The cost of reading: a document of many stages, selectors, expressions. Processor time of this process alone.
 struct DocumentsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "documents",

@@ -2,7 +2,8 @@ import ArgumentParser
 import PipelineCore
 import SeededNumbers
 
-/// How well estimates hold, what polls cost, and what resumes that happen together save: in virtual time, from seeds.
+/// The measure of how well estimates hold, what polls cost, and what resumes that happen together save: in virtual
+/// time, from seeds.
 struct EstimatesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "estimates", abstract: "Simulate durations; print how estimates held, polls and resumes.")

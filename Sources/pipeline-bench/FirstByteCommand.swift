@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 
-/// How long it takes from the start of a command until its first byte arrives at a server on loopback.
+/// The time that it takes from the start of a command until its first byte arrives at a server on loopback.
 struct FirstByteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "first-byte", abstract: "Run a command that talks to $SERVER; print the time to its first byte.")

@@ -3,7 +3,7 @@ import PipelineHTTP
 import PipelineKit
 import Synchronization
 
-/// What the response cache is measured against: a file for each response, which appears whole by a rename.
+/// The cache that the response cache is measured against: a file for each response, which appears whole by a rename.
 final class FolderResponseCache: ResponseCache {
     private let folder: String
     private let writes = Mutex(0)

@@ -1,7 +1,7 @@
 import CSpawn
 import Glibc
 
-/// What one run of a process cost, as the kernel accounts for it (getrusage(2)).
+/// The cost of one run of a process, as the kernel accounts for it (getrusage(2)).
 struct Measured {
     /// Seconds of user and system time.
     var cpu: Double
@@ -32,7 +32,7 @@ struct Measured {
         return (status, usage)
     }
 
-    /// What this process has cost so far.
+    /// The cost of this process so far.
     static var ofThisProcess: Measured {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

@@ -2,7 +2,7 @@ import PipelineCore
 
 /// Sixty remote jobs, some of them at a time, each asked after as its plan says: in virtual time.
 struct OverlappingJobs {
-    /// What they came to, as sums.
+    /// The sums that they came to.
     struct Result {
         var jobs = 0.0
         var polls = 0.0

@@ -7,7 +7,7 @@ import Synchronization
 
 /// A state folder of its own with background jobs, and the owner that has them.
 final class OwnerBench: Sendable {
-    /// When the last job was journaled.
+    /// The time when the last job was journaled.
     private let committed = Mutex(0.0)
     private let settings: Settings
     private let workspace: Workspace
@@ -74,7 +74,7 @@ final class OwnerBench: Sendable {
 struct OwnerProcess {
     let process: Process
 
-    /// What it has cost so far.
+    /// The cost of it so far.
     struct Account {
         /// Context switches by thread: each wake-up is one.
         var switches: [String: Int] = [:]

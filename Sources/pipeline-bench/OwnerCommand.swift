@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PipelineKit
 
-/// What the background owner costs while its jobs wait, and how soon a push gets on with one.
+/// The cost of the background owner while its jobs wait, and how soon a push gets on with one.
 struct OwnerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "owner",

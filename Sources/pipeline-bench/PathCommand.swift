@@ -66,7 +66,7 @@ private struct PacketQueue {
     let bytesPerSecond: Double
     private var packets: [(due: Double, bytes: [UInt8])] = []
     private var first = 0
-    /// When the line is free for the next packet.
+    /// The time when the line is free for the next packet.
     private var free = 0.0
 
     /// What waits longer for the line than this is dropped, as by a router whose buffer is full.

@@ -21,7 +21,7 @@ struct SimulatedDurations {
     let kind: Kind
     var median = 60.0
     var spread = 0.5
-    /// What fixes them; for other choices of the same run too.
+    /// The numbers that fix them; for other choices of the same run too.
     var random: SplitMix64
     private var count = 0
 

@@ -11,7 +11,8 @@ struct PublicSurface {
         let signature: String
         /// Its name, for a function without the parameters.
         let name: String
-        let isDocumented: Bool
+        /// The first line of its documentation; nil when it has none.
+        let summary: String?
         let isRequirement: Bool
         let place: String
     }
@@ -61,7 +62,7 @@ struct PublicSurface {
                 declarations.append(
                     Declaration(
                         owner: owners.last?.path ?? "", signature: signature, name: Self.name(signature),
-                        isDocumented: Self.isDocumented(number, in: file.code),
+                        summary: Self.summary(number, in: file.code),
                         isRequirement: owners.last?.isProtocol == true, place: "\(file.path):\(number + 1)"))
             }
             if let owner = Self.owner(words, indent: indent, isPublic: isPublic, inside: owners.last),
@@ -137,9 +138,12 @@ struct PublicSurface {
         return words.contains { $0.hasPrefix("init") } ? "init" : signature
     }
 
-    private static func isDocumented(_ number: Int, in code: [String]) -> Bool {
+    private static func summary(_ number: Int, in code: [String]) -> String? {
+        func text(_ line: Int) -> String { line < 0 ? "" : code[line].trimmingCharacters(in: .whitespaces) }
         var above = number - 1
-        while above >= 0, code[above].trimmingCharacters(in: .whitespaces).hasPrefix("@") { above -= 1 }
-        return above >= 0 && code[above].trimmingCharacters(in: .whitespaces).hasPrefix("///")
+        while text(above).hasPrefix("@") { above -= 1 }
+        guard text(above).hasPrefix("///") else { return nil }
+        while text(above - 1).hasPrefix("///") { above -= 1 }
+        return text(above).dropFirst(3).trimmingCharacters(in: .whitespaces)
     }
 }

@@ -52,11 +52,22 @@ import Testing
         try Set(libraries.flatMap { try PublicSurface(of: $0).declarations }.filter(\.isRequirement).map(\.name))
     }
 
+    @Test("is documented by whole sentences: none begins with a question's word", arguments: libraries)
+    func sentences(library: String) throws {
+        let questions: Set = ["What", "Whether", "How", "When", "Where", "Who", "Why"]
+        for declaration in try PublicSurface(of: library).declarations {
+            guard let summary = declaration.summary, let word = summary.split(separator: " ").first else { continue }
+            #expect(
+                !questions.contains(String(word)) && !summary.hasPrefix("The same "),
+                "\(declaration.place): \"\(summary)\" begins with no noun and no verb")
+        }
+    }
+
     @Test("is documented, but for what a documented protocol requires", arguments: libraries)
     func documented(library: String) throws {
         let required = try Self.required.get()
         let surface = try PublicSurface(of: library)
-        for declaration in surface.declarations where !declaration.isDocumented {
+        for declaration in surface.declarations where declaration.summary == nil {
             let isWitness =
                 !declaration.isRequirement && declaration.name != "init" && required.contains(declaration.name)
             let isStandard =

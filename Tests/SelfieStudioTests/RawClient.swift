@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import PipelineTestKit
 
 /// A request as text, for a client that can do what no good client does: stop in the middle.
 struct RawRequest: Sendable {
@@ -40,8 +35,6 @@ struct RawReply: Sendable {
 }
 
 /// Sends each request on a connection of its own and reads until the server closes it.
-///
-/// The blocking calls have threads of their own: the test shares the cooperative ones with the server under test.
 struct RawClient: Sendable {
     var port: Int
 
@@ -52,12 +45,11 @@ struct RawClient: Sendable {
 
     /// All replies to requests that are sent one after the other on one connection.
     func replies(to requests: [RawRequest]) async throws -> [RawReply] {
-        let port = port
-        let bytes: [UInt8] = try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(with: Result { try Self.exchange(requests, port: port) })
-            }
-        }
+        // A server that never answers fails the test instead of stopping it.
+        let connection = try RawConnection(port: port, patience: .seconds(20))
+        // The server sees the end of a request that is not complete, reads what came before, and closes.
+        let bytes = await connection.exchange(
+            requests.flatMap(\.bytes), endsSending: requests.contains { $0.cutAfter != nil })
         return Self.parse(bytes)
     }
 
@@ -72,54 +64,6 @@ struct RawClient: Sendable {
     }
 
     struct NoReply: Error {}
-    struct SocketError: Error { var code: CInt }
-
-    private static func exchange(_ requests: [RawRequest], port: Int) throws -> [UInt8] {
-        #if canImport(Glibc)
-            let kind = CInt(SOCK_STREAM.rawValue)
-        #else
-            let kind = SOCK_STREAM
-        #endif
-        let descriptor = socket(AF_INET, kind, 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let connected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        // A server that never answers fails the test instead of stopping it.
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        guard connected == 0 else { throw SocketError(code: errno) }
-        write(requests.flatMap(\.bytes), to: descriptor)
-        // The server sees the end of a request that is not complete, reads what came before, and closes.
-        if requests.contains(where: { $0.cutAfter != nil }) { shutdown(descriptor, CInt(SHUT_WR)) }
-        return readAll(descriptor)
-    }
-
-    /// Stops at a connection that the server has closed: its answer may be there all the same.
-    private static func write(_ bytes: [UInt8], to descriptor: CInt) {
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes[sent...].withUnsafeBytes { sendQuietly(descriptor, $0) }
-            if count <= 0 { return }
-            sent += count
-        }
-    }
-
-    private static func readAll(_ descriptor: CInt) -> [UInt8] {
-        var all: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = recv(descriptor, &buffer, buffer.count, 0)
-            if count <= 0 { return all }
-            all += buffer[..<count]
-        }
-    }
 
     private static func parse(_ bytes: [UInt8]) -> [RawReply] {
         var rest = bytes[...]
@@ -155,13 +99,4 @@ struct RawClient: Sendable {
         }
         return body
     }
-}
-
-/// send(2) without SIGPIPE.
-private func sendQuietly(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
-    #if canImport(Glibc)
-        send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
-    #else
-        send(descriptor, bytes.baseAddress, bytes.count, 0)
-    #endif
 }

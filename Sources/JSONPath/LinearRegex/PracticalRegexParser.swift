@@ -6,7 +6,7 @@ struct PracticalRegexParser {
     private(set) var groupNames: [String?] = []
     private var flags = Flags()
 
-    /// What `(?ims)` switches.
+    /// The flags that `(?ims)` switches.
     private struct Flags {
         var ignoresCase = false
         var isMultiline = false

@@ -12,7 +12,7 @@ indirect enum RegexPattern: Sendable {
     case capture(RegexPattern, number: Int)
 }
 
-/// How often something may stand.
+/// The bounds of how often something may stand.
 struct RegexBounds: Sendable {
     var minimum: Int
     /// Nil for any number.

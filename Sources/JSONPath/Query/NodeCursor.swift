@@ -16,7 +16,7 @@ struct NodeCursor {
         let segment: Int
         /// The selector that is being applied; past the last one the children are visited, if the segment descends.
         var selector = 0
-        /// How far that has come.
+        /// The place that was reached in it.
         var position = 0
     }
 

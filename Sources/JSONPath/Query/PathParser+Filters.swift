@@ -1,6 +1,6 @@
 /// Filters: logical expressions, comparisons and tests (RFC 9535, section 2.3.5).
 extension PathParser {
-    /// What can stand where a value or a test begins, before it is known which it is.
+    /// A thing that can stand where a value or a test begins, before it is known which it is.
     enum Primary {
         case literal(JSON)
         case query(EmbeddedQuery)

@@ -14,7 +14,7 @@ struct PathSegment: Sendable {
     }
 }
 
-/// What stands between the brackets (RFC 9535, section 2.3).
+/// The content of the brackets (RFC 9535, section 2.3).
 enum PathSelector: Sendable {
     case name(String)
     case wildcard
@@ -57,7 +57,7 @@ struct EmbeddedQuery: Sendable {
     var isSingular: Bool { segments.allSatisfy(\.isSingular) }
 }
 
-/// What a filter tests: a value of RFC 9535's LogicalType (section 2.3.5).
+/// The condition that a filter tests: a value of RFC 9535's LogicalType (section 2.3.5).
 indirect enum PathCondition: Sendable {
     case any([PathCondition])
     case all([PathCondition])
@@ -80,7 +80,7 @@ enum PathComparison: Sendable {
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 }
 
-/// What can be compared or given to a function: a value of RFC 9535's ValueType, or Nothing.
+/// A thing that can be compared or given to a function: a value of RFC 9535's ValueType, or Nothing.
 indirect enum PathOperand: Sendable {
     case literal(JSON)
     /// A singular query.

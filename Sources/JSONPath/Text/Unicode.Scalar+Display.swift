@@ -27,7 +27,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// What stands for it on a terminal: itself, a control picture (U+2400…), or the replacement character.
+    /// The character that stands for it on a terminal: itself, a control picture (U+2400…), or the replacement
+    /// character.
     var displayed: Unicode.Scalar {
         guard isControlOrFormat else { return self }
         if value < 0x20 { return Unicode.Scalar(0x2400 + value)! }

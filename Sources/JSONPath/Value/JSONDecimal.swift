@@ -39,7 +39,7 @@ struct JSONDecimal: Hashable {
         return value == .min ? nil : -value
     }
 
-    /// What has been read of a literal so far.
+    /// The parts of a literal that were read so far.
     private struct Scan {
         var isNegative = false
         var digits: [UInt8] = []

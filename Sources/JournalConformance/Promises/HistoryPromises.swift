@@ -1,7 +1,7 @@
 import JSONPath
 import PipelineCore
 
-/// What outlives jobs.
+/// The trials of what outlives jobs.
 enum HistoryPromises {
     private static func open(
         _ world: any JournalWorld, _ check: ConformanceCheck

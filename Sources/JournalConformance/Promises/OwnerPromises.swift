@@ -1,7 +1,7 @@
 import JSONPath
 import PipelineCore
 
-/// Who may write, and how an owner is reached.
+/// The trials of who may write, and how an owner is reached.
 enum OwnerPromises {
     static let owner = OwnerID("owner-a")
     static let other = OwnerID("owner-b")

@@ -1,7 +1,7 @@
 import JSONPath
 import PipelineCore
 
-/// What all processes on one journal know of services: closed ones, one trial, places for remote jobs.
+/// The trials of what all processes on one journal know of services: closed ones, one trial, places for remote jobs.
 enum ServicePromises {
     private static let owner = OwnerID("owner-a")
     private static let id = ServiceID("a")

@@ -1,4 +1,4 @@
 import ArgumentParser
 
-/// When colours are used.
+/// The choice of when colours are used.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable { case auto, always, never }

@@ -12,7 +12,7 @@ struct Console: Sendable {
     /// True if a person reads standard output as it comes.
     let showsData: Bool
     private let colors: (data: Bool, notes: Bool)
-    /// What went wrong with standard output.
+    /// The record of what went wrong with standard output.
     private let loss = OutputLoss()
 
     init(environment: [String: String], color: ColorChoice) {
@@ -25,7 +25,7 @@ struct Console: Sendable {
         colors = (usesColor(showsData), usesColor(isTerminal))
     }
 
-    /// Whether a person waits for what a command does, as far as the terminal tells.
+    /// The answer to whether a person waits for what a command does, as far as the terminal tells.
     var interactivity: Interactivity { Interactivity(hasTerminal: hasTerminal, isAsserted: false) }
 
     /// The columns of the terminal that standard output is; nil for a pipe or a file.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a crash of the program leaves behind: nothing that could hold a secret.
+/// The traces that a crash of the program leaves: nothing that could hold a secret.
 ///
 /// The memory of a job has secrets in plain. A core dump would write it to disk, and the Swift runtime's backtrace
 /// prints registers and the memory that they point to.

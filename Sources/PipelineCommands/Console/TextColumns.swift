@@ -1,4 +1,4 @@
-/// How many columns of a terminal a text takes, and texts of so many.
+/// The number of columns of a terminal that a text takes, and texts of so many.
 enum TextColumns {
     static func count(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + columns(of: $1) }

@@ -1,7 +1,7 @@
 import Glibc
 import PipelineCore
 
-/// What to type for a pipeline file that was just written: its inputs that have no value yet are named.
+/// The commands to type for a pipeline file that was just written: its inputs that have no value yet are named.
 struct FirstCommands {
     private let path: String
     private let inputs: [InputDefinition]
@@ -35,7 +35,7 @@ struct FirstCommands {
 }
 
 extension InputDefinition.Kind {
-    /// What stands for a value of the kind in a line to type.
+    /// The words that stand for a value of the kind in a line to type.
     fileprivate var placeholder: String {
         switch self {
         case .file: "FILE"

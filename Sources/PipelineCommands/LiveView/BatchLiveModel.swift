@@ -1,7 +1,7 @@
 import PipelineCore
 import PipelineKit
 
-/// What the live view of a batch shows: made of what is told of the batch and of the events of its items' jobs.
+/// The content of a batch's live view: made of what is told of the batch and of the events of its items' jobs.
 struct BatchLiveModel {
     private struct Stage {
         let id: String

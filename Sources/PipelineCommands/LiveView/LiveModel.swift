@@ -35,7 +35,7 @@ struct LiveModel: Sendable {
         var until: Timestamp?
     }
 
-    /// How the items of a stage stand.
+    /// The counts of a stage's items.
     struct Items: Sendable, Hashable {
         /// The number of there that are; nil where that is not known yet.
         var total: Int?

@@ -12,7 +12,7 @@ final class PlainView: EventView {
         var total: Int?
         /// The time when the last line told of them.
         var told: Timestamp?
-        /// How many lines told of each kind of event.
+        /// The number of lines that told of each kind of event.
         var lines: [JobEvent.Kind: Int] = [:]
 
         var text: StyledText {

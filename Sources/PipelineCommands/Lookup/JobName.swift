@@ -2,7 +2,7 @@ import JSONPath
 import PipelineCore
 import PipelineKit
 
-/// How a person names a job: an id, a unique prefix of one, `--key`'s key, or `last`.
+/// The name by which a person means a job: an id, a unique prefix of one, `--key`'s key, or `last`.
 struct JobName {
     private let text: String
 

@@ -46,7 +46,7 @@ enum ExternalCommand {
         }
     }
 
-    /// What other programs call our commands.
+    /// The names by which other programs call our commands.
     private static let others = [
         "status": "show", "info": "show", "inspect": "show", "describe": "show", "ps": "list", "jobs": "list",
         "start": "run", "exec": "run", "submit": "run", "apply": "run", "continue": "resume", "restart": "retry",

@@ -22,13 +22,13 @@ struct Recording: Sendable {
         /// The stage that a service called, for a request that came from there.
         let callback: String?
 
-        /// How it is named in a report.
+        /// The name that it has in a report.
         var title: String { (step.isEmpty ? "" : "\(step): ") + "\(method) \(url)" }
     }
 
     let path: String
     let exchanges: [Exchange]
-    /// What `--record` adds under `_pipeline`: all of it may be missing in an archive of another tool.
+    /// The facts that `--record` adds under `_pipeline`: all of it may be missing in an archive of another tool.
     let facts: JSONObject
 
     /// The file's name without its ending.
@@ -49,7 +49,7 @@ struct Recording: Sendable {
     }
     var job: JobID { JobID(facts["job"]?.string ?? "01k00000000000000000000000") }
     var key: String? { facts["key"]?.string }
-    /// How the job ended.
+    /// The end of the job.
     var end: String { facts["end"]?.string ?? "succeeded" }
     /// The digests of the files that it wrote, by name; nil when the archive does not say.
     var files: [String: String]? {

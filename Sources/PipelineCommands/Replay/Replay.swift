@@ -10,14 +10,14 @@ import Synchronization
 
 /// Runs a document through the real engine against a recording: in virtual time, the journal in memory, no network.
 struct Replay {
-    /// Where a run is killed.
+    /// The point at which a run is killed.
     struct Crash: Sendable, Hashable {
         let point: CrashPoint
         /// The pass of it, from 1.
         let pass: Int
     }
 
-    /// What came of a run.
+    /// The outcome of a run.
     struct Outcome {
         /// `succeeded`, `failed`, `unknown`, or why it did not end.
         let end: String

@@ -1,6 +1,6 @@
 import PipelineCore
 
-/// What a test found, as TAP, version 14 (https://testanything.org/tap-version-14-specification.html).
+/// The findings of a test, as TAP, version 14 (https://testanything.org/tap-version-14-specification.html).
 struct TestReport {
     private let console: Console
     private var count = 0

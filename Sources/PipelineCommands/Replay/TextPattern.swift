@@ -1,7 +1,7 @@
 /// A recorded text as a pattern: a redacted piece, `‹…›`, stands for any text, and so do UUIDs, times, and the day and the
 /// signature of AWS Signature 4, which are others in each run.
 struct TextPattern: Sendable {
-    /// What must follow each other, with anything between two.
+    /// The pieces that must follow each other, with anything between two.
     private let pieces: [[UInt8]]
 
     init(_ text: String) {

@@ -2,15 +2,15 @@ import JSONPath
 import PipelineCore
 import PipelineKit
 
-/// What the rules of the background say of one job at this moment: the ledger, and for each step that waits what its
-/// next resume would get, or which policies hold it back. From the code that the engine decides by.
+/// The judgement of the rules of the background of one job at this moment: the ledger, and for each step that waits
+/// what its next resume would get, or which policies hold it back. From the code that the engine decides by.
 struct BackgroundBlockedStep {
-    /// What holds one step.
+    /// The rule that holds one step.
     private struct Held {
         let step: StepKey
-        /// What the ledger would say of the step's next resume.
+        /// The decision that the ledger would take of the step's next resume.
         let next: ResumeDecision?
-        /// Whether the moment is good; nil for a step that asks for none.
+        /// The judgement whether the moment is good; nil for a step that asks for none.
         let moment: ConditionEvaluation?
         /// Until when what follows its last resume was put off, and why.
         let deferral: Deferral?

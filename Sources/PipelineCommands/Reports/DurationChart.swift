@@ -1,7 +1,7 @@
 import Glibc
 import PipelineKit
 
-/// How durations are spread, in one line of blocks: each as many times as its height says, from the shortest to the
+/// The spread of durations, in one line of blocks: each as many times as its height says, from the shortest to the
 /// longest in equal steps of their logarithm.
 struct DurationChart {
     /// Seconds.

@@ -1,7 +1,7 @@
 import JSONPath
 import PipelineCore
 
-/// What a plan would cost in the background, for people and programs.
+/// The text about what a plan would cost in the background, for people and programs.
 struct ForecastText {
     private let forecast: BackgroundForecast
 

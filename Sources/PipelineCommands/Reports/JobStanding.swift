@@ -5,7 +5,7 @@ import PipelineKit
 /// what failed where it succeeded all the same.
 struct JobStanding {
     let job: OwnedJob
-    /// What the rules of the background hold back; nil when they hold nothing back, or nobody knows.
+    /// The steps that the rules of the background hold back; nil when they hold nothing back, or nobody knows.
     let deferral: Deferral?
     let now: Timestamp
 

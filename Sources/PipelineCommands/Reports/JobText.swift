@@ -4,7 +4,7 @@ import PipelineKit
 
 /// A job in plain words, for `show`.
 struct JobText {
-    /// How much of the items of a repeated stage is shown.
+    /// The amount of the items of a repeated stage is shown.
     enum Detail { case summary, failed, all }
 
     let job: OwnedJob

@@ -1,7 +1,7 @@
 import JSONPath
 import PipelineCore
 
-/// What a service said last to a step, shortened, and how old it is: for whoever asks why the step still waits.
+/// The last response of a service to a step, shortened, and how old it is: for whoever asks why the step still waits.
 struct LastResponse {
     private static let length = 160
 

@@ -1,7 +1,7 @@
 import PipelineCore
 import PipelineKit
 
-/// When the steps of a job were at work, as bars over one line of time.
+/// The times when the steps of a job were at work, as bars over one line of time.
 struct StageChart {
     let steps: [(StepKey, StepRecord)]
     /// The time when the job ended, or now.

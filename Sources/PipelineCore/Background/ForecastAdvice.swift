@@ -1,4 +1,4 @@
-/// What would save a resume, as sentences.
+/// The advice on what would save a resume, as sentences.
 struct ForecastAdvice {
     let stages: [BackgroundForecast.Stage]
     let plan: Plan

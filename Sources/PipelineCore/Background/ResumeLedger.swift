@@ -7,7 +7,7 @@ package struct ResumeLedger: Sendable {
     private let machineBudget: ResumeBudget
     private var machine = ResumeLimiter()
     private var pipelines: [String: ResumeLimiter] = [:]
-    /// What was let begin and has not begun, by pipeline: what comes within tolerance of one joins it.
+    /// The resumes that were let begin and have not begun, by pipeline: what comes within tolerance of one joins it.
     private var batches: [String: [Batch]] = [:]
     private var expected: [JobID: [ExpectedResume]] = [:]
     /// The last restart of each pipeline that was entered here, not read from another process's rows.

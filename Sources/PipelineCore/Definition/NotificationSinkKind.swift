@@ -6,7 +6,7 @@ public struct NotificationSinkKind: Sendable {
     public let name: String
     /// One sentence for the schema and the reference.
     public let summary: String
-    /// How its configuration is read; the schema comes from it too.
+    /// The type by which its configuration is read; the schema comes from it too.
     let type: FieldType<NotificationSinkTemplate>
 
     /// - Parameters:

@@ -85,7 +85,7 @@ package struct ServiceDefinition: Sendable {
             hint: text.contains("://") || text.isEmpty ? nil : "write \"https://\(url.text)\"")
     }
 
-    /// What stands for a service that could not be read; the document is refused anyway.
+    /// The placeholder for a service that could not be read; the document is refused anyway.
     static let placeholder = ServiceDefinition(
         name: "", url: Template(constant: "http://localhost"), decorators: [], tls: nil, limits: nil, proxy: nil,
         timeout: nil, network: .any, isTraced: false)

@@ -13,7 +13,7 @@ struct StageOptions {
     let tolerance: Setting<FailureTolerance>?
     let stopsOnFailure: Setting<Bool>
     let warnings: [WarnDefinition]
-    /// What its success has cost, in the author's currency.
+    /// The cost of its success, in the author's currency.
     let cost: Expression?
     let continuesOnFailure: Setting<Bool>
     let retry: RetryDefinition

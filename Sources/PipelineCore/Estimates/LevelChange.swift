@@ -1,4 +1,4 @@
-/// Where the level of past durations changed last, if it did: a service became slower or faster and stayed so.
+/// The last change of level in past durations, if there was one: a service became slower or faster and stayed so.
 ///
 /// The place is the one that leaves the least sum of absolute deviations from the medians before and after it (Bai, "Least
 /// absolute deviation estimation of a shift", Econometric Theory 11, 1995), which few outliers don't move; then the

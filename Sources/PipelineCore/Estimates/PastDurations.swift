@@ -8,7 +8,7 @@
 struct PastDurations {
     /// Logarithms, oldest first.
     private let logarithms: [Double]
-    /// How much of one job each stands for.
+    /// The share of one job that each stands for.
     private let shares: [Double]
 
     /// - Parameter durations: in the order in which they began.
@@ -30,7 +30,7 @@ struct PastDurations {
 
     /// After so many further jobs a duration weighs half.
     private static let halfLife = 10.0
-    /// What durations from before a change of level still weigh.
+    /// The weight that durations from before a change of level still weigh.
     private static let remnant = 0.02
     /// As many durations' worth is known of the spread from before a change of level.
     private static let priorCount = 4.0

@@ -3,7 +3,7 @@
 /// From the distribution of its duration, given that it has not ended: candidate times even in log time, and the sum
 /// of polls, each worth `price` seconds, and expected delay is made least backwards by dynamic programming.
 package struct PollPlan: Sendable {
-    /// What is believed, with some doubt.
+    /// The distribution that is believed, with some doubt.
     private let distribution: DurationDistribution
     /// The seconds that hardly any is believed to exceed.
     private let longest: Double

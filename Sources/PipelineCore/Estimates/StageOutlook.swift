@@ -105,8 +105,8 @@ package struct StageOutlook: Sendable, Hashable {
     private var endedCount: Int { durations.count { !$0.isRunning } }
 }
 
-/// How durations grow with a size: a line in the logarithms, by least squares. It is believed within the sizes that were
-/// seen: beyond them a duration is as of the nearest of these, and in doubt by what the line would add.
+/// The growth of durations with a size: a line in the logarithms, by least squares. It is believed within the sizes
+/// that were seen: beyond them a duration is as of the nearest of these, and in doubt by what the line would add.
 private struct SizeFit {
     private let slope: Double
     private let target: Double

@@ -3,9 +3,9 @@ import JSONPath
 /// The rules of a job that no person waits for: resumes are entered, what follows may be deferred, discretionary steps
 /// wait for a good time. What ended is journaled before any of it.
 struct BackgroundRules: Sendable {
-    /// What is known of getting control back.
+    /// The knowledge of getting control back.
     var watch: ResumeWatch
-    /// Whether a person waits for the command that runs the job.
+    /// The answer to whether a person waits for the command that runs the job.
     let interactivity: Interactivity
     /// True if background work is limited at all.
     let hasLimiter: Bool
@@ -68,7 +68,7 @@ struct BackgroundRules: Sendable {
         return .now(.evaluateCondition(key, question))
     }
 
-    /// What is to be asked before a discretionary step begins.
+    /// The question that is to be asked before a discretionary step begins.
     enum Question {
         /// Nothing: it begins.
         case none
@@ -133,7 +133,7 @@ extension JobTable {
         return (setting.constant ?? (try? setting.value(in: documentScope)) ?? .duration(.zero)).length(of: wait)
     }
 
-    /// Why a step whose time has come gets control back.
+    /// Returns why a step whose time has come gets control back.
     func resumeReason(of key: StepKey) -> ResumeReason? {
         guard case .waiting(_, let wake, let reason) = step(key)?.state else { return nil }
         if wake.endsWithCallback, snapshot.hasCallback(key) { return .push }

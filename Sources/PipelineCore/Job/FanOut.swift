@@ -2,7 +2,7 @@ import JSONPath
 
 /// The items of repeated stages: their steps are made, begun as far as there is room, and put together at the end.
 struct FanOut: Sendable {
-    /// What the document says around a stage's items, once it was evaluated.
+    /// The settings of the document around a stage's items, once it was evaluated.
     private var limits: [String: ForEachItems] = [:]
     /// Stages whose items are being found out.
     private var expanding: Set<String> = []
@@ -130,7 +130,7 @@ struct FanOut: Sendable {
         table.withIndex { $0.putBack(key, limit: limit) }
     }
 
-    /// How a repeated stage ends whose items have ended.
+    /// The way in which a repeated stage ends whose items have ended.
     enum Gathering {
         /// Its captures are the items' in order; null where one failed or was skipped.
         case captures(JSONObject)

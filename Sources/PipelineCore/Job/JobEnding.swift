@@ -1,6 +1,6 @@
 import JSONPath
 
-/// How a job stands of which nothing more is decided.
+/// The state of a job of which nothing more is decided.
 enum JobRest: Sendable, Hashable {
     case ended(JobPhase)
     /// A submit must be reconciled by a person.
@@ -10,7 +10,7 @@ enum JobRest: Sendable, Hashable {
 }
 
 extension StepIndex {
-    /// How the job stands when nothing runs and nothing can be decided; nil while something is still to come.
+    /// The state of the job when nothing runs and nothing can be decided; nil while something is still to come.
     var rest: JobRest? {
         let held = heldCounts
         // What waits for another stage is as far as that one.
@@ -20,14 +20,14 @@ extension StepIndex {
         return .ended(outcome)
     }
 
-    /// How the job has ended, or would if nothing more began.
+    /// The way in which the job has ended, or would if nothing more began.
     var outcome: JobPhase {
         if counts.cancelled > 0 { return .cancelled }
         return failures.isEmpty ? .succeeded : .failed
     }
 }
 
-/// How an owner's work on a job ends, row by row: the job has ended, is cancelled, or is let go.
+/// The end of an owner's work on a job, row by row: the job has ended, is cancelled, or is let go.
 enum JobEnding {
     /// Ends the job.
     static func close(_ phase: JobPhase, in table: inout JobTable) -> [JobCommand] {

@@ -161,7 +161,7 @@ package struct JobTable: Sendable {
         }
     }
 
-    /// How much was looked at in the indexes so far, in operations.
+    /// The number of looks at the indexes so far, in operations.
     var work: Int { index.work + deadlines.work + expiries.work }
 
     /// Works on the index: what is to be looked at, taken out and put back.

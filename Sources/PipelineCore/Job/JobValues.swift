@@ -11,7 +11,7 @@ package struct JobValues: Sendable {
     package var secretInputs: JSONObject
     /// The address at which a callback for a step is taken, of its job, the step and the step's own key.
     package var callbackURL: @Sendable (JobID, StepKey, String) -> String?
-    /// What seals secrets in captured values; nil keeps these as they came.
+    /// The seal of secrets in captured values; nil keeps these as they came.
     private let seal: (any SecretSeal)?
     private var sealing: CaptureSealing?
     /// The secrets that captured values may be sealed under, the latest of a name last.

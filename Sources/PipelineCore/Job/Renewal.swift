@@ -56,7 +56,7 @@ enum Renewal {
         }
     }
 
-    /// Why a step can't go on whose fresh captures did not come; nil when it can.
+    /// Returns why a step can't go on whose fresh captures did not come; nil when it can.
     static func failure(of key: StepKey, in table: JobTable) -> StepFailure? {
         guard let stage = table.plan.stage(key.stage), let source = stage.renews,
             let state = table.step(StepKey(stage: source))?.state, state.name != .succeeded,
@@ -76,7 +76,7 @@ extension JobTable {
         return own
     }
 
-    /// Why a step can't begin with what it reads.
+    /// Returns why a step can't begin with what it reads.
     func void(_ expiry: StepExpiry, for stage: PlannedStage) -> StepFailure {
         let source = expiry.holder.stage
         if expiry.holder.item != nil, source == stage.id {

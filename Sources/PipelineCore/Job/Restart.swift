@@ -1,6 +1,6 @@
 import JSONPath
 
-/// What happens to the steps of a job that an owner takes up: what was running is tried again at once, what a person
+/// The changes of the steps of a job that an owner takes up: what was running is tried again at once, what a person
 /// wants done again begins again.
 struct Restart {
     private let scope: RestartScope

@@ -1,6 +1,6 @@
 import JSONPath
 
-/// What a stage can do next; made from the indexes alone.
+/// The decision of what a stage can do next; made from the indexes alone.
 enum StageDecision: Sendable, Hashable {
     /// All that the step needs has ended: find out whether it begins.
     case begin(StepKey)
@@ -13,7 +13,7 @@ enum StageDecision: Sendable, Hashable {
     /// All items that will run have ended: put their captures together, or fail the stage.
     case gather
 
-    /// What the stage can do now; nil for nothing.
+    /// Makes the decision of what the stage can do now; nil for nothing.
     ///
     /// - Parameter isQuiet: whether nothing is being found out and no step waits for a good time: after a failure the
     ///   stages of `finally` begin only then.

@@ -1,4 +1,4 @@
-/// When deadlines of steps that have begun pass, the earliest first.
+/// The times when deadlines of steps that have begun pass, the earliest first.
 struct StepDeadlines: Sendable {
     /// Those that the engine keeps, until they have passed: each is acted on once.
     private var kept = TimeQueue<StepKey>()

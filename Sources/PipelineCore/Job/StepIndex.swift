@@ -11,7 +11,7 @@ struct StepIndex: Sendable {
         let order: Int
         /// The state of the stage's own step.
         var own = StepState.Name.pending
-        /// How many of the stages that it needs have not ended.
+        /// The number of the stages that it needs and that have not ended.
         var openNeeds: Int
         var counts = StepCounts()
         /// The items that have a step, in the order in which these were made.
@@ -231,7 +231,7 @@ struct StepIndex: Sendable {
         return nil
     }
 
-    /// How many steps, stages and entries of queues were looked at so far.
+    /// The number of steps, stages and entries of queues that were looked at so far.
     var work: Int { looks + wakes.work + entries.values.reduce(0) { $0 + $1.ready.work } }
 
     func order(_ stage: String) -> Int { entries[stage]?.order ?? 0 }
@@ -272,7 +272,7 @@ struct StepIndex: Sendable {
     func followers(of stage: String) -> [String] { relations.followers[stage] ?? [] }
 }
 
-/// How many steps are where.
+/// The numbers of steps in each state.
 struct StepCounts: Sendable, Hashable {
     var pending = 0
     var running = 0

@@ -1,8 +1,8 @@
-/// Where a root of expressions has a value.
+/// The rule of where a root of expressions has a value.
 struct RootRule {
-    /// How messages call it.
+    /// The name by which messages call it.
     let name: String
-    /// What the place must allow.
+    /// The roots that the place must allow.
     let roots: AllowedRoots
     /// The place where it has one.
     let hint: String

@@ -3,7 +3,7 @@ import JSONPath
 /// A piece of a captured value that is kept sealed, as it stands in the text: `‹secret:NAME#HEX›`. It is read by scalars:
 /// with a mark that follows it in a service's text, the last one makes one Character.
 struct SealedPiece {
-    /// What the piece was made of: the first of the sealed bytes.
+    /// The source of the piece: the first of the sealed bytes.
     enum Kind: UInt8 {
         case text = 0x74
         case number = 0x6E

@@ -24,7 +24,7 @@ package struct CaptureFailure: Error, Sendable, Hashable {
     /// True if several values matched where one is wanted.
     package var isOfSeveral: Bool { finding.hasSuffix(Self.several) }
 
-    /// How a finding ends that is of several values.
+    /// The end of a finding that is of several values.
     static let several = "matches more than one value"
 
     /// The whole as one sentence.

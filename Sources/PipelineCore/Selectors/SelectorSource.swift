@@ -1,6 +1,6 @@
 import JSONPath
 
-/// Where in an answer one selector looks, and how.
+/// The part of a response at which one selector looks, and how.
 enum SelectorSource: Sendable {
     /// JSONPath on the body.
     case query(JSONPathQuery)
@@ -52,7 +52,7 @@ enum SelectorSource: Sendable {
             }
         }
 
-        /// What to do about it; nil where the selector itself may be mended.
+        /// Advice on what to do about it; nil where the selector itself may be mended.
         var hint: String? {
             switch self {
             case .notJSON:

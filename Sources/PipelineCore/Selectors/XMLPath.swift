@@ -32,7 +32,7 @@ private struct XMLPathSearch {
     let steps: [String]
     private(set) var texts: [String] = []
     private var depth = 0
-    /// How many of the open elements, from the root, are those of the path.
+    /// The number of the open elements, from the root, that are those of the path.
     private var matched = 0
     private var text: [UInt8] = []
 

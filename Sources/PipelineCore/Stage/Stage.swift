@@ -6,7 +6,7 @@ public import JSONPath
 /// what it returns. A stage never retries, sleeps, marks itself or starts another stage; it can't see the engine,
 /// the journal or other stages. It must stand being stopped at any `await` and called again with its last checkpoint.
 public protocol Stage: Sendable {
-    /// What the stage needs to go on after a crash; kept as JSON.
+    /// The state that the stage needs to go on after a crash; kept as JSON.
     associatedtype Checkpoint: Codable & Sendable
 
     /// Goes on from the checkpoint, or begins when there is none. Cancelling the task stops it: it commits what it

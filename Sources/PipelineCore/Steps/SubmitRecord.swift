@@ -32,7 +32,7 @@ public struct SubmitRecord: Sendable, Hashable {
     public var sends: Int
     /// The time when the first byte of this generation may have gone out.
     public var firstSent: Timestamp?
-    /// The time when the last first byte of it may have gone out.
+    /// The time when it was sent last.
     public var lastSent: Timestamp?
     /// The number of times that a look-up found nothing in a row.
     package var misses: Int

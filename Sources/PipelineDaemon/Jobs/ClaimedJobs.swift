@@ -9,7 +9,7 @@ final class ClaimedJobs: JobSource {
     private let journal: any SharedJournal
     private let atOnce: Int
     private let clock: SystemClock
-    /// Whether the last look left jobs behind, for want of room.
+    /// The answer to whether the last look left jobs out, for want of room.
     private let mayHaveMore = Mutex(true)
     private let (rooms, room) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 

@@ -7,13 +7,14 @@ import Synchronization
 
 /// The jobs of one state folder as the background owner has them.
 final class DaemonJobs: JobSource {
-    /// What a person asked for by name, until the job is taken up.
+    /// The request of a person by name, until the job is taken up.
     private struct Named {
         var retriesFailed = false
     }
 
     private struct State {
-        /// What was handed over, until the job ends. It is nowhere else: after a restart it must be given again.
+        /// The values that were handed over, until the job ends. It is nowhere else: after a restart it must be given
+        /// again.
         var handed: [JobID: HandedValues] = [:]
         var named: [JobID: Named] = [:]
         /// How many jobs are at work.

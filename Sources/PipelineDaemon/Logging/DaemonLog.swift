@@ -1,8 +1,8 @@
 import Logging
 import PipelineCore
 
-/// What the background owner says for a person who looks why something happened: one line an event, which the service
-/// manager or the starter keeps.
+/// The lines that the background owner writes for a person who looks why something happened: one line an event, which
+/// the service manager or the starter keeps.
 ///
 /// A program of one's own that has called `LoggingSystem.bootstrap` gets the events there; else they are lines on
 /// standard error.

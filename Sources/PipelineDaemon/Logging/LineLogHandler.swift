@@ -12,7 +12,7 @@ enum LogFormat: String, Sendable, ExpressibleByArgument, CaseIterable {
     case json
 }
 
-/// How much is logged: all that is at least as important.
+/// The level of what is logged: all that is at least as important.
 enum LogLevel: String, Sendable, ExpressibleByArgument, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 

@@ -3,14 +3,15 @@ import FoundationEssentials
 import PipelineCore
 import PipelineKit
 
-/// How a push proves itself, with the secrets filled in: a pure judgement, comparisons in constant time.
+/// The way in which a callback proves itself, with the secrets filled in: a pure judgement, comparisons in constant
+/// time.
 enum CallbackAuthenticator: Sendable {
     case standardWebhooks(secret: String)
     case token(value: String, header: String?, query: String?)
     case signature(CallbackSignature, secret: String, isTimestamped: Bool)
 
-    /// How far a push's time may lie from ours, in seconds: older ones may be replays (Standard Webhooks 1.0.0,
-    /// "Verifying the timestamp").
+    /// The time by which a callback's time may lie apart from ours, in seconds: older ones may be replays (Standard
+    /// Webhooks 1.0.0, "Verifying the timestamp").
     static let window: Int64 = 300
 
     /// Returns whether the push is genuine and fresh; `now` is in seconds since 1970.

@@ -1,7 +1,7 @@
 import PipelineCore
 import Synchronization
 
-/// How many pushes are taken: a bucket of tokens for each step, and one for all. Pure but for the lock.
+/// The rate at which callbacks are taken: a bucket of tokens for each step, and one for all. Pure but for the lock.
 final class CallbackRate: Sendable {
     private struct Bucket {
         var tokens: Double

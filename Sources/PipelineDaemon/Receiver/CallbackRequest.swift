@@ -29,7 +29,7 @@ struct CallbackRequest: Sendable {
         return found.count == 1 ? found[0].value : nil
     }
 
-    /// What expressions see of it as `response`.
+    /// The response that expressions see of it.
     var answer: ServiceResponse {
         ServiceResponse(status: 200, headers: headers, url: "http://callback\(path)", body: body)
     }
@@ -37,7 +37,7 @@ struct CallbackRequest: Sendable {
     /// A name or a value of a query, in which `+` stands for a blank too, as forms have it.
 }
 
-/// What the receiver answers.
+/// The response of the receiver.
 struct CallbackResponse: Sendable, Hashable {
     let status: Int
     /// One sentence for the one who set the service up.

@@ -10,7 +10,7 @@ final class ChangeStreams: Sendable {
     private let open = Mutex(0)
 
     static let limit = 16
-    /// How soon a change is seen. Nothing is asked while no stream is open.
+    /// The time in which a change is seen. Nothing is asked while no stream is open.
     private static let interval = Duration.milliseconds(80)
     private static let heartbeat = Duration.seconds(15)
 
@@ -52,7 +52,7 @@ final class ChangeStreams: Sendable {
     }
 }
 
-/// How far one stream is. Its end gives its place to another.
+/// The place that one stream has reached. Its end gives its place to another.
 private final class StreamState: Sendable {
     private let value: Mutex<(change: Int64, isFirst: Bool)>
     private let end: @Sendable () -> Void

@@ -88,7 +88,8 @@ struct BatchPage {
 
     private var snapshotIsOpen: Bool { job.snapshot.ended == nil }
 
-    /// What can be done to the batch as it stands; what failed is begun again by itself or with the rest.
+    /// The buttons for what can be done to the batch as it stands; what failed is begun again by itself or with the
+    /// rest.
     private var buttons: Markup {
         var actions: [JobAction] = job.owner == nil && batch.count(.failed) > 0 ? [.retry] : []
         switch job.phase {

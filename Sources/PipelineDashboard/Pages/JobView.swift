@@ -3,7 +3,7 @@ import PipelineCore
 import PipelineKit
 import Synchronization
 
-/// What pages read of jobs beyond their rows: plans, and what earlier jobs took, each kept for a moment.
+/// The facts that pages read of jobs beyond their rows: plans, and what earlier jobs took, each kept for a moment.
 final class JobView: Sendable {
     let workspace: Workspace
     let journal: Workspace.Journal
@@ -86,7 +86,7 @@ extension OwnedJob {
 
     var phase: JobPhase { snapshot.phase(isOwned: owner != nil) }
 
-    /// Why it stands where it stands, in a few words; nil when the phase says all.
+    /// Returns why it stands where it stands, in a few words; nil when the phase says all.
     func reason(at now: Timestamp) -> String? {
         switch phase {
         case .failed: return snapshot.failure.map { "\($0.step): \($0.failure.title)" }

@@ -5,7 +5,7 @@ import PipelinePictures
 
 /// The list of jobs: counts by state, filters in the address, pages by the key of their last job.
 struct JobsPage {
-    /// What the address asks for.
+    /// The filter that the address asks for.
     struct Filter: Sendable {
         var query: JobPageQuery
         /// As it was typed.

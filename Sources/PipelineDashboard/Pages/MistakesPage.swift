@@ -3,7 +3,7 @@ import PipelineCore
 import PipelineKit
 import PipelinePictures
 
-/// What should never happen and did: mistakes of the program itself, for the person who is to report them.
+/// The page of what should never happen and did: mistakes of the program itself, for the person who is to report them.
 struct MistakesPage {
     private let entries: [AssertionFiles.Entry]
     private let page: Page

@@ -2,7 +2,8 @@ import PipelineCore
 import PipelineKit
 import PipelinePictures
 
-/// What all pages have in common: the frame around them, and how states, times and lengths of time are written.
+/// The parts that all pages have in common: the frame around them, and how states, times and lengths of time are
+/// written.
 struct Page: Sendable {
     enum Section: String, CaseIterable {
         case jobs = "Jobs", pipelines = "Pipelines", services = "Services", workers = "Workers"
@@ -49,7 +50,7 @@ struct Page: Sendable {
             """
     }
 
-    /// Where the jobs are kept, and the way to what only few need; nothing to those who were not let in.
+    /// The footer: where the jobs are kept, and the way to what only few need; nothing to those who were not let in.
     private var footer: Markup {
         guard !folder.isEmpty else { return "" }
         let words: Markup =

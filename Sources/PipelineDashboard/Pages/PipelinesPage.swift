@@ -2,7 +2,7 @@ import PipelineCore
 import PipelineKit
 import PipelinePictures
 
-/// How long the stages of each pipeline take, and how well what was foretold held.
+/// The page of how long the stages of each pipeline take, and how well what was foretold held.
 struct PipelinesPage {
     private let view: JobView
     private let page: Page

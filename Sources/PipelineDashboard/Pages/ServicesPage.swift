@@ -5,11 +5,11 @@ import PipelinePictures
 
 /// The services that documents talk to: which are closed, what is under way there, and how requests went.
 struct ServicesPage {
-    /// What is known of one service, over all documents that name it by the same address.
+    /// The knowledge of one service, over all documents that name it by the same address.
     private struct Service {
         var names: Set<String> = []
         var computations = 0
-        /// How many of them documents allow at a time.
+        /// The numbers of them that documents allow at a time.
         var limits: Set<Int> = []
         var durations: [Double] = []
         var requests = 0

@@ -3,7 +3,7 @@ import PipelineEngine
 import PipelineKit
 import PipelinePictures
 
-/// Who has which jobs, and how the budget of background resumes stands.
+/// The page of who has which jobs, and how the budget of background resumes stands.
 struct WorkersPage {
     private let view: JobView
     private let page: Page

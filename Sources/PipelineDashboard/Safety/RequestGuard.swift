@@ -8,9 +8,9 @@ struct RequestGuard: Sendable {
     let port: Int
     /// The literal address that it listens on, when that is not loopback.
     let boundHost: String?
-    /// What a proxy in front of it names, with or without a port.
+    /// The hosts that a proxy in front of it names, with or without a port.
     let allowedHosts: [String]
-    /// What programs bring as a Bearer; nil when none may.
+    /// The token that programs bring as a Bearer; nil when none may.
     let token: String?
 
     enum Verdict: Equatable {

@@ -2,8 +2,8 @@ import PipelineCore
 import PipelineKit
 import Synchronization
 
-/// Who has signed in: links that work once, and the cookies that they were changed for. All of it is in memory alone; after
-/// a restart a new link is asked for.
+/// The people who have signed in: links that work once, and the cookies that they were changed for. All of it is in
+/// memory alone; after a restart a new link is asked for.
 final class Sessions: Sendable {
     private struct State {
         var links: [(key: String, made: Timestamp)] = []

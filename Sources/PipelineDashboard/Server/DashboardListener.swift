@@ -44,7 +44,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
     private let answer: DashboardListener.Answer
     /// A form that names a thousand jobs has some 30 KB.
     private var gatherer = RequestGatherer(bodyLimit: 256 << 10, patience: .seconds(15))
-    /// What is being answered; it ends with the connection.
+    /// The task that answers; it ends with the connection.
     private var work: Task<Void, Never>?
 
     init(connections: ConnectionLimiter, answer: @escaping DashboardListener.Answer) {

@@ -6,7 +6,7 @@ import Synchronization
 final class DurationHistoryCache: Sendable {
     private struct Entry {
         var samples: [String: [StageSample]]
-        /// What other processes' jobs wait for, by stage.
+        /// The samples of what other processes' jobs wait for, by stage.
         var others: [String: [StageSample]]
         var read: Timestamp
     }

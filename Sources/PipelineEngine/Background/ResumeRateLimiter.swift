@@ -14,7 +14,7 @@ package actor ResumeRateLimiter: BackgroundGate {
     private var own: Set<ResumeRecord> = []
     /// The number of the last row that was taken in.
     private var last = 0
-    /// What the clock showed when rows were read last.
+    /// The reading of the clock when rows were read last.
     private var reading: ClockReading
     private let machine: ResumeBudget
 

@@ -5,14 +5,14 @@ struct CommitQueue {
     struct Batch {
         var changes: [JournalChange] = []
         var events: [JobEvent] = []
-        /// What goes with the changes, and is never a reason to write.
+        /// The measurements that go with the changes, and is never a reason to write.
         var measured = Measurements()
         var waiters: [CheckedContinuation<Turn, Never>] = []
         /// True if it is to be on disk before anybody acts or waits.
         var isDue = false
     }
 
-    /// What one who waits is told.
+    /// The message to one who waits.
     enum Turn: Sendable {
         /// Its changes are on disk, or can't be.
         case committed(Result<Void, JournalFailure>)

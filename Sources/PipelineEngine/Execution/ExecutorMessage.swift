@@ -10,7 +10,7 @@ enum ExecutorMessage: Sendable {
     case heard(StepKey)
     /// A step needs a round trip of its own for credentials.
     case authenticates(StepKey)
-    /// What became of a notification that a sink was given, by its id.
+    /// The result of a notification that a sink was given, by its id.
     case delivered(String, Result<Void, NotificationFailure>)
     /// A person began to watch the job on a terminal.
     case watched
@@ -22,7 +22,7 @@ enum ExecutorMessage: Sendable {
     case stop(StopRequest)
 }
 
-/// What an executor takes its job up for.
+/// The purpose for which an executor takes its job up.
 enum JobPurpose: Sendable, Hashable {
     case run
     /// To send what is left of its notifications.

@@ -9,9 +9,9 @@ import PipelineCore
 actor JobExecutor {
     nonisolated let mailbox = Mailbox<ExecutorMessage>()
     nonisolated let redactor = SharedRedactor()
-    /// Where committed events go.
+    /// The publisher to which committed events go.
     nonisolated let publisher: EventPublisher
-    /// What calls say of their steps between two changes of these.
+    /// The notes that calls make of their steps between two changes of these.
     nonisolated let notes = NoteBook()
     let ports: EnginePorts
     let options: Options
@@ -19,13 +19,13 @@ actor JobExecutor {
     var state: JobState
     /// The calls of stages that are under way.
     var calls = StepCalls()
-    /// What is to be done once all that was committed before it is on disk.
+    /// The actions that are to be done once all that was committed before them is on disk.
     var actions: [Action] = []
     var timer = JobTimer()
     /// A mistake of ours that the law has found, until the job is taken up from the journal once more.
     var mistake: IllegalTransition?
 
-    /// What one owner's work on a job is like.
+    /// The settings of one owner's work on a job.
     struct Options: Sendable {
         var purpose = JobPurpose.run
         /// True if existing files may be replaced.
@@ -34,14 +34,14 @@ actor JobExecutor {
         var history: DurationHistoryCache?
     }
 
-    /// What waits for a commit to be done.
+    /// An action that waits for a commit.
     enum Action {
         case call(StepKey)
         case deliver(NotificationRecord)
         case publish(JobEvent)
     }
 
-    /// What is left to do once all commands are done.
+    /// The work that is left once all commands are done.
     enum Rest {
         case wait(until: Timestamp?)
         case park(until: Timestamp?)
@@ -57,7 +57,7 @@ actor JobExecutor {
     }
 
     var snapshot: JobSnapshot { state.snapshot }
-    /// What is to be remembered of the job while it is parked.
+    /// The memory that stays of the job while it is parked.
     var parked: ParkedJob {
         let limit = state.mustActBefore()
         return ParkedJob(state, mustActBefore: limit, lease: writer.lease, overwrites: options.overwrites)

@@ -8,7 +8,7 @@ package final class ParkedJob: Sendable {
     /// Before this it must go on, because something expires; nil for no such time.
     let mustActBefore: Timestamp?
     let interactivity: Interactivity
-    /// What the clock showed when it was parked: by it the job finds out that the clock was set.
+    /// The reading of the clock when it was parked: by it the job finds out that the clock was set.
     let reading: ClockReading?
     /// True if existing files may be replaced.
     let overwrites: Bool
@@ -75,10 +75,10 @@ package final class ParkedJob: Sendable {
         return ParkedJob(self, .held(watch, notes))
     }
 
-    /// What the ledger of background resumes must know when it goes on.
+    /// The watch that the ledger of background resumes needs when it goes on.
     var watch: ResumeWatch { if case .held(let watch, _) = rest { watch } else { ResumeWatch() } }
 
-    /// What estimates remember of its steps.
+    /// The marks that estimates keep of its steps.
     var marks: EstimateMarks {
         var marks = EstimateMarks()
         switch rest {

@@ -6,7 +6,7 @@ import Synchronization
 /// by the step's channel.
 final class StepHost: StageHost {
     let facts: StageFacts
-    /// When the call began, by the clock that the times of the step are kept by.
+    /// The time when the call began, by the clock that the times of the step are kept by.
     private let begin: ClockReading
     private let channel: StepChannel
     private let lease: Lease
@@ -176,7 +176,7 @@ final class StepHost: StageHost {
 }
 
 extension StageFacts {
-    /// What a call of the step's stage may know of its job, fixed with the call.
+    /// Makes what a call of the step's stage may know of its job, fixed with the call.
     init(
         of key: StepKey, _ stage: PlannedStage, _ step: StepRecord, in state: JobState, now: Timestamp,
         overwrites: Bool, outlook: StageOutlook

@@ -2,8 +2,8 @@ import JSONPath
 import PipelineCore
 import Synchronization
 
-/// What calls under way say of their steps between two changes of these: quick, from any thread. What no change has
-/// taken along is lost in a crash, and can be found out again.
+/// The notes that calls under way make of their steps between two changes of these: quick, from any thread. What no
+/// change has taken along is lost in a crash, and can be found out again.
 final class NoteBook: Sendable {
     private struct State {
         var notes: [StepKey: StepNotes] = [:]

@@ -5,11 +5,11 @@ import PipelineCore
 /// says is left into `estimate.changed` events.
 struct ProgressMeter: Sendable {
     private var last: (time: Timestamp, bytes: Int64)?
-    /// Where this call of the stage began.
+    /// The time and the number of bytes at which this call of the stage began.
     private var start: (time: Timestamp, bytes: Int64)?
     /// Bytes per second, smoothed.
     private var rate: Double?
-    /// What came too early after the last event, to be told when its time has come.
+    /// The progress that came too early after the last event, to be told when its time has come.
     private(set) var held: StageProgress?
     /// The least time between two events.
     static let interval = Duration.milliseconds(100)

@@ -2,7 +2,7 @@ import JSONPath
 import PipelineCore
 import Synchronization
 
-/// What is secret in one job, shared by its executor and the calls of its stages: it only grows.
+/// The secrets of one job, shared by its executor and the calls of its stages: it only grows.
 final class SharedRedactor: Sendable {
     private struct State {
         var redactor = Redactor()
@@ -25,6 +25,6 @@ final class SharedRedactor: Sendable {
 
     func redact(_ value: JSON) -> JSON { current.redact(value) }
 
-    /// What is known by now, as a value.
+    /// The redactor of what is known by now, as a value.
     var current: Redactor { state.withLock(\.redactor) }
 }

@@ -50,13 +50,13 @@ package actor JobScheduler {
     }
 
     struct Entry {
-        /// What to go on with; nil while this process does not own the job.
+        /// The memory to go on with; nil while this process does not own the job.
         var parked: ParkedJob?
         /// Nil while it is parked.
         var activity: Activity?
         /// True if something came for it since it was opened.
         var isKnocked = false
-        /// Who attended while it was being opened.
+        /// The signals of those who attended while it was being opened.
         var attentions: [OwnerSignal] = []
     }
 
@@ -79,7 +79,7 @@ package actor JobScheduler {
     private var drives = 0
     private var openings = 0
     private var alarm: (time: Timestamp, alarm: CancellableTimer)?
-    /// What the clock showed when the last message came.
+    /// The reading of the clock when the last message came.
     private var reading: ClockReading
     /// True if no further jobs come: then it works until none is left.
     private var isClosed = false

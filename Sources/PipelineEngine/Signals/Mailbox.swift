@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What reaches one reader from many, in order; any thread may post.
+/// The messages that reach one reader from many, in order; any thread may post.
 package final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []

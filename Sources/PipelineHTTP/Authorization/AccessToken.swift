@@ -31,7 +31,7 @@ struct AccessToken: Sendable {
     }
 }
 
-/// What an endpoint answers (RFC 6749, section 5.1), as far as it matters.
+/// The response of an endpoint (RFC 6749, section 5.1), as far as it matters.
 struct TokenAnswer: Model {
     let access_token: String
     let refresh_token: String?
@@ -57,7 +57,7 @@ struct TokenAnswer: Model {
     }
 }
 
-/// What an endpoint says when it refuses (RFC 6749, section 5.2).
+/// The response of an endpoint that refuses (RFC 6749, section 5.2).
 struct TokenRefusal: Model {
     let error: String?
     let error_description: String?

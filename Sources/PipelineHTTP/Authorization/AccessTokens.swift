@@ -12,7 +12,7 @@ public final class AccessTokens: Sendable {
         /// The request for a token that is under way.
         var fetch: Task<Void, Never>?
         var waiters: [UInt64: CheckedContinuation<ServiceResponse, Never>] = [:]
-        /// How this client says who it is, once one way has worked.
+        /// The way in which this client says who it is, once one way has worked.
         var authentication: TokenGrant.Authentication?
     }
 

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension TokenGrant {
-    /// How a client says who it is.
+    /// The way in which a client says who it is.
     enum Authentication: Sendable {
         /// In the `Authorization` header: what RFC 6749, section 2.3.1, wants every server to take.
         case header

@@ -43,7 +43,7 @@ extension RequestBody {
     }
 }
 
-/// What a coder's error means, without names of Swift types.
+/// The meaning of a coder's error, without names of Swift types.
 enum ModelMistake {
     static func decoded<Value: Decodable>(_ type: Value.Type, from body: [UInt8]) throws(ConversionFailure) -> Value {
         do {

@@ -41,7 +41,7 @@ package struct ServerSentEvents: Sendable {
     private var data: [UInt8] = []
     private var hasData = false
     private var mayBeginWithLineFeed = false
-    /// How much of a byte order mark has come; nil once it no longer may.
+    /// The number of bytes of a byte order mark that have come; nil once it no longer may.
     private var mark: Int? = 0
 
     /// Names and ids that are longer count as none: no header would carry them.

@@ -49,7 +49,7 @@ public struct SignedToken: Sendable, Hashable {
     /// True if each token gets a `jti` of its own, as endpoints that take each assertion once want it.
     public var isUnique: Bool
 
-    /// Who signs, and what it says.
+    /// The account: who signs, and what it says.
     var account: String {
         let key =
             switch key {

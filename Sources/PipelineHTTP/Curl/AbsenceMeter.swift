@@ -5,7 +5,7 @@ struct AbsenceMeter {
     static let shortest = Duration.milliseconds(20)
 
     private var checkedAt: Duration
-    /// How much of the time since then was spent asleep, as intended.
+    /// The part of the time since then that was spent asleep, as intended.
     private var slept = Duration.zero
 
     init(now: Duration) { checkedAt = now }

@@ -1,4 +1,4 @@
-/// What other threads ask of the thread that owns libcurl.
+/// A request of other threads to the thread that owns libcurl.
 enum CurlCommand: Sendable {
     case start(CurlExchange)
     case cancel(UInt64)

@@ -3,7 +3,7 @@ import HTTPTypes
 import NetworkTasks
 
 extension CurlExchange {
-    /// What follows the end of a hop.
+    /// The consequence of the end of a hop.
     enum Conclusion {
         case follow
         case end(Result<HTTPExchangeResponse, ExchangeFailure>)

@@ -21,7 +21,7 @@ final class CurlExchange: @unchecked Sendable {
     /// The reason why a callback ended the exchange.
     var stop: Stop?
 
-    /// What has happened in any of its hops.
+    /// The facts of all its hops.
     struct Facts {
         /// True if there was a connection.
         var connectionMade = false
@@ -33,21 +33,21 @@ final class CurlExchange: @unchecked Sendable {
 
     /// The times when something last moved.
     struct Liveness {
-        /// The time when a byte or a head did.
+        /// The time when a byte or a head last moved.
         var lastMove: Duration = .zero
         /// Since when, and at which number of bytes, a stall is looked for.
         var window: (start: Duration, moved: Int64)?
     }
 
-    /// Its part of that which exchanges share.
+    /// The part that it has of what exchanges share.
     struct Allotment {
         /// True if it moves so much that it needs large buffers.
         let isBulk: Bool
         /// The number of exchanges with large buffers when it began, itself among them.
         var sharers = 1
-        /// The place where it stands when something that it received waits to be written.
+        /// The backlog in which it stands if something that it received waits to be written.
         var backlog: WriteBacklog?
-        /// The bytes that the service's rates leave it; nil without any.
+        /// The throttle by which the service's rates leave it room; nil without any.
         var throttle: ServiceThrottle?
         /// The directions in which a rate of the service holds it back.
         var heldDirections: Set<ServiceThrottle.Direction> = []

@@ -8,7 +8,7 @@ import CCurl
     import Darwin
 #endif
 
-/// What libcurl tells about a failed transfer, and what it means.
+/// The facts that libcurl tells about a failed transfer, and what they mean.
 ///
 /// Codes: https://curl.se/libcurl/c/libcurl-errors.html.
 struct CurlFailureFacts {

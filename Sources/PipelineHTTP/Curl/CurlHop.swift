@@ -10,11 +10,11 @@ struct CurlHop {
     let receiver: ResponseReceiver
     let reader: BodyReader
     var startedAt: Duration = .zero
-    /// How long into the hop the last byte of the body was handed over.
+    /// The time for which into the hop the last byte of the body was handed over.
     var sentAfter: Duration?
     /// Those that were opened for it: one, or one for each address that was tried.
     var sockets: [Int32] = []
-    /// Why one of them could not be; of interest when none could.
+    /// The reason why one of them could not be; of interest when none could.
     var socketFailure: ExchangeFailure.Reason?
     /// True if it has a connection over which the request goes.
     var isConnected = false

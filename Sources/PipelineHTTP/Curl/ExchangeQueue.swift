@@ -3,7 +3,7 @@
 ///
 /// libcurl has limits of its own, but an exchange that waits inside of it uses up its time to connect.
 struct ExchangeQueue {
-    /// Where an exchange stands in line: with those of its service to the same origin.
+    /// The lane in which an exchange waits: with those of its service to the same origin.
     struct Lane: Hashable {
         var service = ""
         var origin = ""
@@ -114,7 +114,7 @@ struct ExchangeQueue {
     }
 }
 
-/// How often requests to one service may begin.
+/// The pace at which requests to one service may begin.
 struct RequestPace {
     var interval: Duration = .zero
     /// The time when the next one may begin.

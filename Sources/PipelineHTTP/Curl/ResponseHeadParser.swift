@@ -5,12 +5,12 @@ import HTTPTypes
 /// libcurl hands over every line of every answer of a transfer, one a call
 /// (https://curl.se/libcurl/c/CURLOPT_HEADERFUNCTION.html): only the status lines tell them apart.
 struct ResponseHeadParser {
-    /// What a line has completed.
+    /// The part that a line has completed.
     enum Step: Equatable {
         case more
         case informational(Int, HTTPFields)
         case final(Int, HTTPFields)
-        /// Why it is none.
+        /// The bytes are no head; with the reason.
         case invalid(String)
     }
 
@@ -60,7 +60,7 @@ struct ResponseHeadParser {
         return .final(status, fields)
     }
 
-    /// What is wrong with the length that a head states (RFC 9112, section 6.3): libcurl takes the last of several, and
+    /// The mistake in the length that a head states (RFC 9112, section 6.3): libcurl takes the last of several, and
     /// reads on to the end of the connection after one that is no number it can hold. A transfer coding counts instead.
     private var lengthFault: String? {
         guard fields[.transferEncoding] == nil else { return nil }

@@ -10,7 +10,7 @@ final class ServiceThrottle {
         case send, receive
     }
 
-    /// What is shared; replaced when a document states other rates.
+    /// The limits that are shared; replaced when a document states other rates.
     private(set) var limits: ServiceLimits
     private var send: TokenBucket?
     private var receive: TokenBucket?

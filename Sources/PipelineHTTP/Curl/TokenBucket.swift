@@ -3,7 +3,7 @@
 /// What has come from the network can't be cut at will: it is taken whole, and what it takes too much is owed.
 struct TokenBucket {
     private let bytesPerSecond: Double
-    /// How much may gather while nothing moves.
+    /// The number of bytes that may gather while nothing moves.
     let capacity: Double
     private var level: Double
     private var filledAt: Duration
@@ -16,7 +16,7 @@ struct TokenBucket {
         filledAt = now
     }
 
-    /// What is worth a wake-up: a transfer that waits goes on when that much is free.
+    /// The number of bytes that are worth a wake-up: a transfer that waits goes on when that much is free.
     var quantum: Double { min(capacity, 1_048_576) }
 
     mutating func available(at now: Duration) -> Int {

@@ -55,7 +55,7 @@ enum AWSCanonical {
         return fields.map { ($0.key, $0.value.joined(separator: ",")) }.sorted { $0.name < $1.name }
     }
 
-    /// What the transport or somebody on the way sets or changes.
+    /// The headers that the transport or somebody on the way sets or changes.
     private static let changed: Set<String> = [
         "authorization", "host", "user-agent", "content-length", "transfer-encoding", "connection", "expect", "te",
         "accept-encoding", "x-amzn-trace-id", "traceparent",

@@ -21,7 +21,7 @@ extension RequestDescription {
         return result
     }
 
-    /// What a message may show: queries can hold secrets.
+    /// The part of the URL that a message may show: queries can hold secrets.
     private var withoutQuery: String {
         String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" }).forDisplay
     }

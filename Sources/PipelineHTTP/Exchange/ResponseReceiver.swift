@@ -21,7 +21,7 @@ package final class ResponseReceiver {
     package private(set) var body: [UInt8] = []
     /// The first of a body that goes to a file.
     package private(set) var sample: [UInt8] = []
-    /// How much was thrown away.
+    /// The number of bytes that were thrown away.
     private var discarded = 0
     /// The number of bytes of a body that are gathered before it goes to its file.
     package var mostGathered = BodyWriter.mostBytes

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// What a failure is called in plain English.
+/// The words for a failure in plain English.
 enum FailureText {
     /// - Parameter detail: libcurl's own words, added in brackets when there are any.
     static func message(_ reason: ExchangeFailure.Reason, host: String, detail: String) -> String {

@@ -17,7 +17,7 @@ package enum DescriptorBudget {
     package static let least = 40
     /// More than these are of no use here, and cost programs that we start which close them one by one.
     private static let most: rlim_t = 65_536
-    /// What a process has open of itself.
+    /// The number of descriptors that a process has open of itself.
     private static let own = 20
     /// A socket, the file, and a second socket while a name's addresses are tried.
     private static let perTransfer = 3

@@ -114,9 +114,9 @@ public struct PageFingerprint: Sendable, Hashable, Codable {
     }
 }
 
-/// What tells that a walk leads in a circle, in constant memory: the last places, and one that is moved on each time
-/// the number of places has doubled, which meets every circle in the end (Brent, "An improved Monte Carlo factorization
-/// algorithm", BIT 20, 1980).
+/// The memory by which a walk that leads in a circle is found, of constant size: the last places, and one that is moved
+/// on each time the number of places has doubled, which meets every circle in the end (Brent, "An improved Monte Carlo
+/// factorization algorithm", BIT 20, 1980).
 struct PageTrail: Sendable, Hashable, Codable {
     private static let length = 64
 

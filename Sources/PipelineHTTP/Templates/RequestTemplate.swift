@@ -13,7 +13,7 @@ public import HTTPTypes
 /// ```
 /// A template can't send itself: that is ``Network``'s.
 public protocol RequestTemplate<Output>: Sendable {
-    /// What the response becomes.
+    /// The type that the response becomes.
     associatedtype Output: Sendable
 
     /// GET unless said otherwise.

@@ -2,7 +2,7 @@ import JSONPath
 import PipelineCore
 import PipelineSQL
 
-/// What metrics tell, read in one transaction: all numbers belong to one moment.
+/// The numbers that metrics tell, read in one transaction: all numbers belong to one moment.
 struct MetricsReader<Connection: JournalConnection>: JournalAccess {
     private let jobs: JobReader<Connection>
     var connection: Connection { jobs.connection }

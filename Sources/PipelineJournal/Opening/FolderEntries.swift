@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// What stands in a folder.
+/// The entries of a folder.
 enum FolderEntries {
     /// The names of the entries, in no order, `.` and `..` among them; none for a folder that can't be read.
     static func names(_ folder: String) -> [String] {

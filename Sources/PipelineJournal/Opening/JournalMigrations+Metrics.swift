@@ -1,6 +1,6 @@
 extension JournalMigrations {
-    /// What was measured, summed up by the commits that it belongs to: a row for each number of a series, its labels' values a
-    /// JSON array. And the names that became labels, so that only the first of them do.
+    /// The tables of what was measured, summed up by the commits that it belongs to: a row for each number of a series,
+    /// its labels' values a JSON array. And the names that became labels, so that only the first of them do.
     static let metrics = """
         CREATE TABLE metrics (
             metric TEXT NOT NULL CHECK (metric <> ''),
@@ -17,7 +17,7 @@ extension JournalMigrations {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// How far each job's spans were exported, and what it is linked to.
+    /// The table of how far each job's spans were exported, and what it is linked to.
     static let traces = """
         CREATE TABLE traces (
             job INTEGER PRIMARY KEY REFERENCES jobs (number) ON DELETE CASCADE,

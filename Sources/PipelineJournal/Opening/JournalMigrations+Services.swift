@@ -24,7 +24,7 @@ extension JournalMigrations {
         END;
         """
 
-    /// What steps, items and batches have cost, and the bytes of items; a batch may stop for its money.
+    /// The columns of what steps, items and batches have cost, and the bytes of items; a batch may stop for its money.
     static let costs = """
         ALTER TABLE steps ADD COLUMN cost REAL;
         ALTER TABLE items ADD COLUMN cost REAL;

@@ -171,13 +171,14 @@ enum JournalMigrations {
         CREATE INDEX pushes_new ON pushes (job) WHERE state = 'new';
         """
 
-    /// What the document takes out of a push.
+    /// The column of what the document takes out of a callback.
     private static let callbackValues = "ALTER TABLE pushes ADD COLUMN captures TEXT"
 
-    /// What a push is judged by that came before the submit's response was kept; null once it was judged.
+    /// The column of what a callback is judged by that came before the submit's response was kept; null once it was
+    /// judged.
     private static let earlyCallbacks = "ALTER TABLE pushes ADD COLUMN response TEXT"
 
-    /// Who is to be told of what, and when. What was sent stays, so that it is not sent again.
+    /// The table of who is to be told of what, and when. What was sent stays, so that it is not sent again.
     private static let notifications = """
         CREATE TABLE notifications (
             job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,

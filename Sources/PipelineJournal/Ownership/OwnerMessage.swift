@@ -13,7 +13,7 @@ enum OwnerMessage: Sendable, Equatable {
     case delaysReset(pipeline: String)
     /// The journal has something new of a watched job.
     case changed(JobID)
-    /// What a journal does not keep of a watched job: progress, estimates.
+    /// An event that a journal does not keep of a watched job: progress, estimates.
     case event(JobEvent)
 
     var text: String {

@@ -124,7 +124,7 @@ extension PostgresConnection: JournalConnection {
 }
 
 extension JournalFailure {
-    /// What a failed call means for the journal's callers: where, what, and what to do.
+    /// Makes of a failed call what it means for the journal's callers: where, what, and what to do.
     init(_ error: PostgresError, at address: PostgresAddress) {
         let place = address.description
         func refused(_ reason: String, _ hint: String) -> JournalFailure {

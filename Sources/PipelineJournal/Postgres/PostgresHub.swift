@@ -2,7 +2,8 @@ import PipelineCore
 import PipelinePostgres
 import Synchronization
 
-/// What this process hears from others and tells them over the database, and the jobs that it has claimed and not begun.
+/// The messages that this process gets from others and sends them over the database, and the jobs that it has claimed
+/// and not begun.
 final class PostgresHub: Sendable {
     private struct State {
         var requests: [Int: (owner: OwnerID, continuation: AsyncStream<JobID>.Continuation)] = [:]

@@ -15,7 +15,7 @@ import Synchronization
 /// Any of it may be lost. So it looks at the rows every five seconds too, more or less, so that workers do not all look
 /// at once.
 final class PostgresListener: Sendable {
-    /// What every process hears.
+    /// The channel that every process hears.
     static let everybody = "pipeline:all"
 
     private struct State {

@@ -8,7 +8,7 @@ enum PostgresSchema {
     static let name = "pipeline"
     static let steps: [(name: String, sql: String)] = [("v1", version1)]
 
-    /// How a database stands to the steps that this program knows.
+    /// The relation of a database to the steps that this program knows.
     enum Version {
         case missing
         case at(Int)

@@ -55,7 +55,7 @@ final class PostgresWriter: Sendable {
     /// Takes no more calls; the thread writes what is left and ends.
     func close() { mailbox.close() }
 
-    /// What the thread alone has.
+    /// The state that the thread alone has.
     private struct Link {
         var connection: PostgresConnection?
         var token = Int64.random(in: 1 ... .max / 2)

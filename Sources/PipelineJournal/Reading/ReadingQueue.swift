@@ -1,7 +1,7 @@
 import Dispatch
 import PipelineCore
 
-/// Where readings are done one after the other, besides the writer.
+/// The queue in which readings are done one after the other, besides the writer.
 final class ReadingQueue: Sendable {
     private let queue = DispatchQueue(label: "pipeline.journal.reader")
 

@@ -8,9 +8,9 @@ struct CommitGroup {
     let renewals: [OwnerID]
     let leases: Owners
     let metricNames: KnownMetricNames
-    /// What the writer measured of itself, with this transaction.
+    /// The measurements of the writer of itself, with this transaction.
     let measured: Measurements
-    /// What tells the callers whose rows were kept.
+    /// The closures that tell the callers whose rows were kept.
     private(set) var kept: [@Sendable () -> Void] = []
     private(set) var refused: [(QueuedWrite<SQLiteConnection>, JournalFailure)] = []
     private(set) var isCommitted = false

@@ -66,7 +66,7 @@ extension JournalAccess {
     }
 }
 
-/// What the calls of one transaction have measured, where it is written once for all of them.
+/// The measurements of the calls of one transaction, where it is written once for all of them.
 final class GatheredMeasurements: Sendable {
     private let measured = Mutex(Measurements())
 

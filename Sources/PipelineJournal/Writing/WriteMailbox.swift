@@ -2,7 +2,7 @@ import Dispatch
 import PipelineCore
 import Synchronization
 
-/// Where calls wait for the writer: many put, one takes.
+/// The mailbox in which calls wait for the writer: many put, one takes.
 ///
 /// `take` gathers: after a group of several calls it waits a moment for as many again, so that jobs which run side by
 /// side share a transaction although their calls do not come at the same instant (as PostgreSQL's commit_delay does).

@@ -11,9 +11,9 @@ struct ItemRows {
     private let shared: JSONObject
     private let scope: Scope
     private let plan: Plan
-    /// Where items write; nil while nothing is to be said of that.
+    /// The folders in which items write; nil while nothing is to be said of that.
     private let folders: JobFolders?
-    /// What a row's paths are relative to.
+    /// The folder to which a row's paths are relative.
     private let folder: String
     private let documentFolder: String
     private let header: [String]

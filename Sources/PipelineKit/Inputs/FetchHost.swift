@@ -2,8 +2,8 @@ import Glibc
 import JSONPath
 import PipelineCore
 
-/// What a download that fetches an input sees of its step: the folder to write to is another, and its checkpoint stands in
-/// a file there, since the step's own belongs to the stage. The rest is the step's.
+/// The step as a download sees it that fetches an input: the folder to write to is another, and its checkpoint stands
+/// in a file there, since the step's own belongs to the stage. The rest is the step's.
 struct FetchHost: StageHost {
     private let base: any StageHost
     private let folder: String

@@ -24,7 +24,7 @@ package final class Workspace: Sendable {
     private let digests = DigestCache()
     /// Fetches inputs that are URLs.
     private let inputs: FetchedInputs
-    /// What sends spans, once an engine was made and where a collector is named.
+    /// The exporter that sends spans, once an engine was made and where a collector is named.
     private let exporter = Mutex<TraceExporter?>(nil)
     private let network: Network
     private let outageObserver = Mutex<@Sendable (JournalFailure?) -> Void> { _ in }

@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// How a webhook proves where it comes from (Standard Webhooks 1.0.0, "Signature scheme").
+/// The proof of where a webhook comes from (Standard Webhooks 1.0.0, "Signature scheme").
 struct WebhookSignature {
     private let key: SymmetricKey
 

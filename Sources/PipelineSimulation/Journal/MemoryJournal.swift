@@ -52,7 +52,7 @@ package final class MemoryJournal: Journal {
     package func expire(_ owner: OwnerID) { state.withLock { _ = $0.expired.insert(owner) } }
 
     /// The owner has renewed its lease: what others have not taken meanwhile is its own again.
-    public func renew(_ owner: OwnerID) { state.withLock { _ = $0.expired.remove(owner) } }
+    package func renew(_ owner: OwnerID) { state.withLock { _ = $0.expired.remove(owner) } }
 
     /// Ends all requests, as closing a journal does.
     package func close() {

@@ -75,7 +75,7 @@ package final class SimulatedProcess: CrashProbe {
     package func pass(_ point: CrashPoint) { pass() }
 
     /// Counts a call of a port that a test has written.
-    public func passPort() { pass() }
+    package func passPort() { pass() }
 
     /// Counts a point at which something may be planned.
     func pass() {

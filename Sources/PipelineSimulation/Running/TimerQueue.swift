@@ -1,7 +1,7 @@
 import HeapModule
 import PipelineCore
 
-/// What is to happen at moments of virtual time: the earliest first, of one moment in the order of scheduling.
+/// The actions at moments of virtual time: the earliest first, of one moment in the order of scheduling.
 struct TimerQueue {
     private struct Entry: Comparable {
         let time: Timestamp

@@ -1,6 +1,6 @@
 import PipelineCore
 
-/// Where the watching of a remote job stands. What the submit gave is in the ledger and the step's captures.
+/// The progress of watching a remote job. What the submit gave is in the ledger and the step's captures.
 struct ComputeCheckpoint: Codable, Sendable {
     /// True if the submit is known to be accepted.
     var isSubmitted = false
@@ -8,11 +8,12 @@ struct ComputeCheckpoint: Codable, Sendable {
     var polls = 0
     /// Polls in a row that were not.
     var failures = 0
-    /// How many seconds after the step's start the submit was known to be accepted; nil in checkpoints of version 0.1.0.
+    /// The number of seconds after the step's start at which the submit was known to be accepted; nil in checkpoints of
+    /// version 0.1.0.
     var secondsToSubmit: Double?
     /// The doubts about answers that have been told.
     var told: [String]?
-    /// Where a stream of events goes on; nil before it was opened.
+    /// The place where a stream of events goes on; nil before it was opened.
     var stream: StreamPosition?
     /// True if what the document takes out of a callback is among the captures.
     var isCallbackKept: Bool?

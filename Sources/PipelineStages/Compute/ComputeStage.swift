@@ -17,9 +17,9 @@ struct ComputeStage: Stage {
     @Indirect private(set) var cancelRequest: RequestDefinition?
     /// Taken from the last answer.
     let capture: CaptureSet
-    /// How a push wakes it; nil when none does.
+    /// The definition by which a callback wakes it; nil when none does.
     var callback: CallbackDefinition?
-    /// Where polls of other jobs are met.
+    /// The polls that are shared with other jobs.
     let shared: SharedPolls
 
     func resume(from saved: ComputeCheckpoint?, in context: Context) async throws(StageFailure) -> Outcome {

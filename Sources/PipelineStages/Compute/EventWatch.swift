@@ -3,7 +3,7 @@ import PipelineCore
 import PipelineHTTP
 import Synchronization
 
-/// What the transport's thread has read from a stream of events and its stage has not yet looked at.
+/// The events that the transport's thread has read from a stream of events and its stage has not yet looked at.
 ///
 /// Of many events that tell the progress the last one counts, so that a fast stream takes no more memory than a slow one.
 final class EventWatch: Sendable {

@@ -3,10 +3,10 @@ import PipelineCore
 
 /// A request that asks how a remote job is, and how its answer is read.
 struct PollDefinition: Sendable {
-    /// What a value of `status` that stands in no list means.
+    /// The meaning of a value of `status` that stands in no list.
     enum UnknownStatus: String, Sendable, CaseIterable { case running, fail }
 
-    /// Where the progress stands.
+    /// The place of the progress.
     enum Progress: Sendable {
         /// A percentage from 0 to 100.
         case percentage(Selector)
@@ -20,25 +20,25 @@ struct PollDefinition: Sendable {
     /// The states that the document lists; ``lists`` once expressions among them have been put in.
     var states: [StatusLists.Meaning: [Setting<JSON>]] = [:]
     var lists = StatusLists()
-    /// Whether states that differ by case alone are the same.
+    /// True if states that differ by case alone are the same.
     var ignoreCase = Setting.constant(false)
     var unknownStatus = UnknownStatus.running
     var until: Expression?
     var failWhen: Expression?
-    /// Whether the answer says that there is no such job; nil for status 404 and 410.
+    /// The condition by which a response says that there is no such job; nil for status 404 and 410.
     var missing: Expression?
     /// The time that `missing` is not believed after the submit, or without one after the stage's start.
     var settle = Setting.constant(Duration.seconds(10))
     /// Finds the job in a list; nil when the answer is about it alone.
     var find: PollFind?
-    /// How the events of a stream are read; nil when the answer is not one.
+    /// The rule by which the events of a stream are read; nil when the answer is not one.
     var events: PollEvents?
     /// One request for many jobs; nil when each is asked for alone.
     @Indirect var list: PollList?
     var progress: Progress?
     /// Seconds left.
     var remaining: Selector?
-    /// When the service says that the job ended.
+    /// The selector of the time when the job ended.
     var ended: Selector?
     var message: Selector?
     var pace = PollPaceDefinition()

@@ -1,11 +1,12 @@
 import JSONPath
 import PipelineCore
 
-/// How the events of a stream tell the state of a job: `"events": { "succeeded": ["complete"], "failed": ["error"] }`.
+/// The rule by which the events of a stream tell the state of a job: `"events": { "succeeded": ["complete"], "failed":
+/// ["error"] }`.
 struct PollEvents: Sendable {
     enum Meaning: String, Sendable, CaseIterable { case succeeded, failed, progress }
 
-    /// What an event of that name says; other events are passed over.
+    /// The meaning of an event of that name; other events are passed over.
     let meanings: [String: Meaning]
 
     private static let fields: [Field<[String]>] = [

@@ -2,7 +2,8 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// How a poll finds its job in a list: `"find": { "items": "$.runs[*]", "where": "item.name == job.key" }`.
+/// The rule by which a poll finds its job in a list: `"find": { "items": "$.runs[*]", "where": "item.name == job.key"
+/// }`.
 struct PollFind: Sendable {
     let items: PageItems
     /// Reads `item`.

@@ -1,7 +1,7 @@
 import JSONPath
 import PipelineCore
 
-/// What one poll brought to light.
+/// The result of one poll.
 enum PollFinding: Sendable {
     /// There is no such job, at least not here.
     case missing(StepFailure)
@@ -28,7 +28,7 @@ struct LostPoll: Sendable {
     let isDefinite: Bool
 }
 
-/// What a service says of a job that has not ended.
+/// The report of a service on a job that has not ended.
 struct PollReport: Sendable {
     /// From 0 to 1.
     var share: Double?
@@ -38,12 +38,12 @@ struct PollReport: Sendable {
     var message: String?
     /// The place where the next poll goes, when the answer names another place.
     var monitor: String?
-    /// What is likely a mistake.
+    /// The doubts about what is likely a mistake.
     var doubts: [PollDoubt] = []
 
     init() {}
 
-    /// What an estimate is made from.
+    /// The words that an estimate is made from.
     var words: Estimate.Words { Estimate.Words(secondsLeft: secondsLeft, share: share) }
 
     init(_ poll: PollDefinition, _ answer: ServiceResponse) {

@@ -1,7 +1,8 @@
 import JSONPath
 import PipelineCore
 
-/// How one request asks for many jobs: `"list": { "GET": "/models", "query": { "ids": "${{ join(ids, ',') }}" }, … }`.
+/// The way in which one request asks for many jobs: `"list": { "GET": "/models", "query": { "ids": "${{ join(ids, ',')
+/// }}" }, … }`.
 ///
 /// It saves requests and decides nothing: what it says is believed where the poll of the one job would say no less.
 struct PollList: Sendable {
@@ -13,7 +14,7 @@ struct PollList: Sendable {
     let atMost: Int
     /// True if an entry is all that the service has to say of a job, so that its end needs no confirmation.
     let isWhole: Bool
-    /// How further pages are found; nil for a list of one page.
+    /// The rule by which further pages are found; nil for a list of one page.
     let paginate: PaginateDefinition?
 
     /// Statuses by which a service refuses a list for its length.

@@ -1,7 +1,7 @@
 import JSONPath
 import PipelineCore
 
-/// How often a poll asks, as the document says it.
+/// The pace at which a poll asks, as the document says it.
 struct PollPaceDefinition: Sendable {
     /// Nil for adaptive.
     var every: Setting<Duration>?
@@ -12,7 +12,7 @@ struct PollPaceDefinition: Sendable {
     var isGiven = false
 }
 
-/// When the next poll is due.
+/// The pace that says when the next poll is due.
 ///
 /// Adaptive is: when something is known of the end, at the times that find it soon with few polls (``PollPlan``);
 /// when nothing is, after 50 and 100 ms, since many things are short, then after 0.2 s and 1.4 times as long each time
@@ -30,7 +30,7 @@ struct PollPace: Sendable {
         factor = try definition.factor?.value(in: scope)
     }
 
-    /// What a wait is chosen from.
+    /// The situation from which a wait is chosen.
     struct Situation: Sendable {
         /// The number of polls that were answered since the job began.
         var polls: Int

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Nothing of it is kept: a process that starts again asks again.
 package final class SharedPolls: Sendable {
-    /// What a list said of the jobs that were asked for, by their ids; those that it does not name are missing.
+    /// The entries of a list about the jobs that were asked for, by their ids; those that it does not name are missing.
     typealias Entries = [String: ServiceResponse]
 
     private struct Waiting {

@@ -1,8 +1,8 @@
 import PipelineCore
 
-/// Where a stream of events is to go on after it broke.
+/// The place where a stream of events is to go on after it broke.
 struct StreamPosition: Codable, Sendable, Equatable {
-    /// What goes into `Last-Event-ID`; empty for none.
+    /// The value of `Last-Event-ID`; empty for none.
     var lastID = ""
     /// Milliseconds to wait before it is opened again, if the stream has said so.
     var retry: Int?

@@ -1,6 +1,6 @@
 import PipelineCore
 
-/// What a download needs to go on after a crash.
+/// The state that a download needs to go on after a crash.
 struct DownloadCheckpoint: Codable, Sendable, Equatable {
     /// A whole file that passed all checks.
     struct Verified: Codable, Sendable, Equatable {
@@ -11,11 +11,11 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
         var proof: String?
     }
 
-    /// What came out of a packed file.
+    /// The entries that came out of a packed file.
     struct Unpacked: Codable, Sendable, Equatable {
         /// Its final path.
         var path: String
-        /// What it is, under whatever name.
+        /// The identity of the file, under whatever name.
         var identity: FileIdentity
     }
 
@@ -25,16 +25,16 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
     var held: Int64 = 0
     /// The ``RunningDigests/proof`` of these bytes: it tells whether the part is still ours.
     var heldDigest: String?
-    /// What lies behind these, when it comes in several streams.
+    /// The ranges after these, when it comes in several streams.
     var ranges: RangeMap?
     /// The number of streams at a time that were worth it; nil before that was found out.
     var streams: Int?
     var validator: Validator?
-    /// How the service has coded the file (`Content-Encoding`); nil for not at all.
+    /// The coding of the file by the service (`Content-Encoding`); nil for not at all.
     var coding: String?
     /// The length of the whole, where the service has said it.
     var total: Int64?
-    /// What the service said that the digests of the whole are.
+    /// The digests of the whole as the service stated them.
     var stated: [DeclaredDigest] = []
     /// The number of times that a whole file had the wrong digest or size.
     var mismatches = 0
@@ -61,7 +61,7 @@ struct DownloadCheckpoint: Codable, Sendable, Equatable {
 
     var partPath: String? { target.map { $0 + ".part" } }
 
-    /// The same without a byte of the file.
+    /// Begins anew, without a byte of the file.
     mutating func startAgain() {
         held = 0
         heldDigest = nil

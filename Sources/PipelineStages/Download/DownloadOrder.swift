@@ -1,7 +1,7 @@
 import PipelineCore
 import PipelineHTTP
 
-/// What one try of a download is to bring: fixed while it runs, and shared by its streams.
+/// The order of what one attempt of a download is to bring: fixed while it runs, and shared by its streams.
 struct DownloadOrder: Sendable {
     @Indirect private(set) var stage: DownloadStage
     let context: StageContext<DownloadCheckpoint>

@@ -14,7 +14,7 @@ import Synchronization
 /// The receiving end of one exchange of a download, on the transport's thread: decides by the head what becomes of the
 /// body, and keeps the digests running.
 final class DownloadReceiver: Sendable {
-    /// What the head led to.
+    /// The consequence of the head.
     enum Outcome: Sendable {
         /// No head came.
         case none
@@ -22,7 +22,7 @@ final class DownloadReceiver: Sendable {
         case received
         /// What was held before is the whole file.
         case nothingMore
-        /// What is held is of no use; why.
+        /// The bytes that are held are of no use; with the reason.
         case restart(String)
         /// It is no file: the answer is in memory.
         case answer
@@ -42,7 +42,7 @@ final class DownloadReceiver: Sendable {
         var noted: Int64 = 0
         var path: String?
         var digests: RunningDigests
-        /// What came as it came, when that is coded.
+        /// The content as it came, when that is coded.
         var coded: CodedContent?
         var start: Int64 = 0
         var position: Int64 = 0
@@ -100,7 +100,7 @@ final class DownloadReceiver: Sendable {
         let part: PartFile?
         /// The final path; nil while it is not known.
         let path: String?
-        /// Where in the file the body began.
+        /// The place in the file where the body began.
         let start: Int64
         let position: Int64
         let digests: RunningDigests

@@ -132,7 +132,7 @@ extension DownloadRun {
         if isEnd, passage.parts < snapshot.position { context.pass(.downloadPart) }
     }
 
-    /// How far one exchange has come.
+    /// The progress of one exchange.
     private struct Passage {
         /// Up to where its bytes are in the checkpoint.
         var counted: Int64 = 0

@@ -27,7 +27,7 @@ struct DownloadRun {
     var roundTrip = Duration.zero
     /// The running digests of the first `checkpoint.held` bytes.
     var digests = RunningDigests.proving()
-    /// What the part says of itself that the journal does not know; still to be proven.
+    /// The notes that the part has of itself that the journal does not know; still to be proven.
     var notes: [PartNote] = []
     private var committed: DownloadCheckpoint?
     /// Up to where the journal knows what is in the part.
@@ -91,7 +91,7 @@ struct DownloadRun {
         let retryAfter: Duration?
     }
 
-    /// What became of one exchange, or of several at a time.
+    /// The result of one exchange, or of several at a time.
     enum Step {
         case whole(Arrival)
         case more

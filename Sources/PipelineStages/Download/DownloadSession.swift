@@ -12,8 +12,8 @@ struct DownloadSession: Sendable, Equatable {
     var limit: Int64?
     /// The version of the resource that they are of.
     var validator: Validator?
-    /// How the service has coded what is held; nil for not at all. A service may code the whole and not its parts, under
-    /// one entity tag.
+    /// The coding of what is held by the service; nil for not at all. A service may code the whole and not its parts,
+    /// under one entity tag.
     var coding: String?
     /// The length of the whole; nil while it is not known.
     var total: Int64?
@@ -24,7 +24,7 @@ struct DownloadSession: Sendable, Equatable {
     /// The statuses that the author counts as success; nil for the default.
     var expected: @Sendable (Int) -> Bool = { $0 == 200 || $0 == 203 }
 
-    /// What an answer's head means.
+    /// The meaning of a response's head.
     enum Verdict: Sendable, Equatable {
         /// The body is the file from its beginning.
         case whole(total: Int64?)
@@ -32,7 +32,7 @@ struct DownloadSession: Sendable, Equatable {
         case rest(end: Int64, total: Int64?)
         /// There is nothing more: what is held is all.
         case nothingMore
-        /// What is held is of no use: ask again for the whole. For the log, why.
+        /// The bytes that are held are of no use: ask again for the whole. For the log, why.
         case restart(String)
         /// No file: an answer to be judged.
         case answer

@@ -13,7 +13,7 @@ struct DownloadStage: Stage {
     let overwrites: Setting<Bool>
     /// The number of ranges that may come at a time.
     var parallel = Setting.constant(1)
-    /// Whether its SHA-256 is made although nothing verifies it.
+    /// True if its SHA-256 is made although nothing verifies it.
     var digest = Setting.constant(false)
     /// Nil to write the body; otherwise only what it finds in it.
     var select: Selector?

@@ -8,7 +8,7 @@ import PipelineCore
     import Darwin
 #endif
 
-/// Where what comes out of a packed download goes: a folder beside the target first, then its name.
+/// The place to which a packed download is unpacked: a folder beside the target first, then its name.
 ///
 /// A value of one moment: of what the checkpoint says by then.
 struct DownloadUnpacking {

@@ -14,17 +14,17 @@ struct RangeMap: Codable, Sendable, Equatable {
         /// The SHA-256 of these in hex: it tells whether they are still ours.
         var digest: String?
 
-        /// Where its next byte goes.
+        /// The place where its next byte goes.
         var position: Int64 { start + done }
         var isWhole: Bool { position >= end }
         /// The number of bytes that are missing.
         var rest: Int64 { end - position }
     }
 
-    /// What is worth a request of its own, and more than is written at a time: what lies that far behind a stream's
-    /// position is not on its way to the disk.
+    /// The number of bytes that are worth a request of its own, and more than is written at a time: what lies that far
+    /// behind a stream's position is not on its way to the disk.
     static let smallest: Int64 = 512 << 10
-    /// What may come a second time so that a request is spared at the end of the file.
+    /// The number of bytes that may come a second time so that a request is spared at the end of the file.
     private static let mostGivenBack: Int64 = 2 << 20
     /// The map stands in each checkpoint.
     private static let mostPieces = 256

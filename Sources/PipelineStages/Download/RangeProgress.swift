@@ -1,7 +1,7 @@
 import PipelineCore
 import Synchronization
 
-/// How far the streams of one download have come, with the digests of what they receive running; told on the transport's
+/// The progress of the streams of one download, with the digests of what they receive running; told on the transport's
 /// thread.
 ///
 /// Bytes that follow on the file's beginning go into the digests of the whole as they come. All others go into one of
@@ -15,13 +15,13 @@ final class RangeProgress: Sendable {
         var digests: RunningDigests
     }
 
-    /// What a piece of the body has led to.
+    /// The consequence of a piece of the body.
     struct Taken: Sendable {
         /// The number of bytes of the file that are there.
         let covered: Int64
         /// True if that is worth a notice to observers.
         let isWorthTelling: Bool
-        /// What is worth noting with the file.
+        /// The note that is worth writing with the file.
         var note: PartNote?
     }
 

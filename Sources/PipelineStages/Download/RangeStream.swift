@@ -5,11 +5,11 @@ import Synchronization
 
 /// One stream of a download in several: receives one piece, in as many requests as the service needs for it.
 struct RangeStream: Sendable {
-    /// How a stream ended.
+    /// The way in which a stream ended.
     enum End: Sendable {
         /// The piece is whole; the last answer.
         case whole(HTTPExchangeResponse, RenderedRequest)
-        /// What is held is of no use; why.
+        /// The bytes that are held are of no use; with the reason.
         case restart(String)
         case failed(StageFailure)
     }
@@ -64,10 +64,10 @@ struct RangeStream: Sendable {
         }
     }
 
-    /// What one exchange has met with.
+    /// The events of one exchange.
     private struct Seen: Sendable {
         var verdict: DownloadSession.Verdict?
-        /// Where the piece ended when something was written last: the end may have moved on meanwhile.
+        /// The place where the piece ended when something was written last: the end may have moved on meanwhile.
         var end: Int64?
     }
 

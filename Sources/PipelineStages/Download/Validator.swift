@@ -1,7 +1,7 @@
 import HTTPTypes
 import PipelineCore
 
-/// What tells one version of a resource from another, strongly enough to put bytes of two answers together.
+/// The mark that tells one version of a resource from another, strongly enough to put bytes of two answers together.
 enum Validator: Codable, Sendable, Hashable {
     /// A strong entity tag, with its quotes.
     case entityTag(String)

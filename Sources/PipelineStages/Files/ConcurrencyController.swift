@@ -25,7 +25,7 @@ struct ConcurrencyController: Sendable {
             }
         }
 
-        /// How many windows of a trial say nothing.
+        /// The number of windows of a trial that say nothing.
         fileprivate var silentWindows: Int {
             switch self {
             case .receiving: 0
@@ -44,7 +44,7 @@ struct ConcurrencyController: Sendable {
 
     /// The most that the author allows.
     let most: Int
-    /// What is looked at as one.
+    /// The time that is looked at as one.
     private(set) var window: Duration
     /// The number of streams that may be under way now.
     private(set) var width: Int
@@ -67,14 +67,14 @@ struct ConcurrencyController: Sendable {
     private let direction: Direction
     private var phase = Phase.measuring(nil)
     private var rest = ConcurrencyController.shortestRest
-    /// How many windows of a rest in a row brought less than half of what was known.
+    /// The number of windows of a rest in a row that brought less than half of what was known.
     private var slowWindows = 0
     private var began: Timestamp
     private var moved: Int64 = 0
 
     private static let shortestRest = 8
     private static let longestRest = 256
-    /// What of a full gain is enough in one window, and what over several.
+    /// The share of a full gain that is enough in one window, and what over several.
     private static let clearGain = 0.6
     private static let leastGain = 0.25
     /// A window that gave more than this times the one before is one in which it still became faster.

@@ -8,7 +8,7 @@ struct DeclaredDigest: Codable, Sendable, Hashable {
     var algorithm: Algorithm
     /// Lower-case hex.
     var hex: String
-    /// Who says so, for messages: `"verify"`, `Repr-Digest`.
+    /// The source of the digest, for messages: `"verify"`, `Repr-Digest`.
     var source: String
 
     init(_ algorithm: Algorithm, hex: String, source: String) {

@@ -10,7 +10,7 @@ import CFiles
 
 /// Room on a disk that is taken before there is something to put in.
 enum DiskSpace {
-    /// What became of the wish for room.
+    /// The result of the wish for room.
     enum Outcome { case reserved, lacking, notOffered }
 
     /// Reserves a stretch of a file without changing its length.

@@ -11,7 +11,7 @@ import PipelineHTTP
 
 /// A call of the system on a local file that failed.
 struct FileFailure: Error, Sendable, Hashable {
-    /// What was tried, to follow "can't": `read`, `write`, `create the folder`.
+    /// The action that was tried, to follow "can't": `read`, `write`, `create the folder`.
     var action: String
     var path: String
     /// The system's error number.

@@ -57,7 +57,7 @@ struct NameChange {
     }
 }
 
-/// What a file or folder is, whatever it is called: a rename keeps it.
+/// The identity of a file or folder, whatever it is called: a rename keeps it.
 struct FileIdentity: Codable, Sendable, Hashable {
     let device: UInt64
     let inode: UInt64

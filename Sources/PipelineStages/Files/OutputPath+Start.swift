@@ -9,8 +9,9 @@ import PipelineCore
 #endif
 
 extension OutputPath {
-    /// Why a file can't be put where something else than a file stands, or a link to that: such a thing may have no end,
-    /// or wait for a reader. Nil for a file, a folder (which other checks are about) and a place where nothing is.
+    /// Returns why a file can't be put where something else than a file stands, or a link to that: such a thing may
+    /// have no end, or wait for a reader. Nil for a file, a folder (which other checks are about) and a place where
+    /// nothing is.
     static func preflight(to path: String) -> StepFailure? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -35,8 +36,8 @@ extension JobStart {
         return try? OutputPath(text, in: folders.output)
     }
 
-    /// Why nothing can be written where a `to` leads: known now, and not only when all that comes before has been paid
-    /// for. Nil when the folder, or the nearest above it that exists, takes files.
+    /// Returns why nothing can be written where a `to` leads: known now, and not only when all that comes before has
+    /// been paid for. Nil when the folder, or the nearest above it that exists, takes files.
     func preflight(toWriting to: Template) -> StepFailure? {
         var folder: String
         switch place(of: to) {

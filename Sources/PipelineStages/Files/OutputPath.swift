@@ -1,7 +1,7 @@
 import JSONPath
 import PipelineCore
 
-/// Where a result goes: the value of a `to` template, made absolute.
+/// The place to which a result goes: the value of a `to` template, made absolute.
 enum OutputPath: Sendable, Hashable {
     /// A file of that path.
     case file(String)

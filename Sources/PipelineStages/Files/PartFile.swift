@@ -23,7 +23,7 @@ import Synchronization
 final class PartFile: Sendable {
     let path: String
     let descriptor: Int32
-    /// Whether the disk did not take something that was written.
+    /// The answer to whether the disk did not take something that was written.
     private let hasLost = Mutex(false)
 
     /// The reason why a part can't be opened.
@@ -234,7 +234,7 @@ final class PartFile: Sendable {
         try FileDigest.read(descriptor, path, stretch, take) == stretch.upperBound - stretch.lowerBound
     }
 
-    /// What became of the wish for the final name.
+    /// The result of the wish for the final name.
     enum Renaming: Sendable { case done, nameTaken }
 
     /// Gives the file its final name, durably; the part's name is gone then.

@@ -32,7 +32,7 @@ final class PartNotes: Sendable {
     /// See ``unit(for:)``.
     let unit: Int64
     private let part: PartFile
-    /// Where the next note goes; nil once there is no room for more.
+    /// The place where the next note goes; nil once there is no room for more.
     private let next: Mutex<Int64?>
     private let begin: Int64
     private let limit: Int64

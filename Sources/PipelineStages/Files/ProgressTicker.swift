@@ -34,7 +34,7 @@ final class ProgressTicker: Sendable {
         self.now = now
     }
 
-    /// How far it is.
+    /// The place that was reached.
     var position: Int64 { state.withLock { $0.position } }
 
     /// Notes how far it is.

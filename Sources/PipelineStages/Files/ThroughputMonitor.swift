@@ -46,10 +46,10 @@ final class ThroughputMonitor: Sendable {
     /// The number that were worth it so far.
     var proven: Int { pace.withLock(\.proven) }
 
-    /// What one stream moves in some windows of time; nil while that is not known.
+    /// The number of bytes that one stream moves in some windows of time; nil while that is not known.
     var reach: Int64? { reach(windows: Self.windows) }
 
-    /// The same for a stream of which it is not known whether it is worth it: enough to find that out.
+    /// The number of bytes for a stream of which it is not known whether it is worth it: enough to find that out.
     var trialReach: Int64? { reach(windows: Self.trialWindows).map { max($0, Self.leastTrial) } }
 
     private func reach(windows: Double) -> Int64? {

@@ -41,7 +41,7 @@ enum WaitKind {
 
 /// Waits for a moment or a length that is known when the stage begins.
 struct WaitStage: Stage {
-    /// What it waits for, kept so that an expression is evaluated once.
+    /// The time or event that it waits for, kept so that an expression is evaluated once.
     struct Checkpoint: Codable, Sendable {
         /// The time that the author gave; in checkpoints of version 0.1.0 also the end of a length.
         var end: Timestamp?

@@ -10,7 +10,7 @@ struct PageRequest: Sendable {
     /// Nil for a list of one page.
     @Indirect private(set) var paginate: PaginateDefinition?
     let content: PageContent
-    /// What a page without the JSON that was asked for means: in a look-up, that another one may be better.
+    /// The meaning of a page without the JSON that was asked for: in a look-up, that another one may be better.
     var unreadable = AttemptFailure.Kind.definite
 
     /// A page that was answered.

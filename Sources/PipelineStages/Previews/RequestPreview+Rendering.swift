@@ -142,7 +142,7 @@ extension StageRequests {
 }
 
 extension RequestDefinition {
-    /// What becomes of a lost answer when nothing settles it.
+    /// The words for what becomes of a lost response that nothing reconciles.
     fileprivate var unsettled: String {
         onUnknown == .fail
             ? "the stage fails" : "it is unknown what became of it, until a person says so with 'pipeline resolve'"

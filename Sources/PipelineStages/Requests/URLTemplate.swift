@@ -40,7 +40,7 @@ struct URLTemplate: Sendable {
     /// The text with which the URL begins, when it does not begin with a value.
     var start: String? { if case .literal(let text)? = pieces.first { text } else { nil } }
 
-    /// What the author wrote, a line break standing for each value.
+    /// The text that the author wrote, a line break standing for each value.
     var literals: String {
         pieces.map { if case .literal(let text) = $0 { text } else { "\n" } }.joined()
     }
@@ -78,7 +78,7 @@ struct URLTemplate: Sendable {
         return text
     }
 
-    /// Where a value stands in the text, in bytes.
+    /// The place of a value in the text, in bytes.
     private struct BroughtValue {
         let range: Range<Int>
         let expression: Expression

@@ -1,6 +1,6 @@
 import PipelineHTTP
 
-/// How far a list of pages was fetched, and where its items are.
+/// The place up to which a list of pages was fetched, and where its items are.
 struct PagingCheckpoint: Codable, Sendable, Equatable {
     var walk = PageWalk()
     /// The cursor of the next page as JSON, when it is no text.

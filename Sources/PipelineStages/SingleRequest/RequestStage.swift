@@ -16,7 +16,7 @@ struct RequestStage: Stage {
     /// The file that the body is written to.
     let to: Template?
     let capture: CaptureSet
-    /// How all pages are fetched; nil for one request.
+    /// The rule by which all pages are fetched; nil for one request.
     @Indirect var paginate: PaginateDefinition?
 
     func resume(from checkpoint: Checkpoint?, in context: Context) async throws(StageFailure) -> StageOutcome<

@@ -23,7 +23,7 @@ struct GuardedSubmit: Sendable {
         let cannotHaveArrived: Bool
     }
 
-    /// What is submitted, in the words of messages.
+    /// The thing that is submitted, in the words of messages.
     enum Subject: String {
         case submit, upload
     }

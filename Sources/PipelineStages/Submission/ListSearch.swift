@@ -4,7 +4,8 @@ import PipelineHTTP
 
 /// Looks through a list, page by page if it has pages, for the entries that may be a lost submit.
 struct ListSearch: Sendable {
-    /// How far a list is looked through whose author gave no end: then nothing can be said of what was not seen.
+    /// The number of pages up to which a list is looked through whose author gave no end: then nothing can be said of
+    /// what was not seen.
     static let mostPages = 1000
 
     let requests: StageRequests
@@ -12,7 +13,7 @@ struct ListSearch: Sendable {
     let items: PageItems
     let condition: Expression
 
-    /// What a search brought to light.
+    /// The result of a search.
     struct Result: Sendable {
         /// The entries for which the condition holds, each once: a list that grows meanwhile shows some twice.
         var matches: [JSON]

@@ -20,7 +20,7 @@ struct ArchiveWriter: ~Copyable {
     private let folder: String
     private let limits: UnpackLimits
     private var total: Int64 = 0
-    /// What was made, or may have been: the folders on the way to an entry count too.
+    /// The entries that were made, or may have been: the folders on the way to an entry count too.
     private(set) var entries = 0
     /// Those of the entry before, with itself if it is one.
     private var folders: ArraySlice<String> = []

@@ -15,7 +15,7 @@ enum EntryName {
         return .success(components)
     }
 
-    /// Why a symbolic link in a folder of that depth is not safe; nil when it stays inside.
+    /// Returns why a symbolic link in a folder of that depth is not safe; nil when it stays inside.
     ///
     /// `..` may stand at the beginning only: there it is resolved from a real folder of the archive, and each other
     /// component descends into a folder or through a link for which the same holds.

@@ -39,7 +39,7 @@ struct UnpackDefinition: Sendable {
         })
 }
 
-/// How much may come out of a packed file: a small one that would fill the disk is refused.
+/// The limits of what may come out of a packed file: a small one that would fill the disk is refused.
 struct UnpackLimits: Sendable, Hashable {
     /// Bytes of all files together.
     var bytes: Int64

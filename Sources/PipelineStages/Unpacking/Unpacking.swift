@@ -16,7 +16,7 @@ import PipelineCore
 /// libarchive's writer is told to follow no symbolic link and no `..`; before it sees an entry its name, its kind and
 /// its size have been checked here, and its name is made absolute below the folder.
 struct Unpacking {
-    /// What came out.
+    /// The result of unpacking.
     struct Result: Sendable {
         /// True if it is one file, called ``Unpacking/singleName``, instead of a folder.
         var isSingle = false

@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// Fed on the transport's thread and asked by the stage.
 final class UploadDigest: Sendable {
-    /// What a checkpoint keeps of it.
+    /// The part of it that a checkpoint keeps.
     struct Checkpoint: Codable, Sendable, Equatable {
         /// The file's time of change (ctime), which no program can set back.
         var changed: Int64

@@ -1,4 +1,4 @@
-/// How a file gets to its service, as the document says it.
+/// The protocol by which a file gets to its service, as the document says it.
 enum UploadProtocol: String, Codable, Sendable, CaseIterable {
     /// One request with the file as its body, repeated whole after an interruption.
     case put

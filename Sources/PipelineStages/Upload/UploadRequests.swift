@@ -129,7 +129,7 @@ struct UploadRequests: Sendable {
         }
     }
 
-    /// What the file is: the creation of an upload speaks for all its bytes (draft, section 4.2.1).
+    /// Describes what the file is: the creation of an upload speaks for all its bytes (draft, section 4.2.1).
     private func describe(_ source: SourceFile, in headers: inout HTTPFields) {
         if headers[.contentType] == nil { headers[.contentType] = "application/octet-stream" }
         guard headers[.contentDisposition] == nil else { return }

@@ -7,8 +7,8 @@ extension UploadStage {
 }
 
 extension JobStart {
-    /// Why a local file that a template names can't be sent; nil while its path is not known, and where a stage before may
-    /// still make it.
+    /// Returns why a local file that a template names can't be sent; nil while its path is not known, and where a stage
+    /// before may still make it.
     func preflight(toReading file: Template) -> StepFailure? {
         guard isFirstStage, knows(file.references) else { return nil }
         do throws(EvaluationFailure) {

@@ -10,9 +10,9 @@ struct UploadStage: Stage {
     let requests: UploadRequests
     /// The number of bytes that lie between two marks, and what a crash costs at most for protocols of parts.
     let partSize: Setting<Int64>
-    /// Where the answer to a creation says where the upload is; nil for `Location`.
+    /// The place in the response to a creation that says where the upload is; nil for `Location`.
     var location: Selector?
-    /// What is said of the parts; nil for protocols without them.
+    /// The settings of the parts; nil for protocols without them.
     @Indirect var parts: PartsDefinition?
     /// The captures of the request that makes the upload, for protocols that make one.
     var creation = CaptureSet()

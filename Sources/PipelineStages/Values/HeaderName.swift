@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// What may be the name of a header field in a document.
+/// The rule of what may be the name of a header field in a document.
 enum HeaderName {
-    /// What is wrong with a name; nil when nothing is.
+    /// The mistake in a name; nil when nothing is.
     static let mistake: @Sendable (String) -> String? = { name in
         guard let field = HTTPField.Name(name) else { return "\"\(name)\" is no name of a header" }
         switch field {

@@ -2,7 +2,7 @@ import PipelineCore
 
 /// Text from outside as it may be shown on a terminal: on one line, without control characters, not too long.
 enum ShownText {
-    /// How much of a body is kept in a failure.
+    /// The number of characters of a body that are kept in a failure.
     static let excerptLength = 300
 
     /// The start of a body: white space is one space, control characters (C0, C1, the bidirectional ones) are U+FFFD.

@@ -18,12 +18,17 @@ package final class RawConnection: Sendable {
 
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "raw-connection")
-    /// What came and was not asked for yet; only the queue touches it.
+    /// The bytes that came and were not asked for yet; only the queue touches it.
     private nonisolated(unsafe) var pending: [UInt8] = []
 
-    package init(port: Int) throws {
+    /// - Parameter patience: the longest time to wait for bytes; after it the other side counts as ended. Forever if nil.
+    package init(port: Int, patience: Duration? = nil) throws {
         guard let descriptor = LoopbackServer.connection(to: UInt16(port)) else { throw Refused() }
         self.descriptor = descriptor
+        if let patience {
+            var time = timeval(tv_sec: Int(patience.components.seconds), tv_usec: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        }
     }
 
     deinit { close(descriptor) }
@@ -48,6 +53,16 @@ package final class RawConnection: Sendable {
         await waiting {
             while self.receive() {}
             return String(decoding: self.pending, as: UTF8.self)
+        }
+    }
+
+    /// Sends bytes, and returns those that come until the other side ends.
+    package func exchange(_ bytes: [UInt8], endsSending: Bool) async -> [UInt8] {
+        await waiting {
+            self.send(bytes)
+            if endsSending { self.endSending() }
+            while self.receive() {}
+            return self.pending
         }
     }
 

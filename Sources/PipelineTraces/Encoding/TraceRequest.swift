@@ -4,7 +4,7 @@ import PipelineCore
 /// One export of spans: `ExportTraceServiceRequest` of OTLP 1.x (https://opentelemetry.io/docs/specs/otlp/), with the
 /// field numbers of opentelemetry/proto/trace/v1/trace.proto.
 struct TraceRequest: Sendable {
-    /// What the spans come from.
+    /// The resource that the spans come from.
     let resource: [Span.Attribute]
     let version: String
     let spans: [Span]

@@ -111,7 +111,7 @@ package final class TraceExporter: Sendable {
 
     // MARK: Working
 
-    /// What earlier owners have left, but for jobs that another process has.
+    /// Adds what earlier owners have left, but for jobs that another process has.
     private func addOpenJobs() async {
         guard let open = try? await source.openTraces(limit: 1000), !open.isEmpty else { return }
         for job in open {

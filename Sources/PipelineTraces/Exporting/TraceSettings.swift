@@ -1,7 +1,7 @@
 import PipelineCore
 import PipelineHTTP
 
-/// Where spans go, by the variables that all OpenTelemetry programs have
+/// The settings of where spans go, by the variables that all OpenTelemetry programs have
 /// (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
 struct TraceSettings: Sendable {
     let url: String

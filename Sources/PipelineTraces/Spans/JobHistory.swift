@@ -1,7 +1,7 @@
 import JSONPath
 import PipelineCore
 
-/// What the journaled events of one job say of its runs: a fold, the same over however many owners.
+/// The history of one job's runs by its journaled events: a fold, the same over however many owners.
 struct JobHistory: Sendable {
     /// One try of a step.
     struct Attempt: Sendable {

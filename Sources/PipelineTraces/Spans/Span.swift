@@ -31,9 +31,9 @@ struct Span: Sendable, Hashable {
     let start: Int64
     let end: Int64
     var attributes: [Attribute] = []
-    /// What went wrong; nil when nothing did.
+    /// The error in words; nil when nothing did.
     var error: String?
-    /// What the span is linked to.
+    /// The span to which it is linked.
     var link: TraceLink?
 
     init(

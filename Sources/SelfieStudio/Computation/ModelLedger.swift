@@ -3,7 +3,7 @@ import Synchronization
 
 /// All models, in memory and on disk. A change of state is on disk before anybody is told.
 final class ModelLedger: Sendable {
-    /// What an `Idempotency-Key` means for the request that brings it.
+    /// The meaning of an `Idempotency-Key` for the request that brings it.
     enum Claim: Equatable {
         /// Nobody has it: the caller goes on, and must `add` a record or `release` the key.
         case granted
@@ -15,7 +15,7 @@ final class ModelLedger: Sendable {
         case mismatched
     }
 
-    /// How far a running computation is.
+    /// The progress of a running computation.
     struct Progress: Sendable {
         var share: Double
         var end: ContinuousClock.Instant?

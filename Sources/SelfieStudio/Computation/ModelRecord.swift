@@ -3,7 +3,7 @@ package enum ModelState: String, Codable, Sendable {
     case queued, working, done, error
 }
 
-/// What is kept on disk of a model. Its idempotency key stands in the same file: both are there, or neither.
+/// The record on disk of a model. Its idempotency key stands in the same file: both are there, or neither.
 struct ModelRecord: Codable, Equatable, Sendable {
     var id: String
     /// The order of submission.
@@ -23,7 +23,7 @@ struct ModelRecord: Codable, Equatable, Sendable {
 
     var isOver: Bool { state == .done || state == .error }
 
-    /// What there is of a finished model.
+    /// The files that there are of a finished model.
     var files: [ModelFile: Sculptor.WrittenFile] {
         get {
             var files: [ModelFile: Sculptor.WrittenFile] = [:]

@@ -3,7 +3,7 @@ struct UploadMeter {
     /// The upload's number in the counters; nil if the upload is not, or no longer, known.
     var number: Int?
     var faults: FaultPlan
-    /// What is transferred, the same for each try; nil until it is known, and for bodies that are not taken.
+    /// The transfer that is counted, the same for each try; nil until it is known, and for bodies that are not taken.
     var transfer: String?
     /// Bytes of this request taken so far.
     var bytes = 0

@@ -1,6 +1,6 @@
 /// A picture of a mesh, seen a little from the side and lit from the upper left, with the portrait's colours.
 struct MeshPreview {
-    /// How far the head is turned, in radians.
+    /// The angle by which the head is turned, in radians.
     private static let turn: Float = -0.42
     private static let tilt: Float = 0.10
     private static let light: (x: Float, y: Float, z: Float) = (-0.45, 0.45, 0.77)

@@ -16,7 +16,7 @@ enum ModelFile: String, Codable, CaseIterable, Sendable {
         }
     }
 
-    /// What the file's name on disk ends with.
+    /// The end of the file's name on disk.
     var suffix: String {
         switch self {
         case .mesh: ".obj"

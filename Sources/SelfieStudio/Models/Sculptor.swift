@@ -3,7 +3,7 @@ import Crypto
 /// Makes a model's files from a video file: reads every frame, raises the relief, writes the mesh, its preview and a
 /// page that turns it.
 struct Sculptor: Sendable {
-    /// What is known of a finished file.
+    /// The facts of a finished file.
     struct WrittenFile: Equatable, Sendable, Codable {
         /// Lower-case hex of the file's SHA-256.
         var sha256: String

@@ -2,7 +2,7 @@ import CZlib
 
 /// PNG (ISO/IEC 15948, RFC 2083) for pictures of eight bits a colour, without interlacing.
 enum PNGFile {
-    /// What is wrong with bytes that should be a PNG.
+    /// The defect of bytes that should be a PNG.
     enum Defect: Error, Equatable, CustomStringConvertible {
         case noPNG
         case unsupported

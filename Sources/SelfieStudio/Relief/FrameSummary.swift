@@ -1,6 +1,8 @@
-/// What all frames have in common: the mean brightness of each pixel, and how often it stood out from the background.
+/// The values that all frames have in common: the mean brightness of each pixel, and how often it stood out from the
+/// background.
 struct FrameSummary: Sendable {
-    /// How far a pixel's brightness and colour together must be from the background's to belong to the silhouette.
+    /// The distance that a pixel's brightness and colour together must have from the background's to belong to the
+    /// silhouette.
     static let contrast = 20
 
     let width: Int

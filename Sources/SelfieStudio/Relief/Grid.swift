@@ -1,4 +1,4 @@
-/// What is done with values on a grid of points, row by row.
+/// The operations on values on a grid of points, row by row.
 struct Grid: Sendable {
     var columns: Int
     var rows: Int

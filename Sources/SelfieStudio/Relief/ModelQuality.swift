@@ -1,4 +1,4 @@
-/// How fine the mesh of a model is.
+/// The fineness of a model's mesh.
 enum ModelQuality: String, Codable, Sendable, CaseIterable {
     /// A quarter of the points.
     case draft

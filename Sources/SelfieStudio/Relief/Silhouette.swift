@@ -5,7 +5,7 @@ struct Silhouette: Sendable {
 
     let columns: Int
     let rows: Int
-    /// How surely each point belongs to it, 0 to 1; the outline is where this is one half.
+    /// The certainty with which each point belongs to it, 0 to 1; the outline is where this is one half.
     private let coverage: [Float]
     /// One piece without holes.
     private(set) var inside: [Bool]

@@ -1,4 +1,4 @@
-/// What the first line of a Y4M stream says about its frames.
+/// The format of a Y4M stream's frames, by its first line.
 ///
 /// Source: the YUV4MPEG2 format as mjpegtools' `yuv4mpeg(5)` describes it. Eight bits a sample only.
 struct VideoFormat: Sendable {

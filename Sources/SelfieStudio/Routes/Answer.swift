@@ -43,7 +43,7 @@ struct Answer: Sendable {
         fill(with: details, type: "application/problem+json")
     }
 
-    /// The same without its body, as an answer to HEAD (RFC 9110 §9.3.2).
+    /// The answer without its body, as an answer to HEAD (RFC 9110 §9.3.2).
     var withoutBody: Answer {
         var answer = self
         answer.body = .none

@@ -28,7 +28,7 @@ enum Route: Equatable, Sendable {
         }
     }
 
-    /// What `Allow` says.
+    /// The methods that `Allow` names.
     var methods: [HTTPRequest.Method] {
         switch self {
         case .health, .stats, .file: [.get, .head, .options]

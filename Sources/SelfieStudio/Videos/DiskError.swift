@@ -8,7 +8,7 @@
 
 /// A file operation that the system refused.
 struct DiskError: Error, Equatable, CustomStringConvertible {
-    /// What was tried and on what, and the system's reason.
+    /// The action that was tried and on what, and the system's reason.
     var description: String
 
     init(_ operation: String, _ path: String, _ code: CInt) {

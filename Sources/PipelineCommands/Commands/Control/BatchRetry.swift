@@ -1,7 +1,7 @@
 import PipelineCore
 import PipelineKit
 
-/// What `retry` means by a batch or one of its items.
+/// The meaning of `retry` for a batch or one of its items.
 struct BatchRetry {
     private let found: OwnedJob
     private let item: String?

@@ -2,7 +2,8 @@ import JSONPath
 import PipelineCore
 import PipelineKit
 
-/// What `why` says of a batch: how many items wait and for what, which services are closed, and what a person can do.
+/// The answer of `why` for a batch: how many items wait and for what, which services are closed, and what a person can
+/// do.
 struct BatchWhy {
     private let found: OwnedJob
     private let batch: BatchRecord

@@ -1,7 +1,7 @@
 import PipelineCore
 import PipelineKit
 
-/// What a person is told of where a job runs, or will, on a journal that many machines share.
+/// The text that tells a person where a job runs, or will, on a journal that many machines share.
 struct WorkerText {
     let line: String
 

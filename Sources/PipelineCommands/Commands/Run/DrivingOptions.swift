@@ -1,7 +1,7 @@
 import ArgumentParser
 import PipelineCore
 
-/// How jobs are driven that a command starts or goes on with, and what is shown of them.
+/// The options of how jobs are run that a command starts or goes on with, and of what is shown of them.
 struct DrivingOptions: ParsableArguments {
     @Flag(help: "Replace files that exist.")
     var overwrite = false

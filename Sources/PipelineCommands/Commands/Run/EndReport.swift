@@ -3,7 +3,7 @@ import PipelineCore
 import PipelineEngine
 import PipelineKit
 
-/// How a job came to rest: lines for a person, data for a script, and the status that stands for it.
+/// The report of how a job came to rest: lines for a person, data for a script, and the status that stands for it.
 struct EndReport: Sendable {
     private(set) var notes: [StyledText] = []
     private(set) var data: [String] = []

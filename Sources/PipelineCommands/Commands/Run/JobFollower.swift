@@ -13,7 +13,7 @@ struct JobFollower {
 
     let workspace: Workspace
     let journal: Workspace.Journal
-    /// Whether a person looks on: then the jobs are attended.
+    /// The answer to whether a person looks on: then the jobs are attended.
     private let interactivity: Interactivity
     /// The number of times that it looks though nobody says anything: an owner that was killed says nothing more.
     private static let interval = Duration.seconds(1)

@@ -3,7 +3,7 @@ import PipelineCore
 import PipelineEngine
 import PipelineKit
 
-/// How many jobs a command runs side by side.
+/// The option of how many jobs a command runs side by side.
 struct ConcurrencyOptions: ParsableArguments {
     @Option(
         name: .customLong("jobs"),

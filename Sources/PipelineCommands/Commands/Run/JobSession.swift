@@ -11,7 +11,7 @@ final class JobSession {
         let isJSON: Bool
         let isPlain: Bool
         let overwrites: Bool
-        /// Whether a person waits for the command.
+        /// The answer to whether a person waits for the command.
         var interactivity = Interactivity.attended
         var mode = JobMode.attached
         /// 1 shows each request with its status, 2 headers too.

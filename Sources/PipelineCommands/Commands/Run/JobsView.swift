@@ -13,7 +13,7 @@ final class JobsView: Sendable {
         /// The jobs of which a first failed attempt was told.
         var isTried: Set<JobID> = []
         var statuses: [ExitStatus: Int] = [:]
-        /// What is written once the live view is gone.
+        /// The data that is written once the live view is gone.
         var heldData: [String] = []
 
         func name(_ job: JobID) -> String { names[job] ?? job.text }

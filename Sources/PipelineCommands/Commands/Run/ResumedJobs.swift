@@ -4,7 +4,7 @@ import PipelineEngine
 import PipelineKit
 import Synchronization
 
-/// How a command goes on with a job that it was given.
+/// The way in which a command goes on with a job that it was given.
 enum JobContinuation: Sendable {
     /// It has come to rest, and is only reported.
     case rest

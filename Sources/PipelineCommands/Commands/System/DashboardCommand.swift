@@ -46,7 +46,7 @@ struct DashboardCommand: WorkspaceCommand {
     }
 }
 
-/// How the pages of the jobs are served.
+/// The options of how the pages of the jobs are served.
 struct PageOptions: ParsableArguments {
     @Flag(help: "Let the pages retry, cancel, pause and resume jobs.")
     var actions = false

@@ -73,7 +73,7 @@ struct DoctorCommand: WorkspaceCommand {
         return problems.isEmpty ? .succeeded : .failed
     }
 
-    /// What should never have happened, and did.
+    /// Shows what should never have happened, and did.
     private func showAssertions(of workspace: Workspace, on console: Console) {
         let entries = AssertionFiles(settings: workspace.settings).entries
         for entry in entries {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a background owner gives out and takes, on whichever journal it is.
+/// The options of what a background owner gives out and takes, on whichever journal it is.
 struct OwnerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where pushes are taken; loopback and any port by default.", valueName: "addr"))
     var listen: String?

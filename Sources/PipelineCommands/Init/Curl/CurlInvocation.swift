@@ -23,7 +23,7 @@ struct CurlInvocation {
     private(set) var bearer: String?
     private(set) var output: String?
     private(set) var isJSON = false
-    /// What was left out, a sentence each.
+    /// The remarks on what was left out, a sentence each.
     private(set) var remarks: [String] = []
     private var namedMethod: String?
     private var putsDataInQuery = false
@@ -90,7 +90,7 @@ struct CurlInvocation {
         "q": "disable",
         "0": "http1.0", "n": "netrc", "R": "remote-time", "Z": "parallel", "a": "append", "p": "proxytunnel",
     ]
-    /// What takes a value and has its place in a document, or elsewhere in it.
+    /// The options that take a value and have their place in a document, or elsewhere in it.
     private static let valued: Set<String> = [
         "header", "data", "data-ascii", "data-raw", "data-binary", "data-urlencode", "json", "form", "form-string",
         "upload-file", "user", "request", "output", "user-agent", "referer", "cookie", "url", "oauth2-bearer",
@@ -103,7 +103,7 @@ struct CurlInvocation {
         "keepalive-time", "unix-socket", "stderr", "trace", "trace-ascii", "url-query", "variable", "hostpubmd5",
         "pass",
     ]
-    /// What a document needs no word for.
+    /// The options that a document needs no word for.
     private static let needless: Set<String> = [
         "silent", "show-error", "fail", "fail-with-body", "verbose", "include", "progress-bar", "no-buffer", "globoff",
         "location", "compressed", "http1.0", "http1.1", "http2", "http2-prior-knowledge", "http3", "ipv4", "ipv6",

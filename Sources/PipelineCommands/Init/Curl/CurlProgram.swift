@@ -4,7 +4,7 @@ import PipelineKit
 
 /// Runs curl for `init --try`: what it sends is the person's own command, without a shell.
 struct CurlProgram {
-    /// What a service answered.
+    /// The response of a service.
     struct Response {
         let status: Int
         let location: String?

@@ -1,21 +1,21 @@
 import PipelineCore
 
-/// Where a command goes: its service, the path and query at it, and the headers that are the request's own.
+/// The target of a command: its service, the path and query at it, and the headers that are the request's own.
 struct CurlTarget {
     let service: String
-    /// What secrets of the service are called after.
+    /// The word after which secrets of the service are called.
     let label: String
     /// Begins with a slash.
     let path: String
     let query: [(name: String, value: String)]
     let headers: [(name: String, value: String)]
     let contentType: String?
-    /// What was left out, a sentence each.
+    /// The remarks on what was left out, a sentence each.
     let remarks: [String]
     /// The address, for people.
     let shown: String
 
-    /// What browsers and curl add by themselves.
+    /// The headers that browsers and curl add by themselves.
     private static let needless: Set<String> = [
         "accept-encoding", "accept-language", "cache-control", "connection", "content-length", "dnt", "host", "origin",
         "pragma", "priority", "referer", "te", "transfer-encoding", "upgrade-insecure-requests", "user-agent",

@@ -1,8 +1,8 @@
 import JSONPath
 import PipelineCore
 
-/// What a service's own responses say of the job that a command submits: the first command is sent, once, then the job is
-/// asked for. So the id, the address and the state need not be guessed.
+/// The facts that a service's own responses say of the job that a command submits: the first command is sent, once,
+/// then the job is asked for. So the id, the address and the state need not be guessed.
 struct CurlTrial {
     /// The capture of the job's id, and its value this time.
     private(set) var id: Found?
@@ -12,7 +12,7 @@ struct CurlTrial {
     private(set) var poll: CurlInvocation?
     /// The state of the job in the response to that, and the word that stood there.
     private(set) var status: Found?
-    /// What happened, a sentence each.
+    /// The remarks on what happened, a sentence each.
     private(set) var remarks: [String] = []
 
     /// A value of a response.

@@ -4,7 +4,7 @@
 /// Variables become expressions of the document: `$NAME` is `${{ env.NAME }}`. What is no variable stays as it is.
 struct ShellWords {
     private(set) var words: [String] = []
-    /// What the command does that no document can say, a sentence each.
+    /// The remarks on what the command does that no document can say, a sentence each.
     private(set) var remarks: [String] = []
 
     private let scalars: [Unicode.Scalar]
@@ -200,7 +200,7 @@ struct ShellWords {
     }
 }
 
-/// What is wrong with a command.
+/// The mistake in a command.
 struct CurlMistake: Error {
     let message: String
     let hint: String
@@ -211,7 +211,7 @@ struct CurlMistake: Error {
     }
 }
 
-/// What names of secrets look like.
+/// The form that names of secrets have.
 enum SecretNames {
     private static let marks = [
         "token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "accesskey", "access_key",

@@ -71,7 +71,7 @@ extension AnyField {
         return .object(schema)
     }
 
-    /// What a hint says when the key is missing.
+    /// The hint for when the key is missing.
     var advice: String {
         if let example = examples.first { return "add for example \"\(name)\": \(example.text)" }
         let meaning = summary.hasSuffix(".") ? String(summary.dropLast()) : summary

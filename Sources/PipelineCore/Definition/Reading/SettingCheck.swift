@@ -2,7 +2,7 @@ import JSONPath
 
 /// A value of the document that an expression gives, and whether it is right: asked as soon as it is known.
 struct SettingCheck: Sendable {
-    /// What it reads.
+    /// The references that it reads.
     let references: [Reference]
     /// The place where it stands.
     let range: SourceRange

@@ -59,7 +59,7 @@ enum ExpressionFunction: String, Sendable, CaseIterable {
         }
     }
 
-    /// How it is called: `replace(text, old, new)`.
+    /// The form of a call: `replace(text, old, new)`.
     var signature: String { "\(rawValue)(\(parameters.joined(separator: ", ")))" }
 
     /// Other languages' names for the same.
@@ -77,7 +77,7 @@ enum ExpressionFunction: String, Sendable, CaseIterable {
     ]
 }
 
-/// How a digest is written.
+/// The way in which a digest is written.
 enum DigestEncoding: String, CaseIterable {
     case hex, base64
 }

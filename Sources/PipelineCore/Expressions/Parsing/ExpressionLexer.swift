@@ -178,7 +178,7 @@ extension ExpressionLexer {
         ("{", .openBrace), ("}", .closeBrace),
     ]
 
-    /// What people write from habit, and what to write here.
+    /// The things that people write from habit, and what to write here.
     private static let habits: [(String, String)] = [
         ("===", "compare with =="), ("!==", "compare with !="), ("=", "compare with =="), ("&", "write && for \"and\""),
         ("|", "write || for \"or\""), ("\"", "texts stand in single quotes: 'text'"),

@@ -51,7 +51,7 @@ struct ExpressionNode: Sendable {
         }
     }
 
-    /// Where a path starts; the names that must be written out are part of it.
+    /// The root at which a path starts; the names that must be written out are part of it.
     enum PathRoot: Sendable, Hashable {
         case input(String)
         case environment(String)

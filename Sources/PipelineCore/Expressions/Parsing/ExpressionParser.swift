@@ -4,7 +4,7 @@ import JSONPath
 ///
 /// It stops at the first mistake: what follows a mistake in so short a text is seldom worth a second message.
 struct ExpressionParser {
-    /// How deeply parentheses, brackets, calls, `!` and `? :` may be nested, so that no text can exhaust the stack.
+    /// The deepest nesting of parentheses, brackets, calls, `!` and `? :`, so that no text can exhaust the stack.
     static let deepestNesting = 128
 
     var lexer: ExpressionLexer

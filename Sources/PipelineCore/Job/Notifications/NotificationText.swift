@@ -1,6 +1,6 @@
 import JSONPath
 
-/// What a notification says: one line for people, and data for programs.
+/// The text of a notification: one line for people, and data for programs.
 enum NotificationText {
     static func title(of event: JobEvent, _ told: NotifyDefinition.Event) -> String {
         let name = event.pipeline

@@ -16,7 +16,7 @@ final class SchemaRule: Sendable {
     let all: [SchemaRule]
     let any: [SchemaRule]
     let one: [SchemaRule]
-    /// What people read about it.
+    /// The text that people read about it.
     let summary: String?
 
     init(refusesAll: Bool) {

@@ -13,7 +13,7 @@ final class ProgramChannel {
     private let state: ProgramState
     private let kill: @Sendable () -> Void
     private var pending: [UInt8] = []
-    /// Where the next line begins, and up to where it was searched for its end.
+    /// The place where the next line begins, and up to where it was searched for its end.
     private var start = 0
     private var searched = 0
     private var received = 0
@@ -117,7 +117,7 @@ final class ProgramChannel {
     }
 }
 
-/// What is known of a program that runs, shared by the tasks that watch it.
+/// The knowledge of a program that runs, shared by the tasks that watch it.
 final class ProgramState: Sendable {
     private struct State {
         var isStopped = false

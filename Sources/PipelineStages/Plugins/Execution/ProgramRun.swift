@@ -168,9 +168,9 @@ struct ProgramRun: Sendable {
     }
 }
 
-/// How a run of a program ended.
+/// The way in which a run of a program ended.
 struct ProgramEnd<Value: Sendable>: Sendable {
-    /// What the conversation gave, or what went wrong in it.
+    /// The result of the conversation, or the fault in it.
     let result: Result<Value, PluginFault>
     /// Nil when it was not started.
     let status: TerminationStatus?

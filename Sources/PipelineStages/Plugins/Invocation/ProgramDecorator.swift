@@ -82,7 +82,7 @@ struct ProgramDecorator: RequestDecorator {
     }
 }
 
-/// What a decorator's program changes; nil leaves it as it is.
+/// The changes of a decorator's program; nil leaves it as it is.
 struct DecoratedRequest: Sendable {
     let method: String?
     let url: String?

@@ -42,7 +42,7 @@ struct ProgramQuestion: Sendable {
         }
     }
 
-    /// How much is told of what a program printed.
+    /// The number of bytes that are told of what a program printed.
     private static let told = 4096
 
     private var name: String { "the \(program.role.rawValue) '\(program.name)'" }

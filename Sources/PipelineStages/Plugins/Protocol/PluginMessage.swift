@@ -124,7 +124,7 @@ enum PluginMessage: Sendable {
     }
 }
 
-/// How long a plugin's step waits.
+/// The wait of a plugin's step.
 enum PluginWait: Sendable {
     case length(Duration)
     case moment(Timestamp)

@@ -6,7 +6,7 @@ struct ProgramDialogue {
     typealias Context = ProgramStage.Context
     typealias Outcome = ProgramStage.Outcome
 
-    /// What ends the conversation before its time.
+    /// The reason for which the conversation ends before its time.
     private enum Break: Error {
         case fault(PluginFault)
         case stage(StageFailure)
@@ -16,7 +16,7 @@ struct ProgramDialogue {
     let channel: ProgramChannel
     let program: PluginProgram
     let description: PluginDescription
-    /// What a submit's digest is of.
+    /// The bytes of which a submit's digest is made.
     let body: [UInt8]
 
     init(
@@ -211,7 +211,7 @@ struct ProgramDialogue {
     }
 }
 
-/// What one submit brought to light beside its outcome; used by the one task of the conversation.
+/// The facts that one submit brought to light besides its outcome; used by the one task of the conversation.
 private final class SubmitExchange {
     /// True if the program itself said `submitted` in this conversation.
     var isAnswered = false

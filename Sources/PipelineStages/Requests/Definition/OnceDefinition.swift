@@ -27,7 +27,7 @@ struct OnceDefinition: Sendable {
         }
     }
 
-    /// How the submit is looked for.
+    /// The way in which the submit is looked for.
     indirect enum LookUp: Sendable {
         /// By the name that it was given.
         case name(RequestDefinition, ours: Expression, missing: Expression?)

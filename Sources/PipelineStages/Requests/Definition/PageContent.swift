@@ -1,6 +1,6 @@
 import PipelineCore
 
-/// What of a page is kept.
+/// The content of a page that is kept.
 enum PageContent: Sendable {
     /// The entries of a list.
     case items(PageItems)

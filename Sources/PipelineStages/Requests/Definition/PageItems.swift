@@ -1,7 +1,7 @@
 import JSONPath
 import PipelineCore
 
-/// Where the entries of a list stand in an answer.
+/// The place of a list's entries in a response.
 struct PageItems: Sendable {
     private enum Source: Sendable {
         case query(JSONPathQuery)

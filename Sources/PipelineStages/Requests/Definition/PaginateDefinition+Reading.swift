@@ -94,7 +94,7 @@ extension FieldType where Value == PaginateDefinition.Condition {
     }
 }
 
-/// What `next` says.
+/// The content of `next`.
 fileprivate struct NextPage: Sendable {
     var rule: PageRule
     var source: PaginateDefinition.Source

@@ -4,7 +4,7 @@ import PipelineHTTP
 
 /// `paginate`: how the pages of a list are followed, as the document has it.
 struct PaginateDefinition: Sendable {
-    /// Where a page says what comes next.
+    /// The place where a page says what comes next.
     enum Source: Sendable {
         /// The `Link` header, by relation.
         case link(String)
@@ -14,13 +14,13 @@ struct PaginateDefinition: Sendable {
         case counted
     }
 
-    /// How many items a page is to have.
+    /// The number of items that a page is to have.
     struct Size: Sendable {
         let name: String
         let value: Setting<Int>
     }
 
-    /// What says whether there is another page.
+    /// The condition that says whether there is another page.
     enum Condition: Sendable {
         /// False, null, nothing or an empty text on the last page.
         case selector(Selector)
@@ -28,7 +28,7 @@ struct PaginateDefinition: Sendable {
         case expression(Expression)
     }
 
-    /// What of a page is kept; nil in a list whose owner has its own selector for the items.
+    /// The content of a page that is kept; nil in a list whose owner has its own selector for the items.
     var content: PageContent?
     var rule: PageRule
     var source: Source

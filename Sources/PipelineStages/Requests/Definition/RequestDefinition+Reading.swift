@@ -4,7 +4,7 @@ import PipelineCore
 import PipelineHTTP
 
 extension RequestDefinition {
-    /// What a request may say beyond the usual, where it stands.
+    /// The settings that a request may have beyond the usual, where it stands.
     struct Options: Sendable {
         /// True if `once` and `onUnknown` may stand in it.
         var allowsOnce = false

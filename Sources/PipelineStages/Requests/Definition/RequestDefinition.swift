@@ -5,7 +5,7 @@ import PipelineHTTP
 
 /// A request as the document describes it: read and in itself right, its values not yet put in.
 struct RequestDefinition: Sendable {
-    /// Where the credentials of the service may go.
+    /// The reach of the service's credentials.
     enum Credentials: String, Sendable, CaseIterable {
         /// To the service's own origin alone.
         case service
@@ -14,7 +14,7 @@ struct RequestDefinition: Sendable {
         case anyOrigin = "any-origin"
     }
 
-    /// What to do about a submit that nothing settles.
+    /// The treatment of a submit that nothing reconciles.
     enum OnUnknown: String, Sendable, CaseIterable {
         /// Wait for a person's `resolve`.
         case ask
@@ -32,16 +32,16 @@ struct RequestDefinition: Sendable {
     /// The statuses that count as success; nil for what its use has as default.
     var expect: ExpectedStatuses?
     var fail: [FailRule] = []
-    /// Where the message of an error body stands; nil for the usual places.
+    /// The place of the message in an error body; nil for the usual places.
     var error: Selector?
     var timeout: Setting<Duration>?
     /// The number of redirects to follow; nil for 10 with GET and HEAD and none with the rest.
     var redirects: Setting<Int>?
     var credentials = Credentials.service
-    /// How a lost answer is settled, where that may be said.
+    /// The way in which a lost response is reconciled, where that may be said.
     @Indirect var once: OnceDefinition?
     var onUnknown = OnUnknown.ask
-    /// How all pages are fetched, of a list that is looked through.
+    /// The rule by which all pages are fetched, of a list that is looked through.
     @Indirect var paginate: PaginateDefinition?
     /// True if `${{ self.key }}` stands somewhere in it.
     var usesOwnKey = false

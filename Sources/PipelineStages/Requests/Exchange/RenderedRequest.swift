@@ -11,11 +11,11 @@ struct RenderedRequest: Sendable {
     /// The idempotency key for decorators that want one.
     var key: String
     @Indirect private(set) var definition: RequestDefinition
-    /// What it is for, where that is not what its step is about.
+    /// The purpose of the request, where that is not what its step is about.
     var role: String?
     /// The secrets that it was made with.
     var secrets: [String: String] = [:]
-    /// Where the entries of a list stand in the response; nil when it is no list.
+    /// The place where the entries of a list stand in the response; nil when it is no list.
     var items: PageItems?
 
     init(
@@ -44,7 +44,7 @@ struct RenderedRequest: Sendable {
         return "\(description.method.rawValue) \(Self.withoutUser(String(bare)))\(hasQuery ? "?…" : "")"
     }
 
-    /// What a submit's digest is made of: everything that the service would tell two submits apart by.
+    /// The bytes of which a submit's digest is made: everything that the service would tell two submits apart by.
     var digestInput: [UInt8] {
         var bytes = Array("\(description.method.rawValue) \(description.url)\n".utf8)
         for (name, value) in description.query { bytes += Array("\(name)=\(value)\n".utf8) }

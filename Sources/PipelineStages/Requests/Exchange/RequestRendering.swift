@@ -19,10 +19,7 @@ struct RequestRendering {
         let base = try service.map { service throws(EvaluationFailure) in try ServiceURL(service, in: scope) }
         let url = try absoluteURL(base)
         let isAtHome = base?.origin == URLParts(url)?.origin
-        let isAnswers =
-            definition.url.readsCaptures || definition.url.readsItem && !scope.itemIsOwn
-        let reach = CredentialScope(
-            definition, hasService: service != nil, isServiceOrigin: isAtHome, isAnswers: isAnswers)
+        let reach = CredentialScope(definition, in: scope, hasService: service != nil, isServiceOrigin: isAtHome)
         var description = RequestDescription(method: definition.method, url: url)
         description.query = try table(definition.query, reach).pairs(in: scope)
         try addHeaders(to: &description, reach)
@@ -177,33 +174,5 @@ extension RequestDescription {
             (decorator as? Headers)?.fields.contains { $0.name.lowercased() == "content-type" } == true
         }
         if headers[.contentType] == nil, !isSaid { headers[.contentType] = type }
-    }
-}
-
-/// Whether the credentials of a request may go where it goes.
-struct CredentialScope {
-    /// Those that stand in the request itself.
-    let includesOwn: Bool
-    /// Those of the stage, its service and the pipeline.
-    let includesOuter: Bool
-
-    /// By default they belong to the service's origin. A host that the author wrote into the request may get what
-    /// stands in the request; a host that an answer named gets nothing.
-    ///
-    /// - Parameter isAnswers: whether the URL has in it what an answer gave.
-    init(_ definition: RequestDefinition, hasService: Bool, isServiceOrigin: Bool, isAnswers: Bool) {
-        switch definition.credentials {
-        case .none: (includesOwn, includesOuter) = (false, false)
-        case .anyOrigin: (includesOwn, includesOuter) = (true, true)
-        case .service:
-            let isAuthors = !hasService && (definition.url.hasLiteralOrigin || !isAnswers)
-            includesOwn = isServiceOrigin || isAuthors || definition.url.hasLiteralOrigin
-            includesOuter = isServiceOrigin || isAuthors
-        }
-    }
-
-    /// The decorators that apply, from the inside out.
-    func allowed(_ own: [DecoratorTemplate], _ outer: [DecoratorTemplate]) -> [DecoratorTemplate] {
-        own.filter { includesOwn || !$0.isCredential } + outer.filter { includesOuter || !$0.isCredential }
     }
 }

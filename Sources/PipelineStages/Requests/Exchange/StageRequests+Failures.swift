@@ -103,7 +103,7 @@ extension ExchangeFailure {
         }
     }
 
-    /// What it means for another try.
+    /// The meaning for another attempt.
     var kind: AttemptFailure.Kind {
         if isRetryable { return .silent }
         switch reason {

@@ -3,7 +3,7 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// What the rules of a request say of an answer.
+/// The judgement of a request's rules about a response.
 enum Verdict: Sendable {
     /// Its status counts as success.
     case expected

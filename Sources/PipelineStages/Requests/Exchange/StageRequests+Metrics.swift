@@ -2,7 +2,7 @@ import PipelineCore
 import PipelineHTTP
 
 extension StageRequests {
-    /// What metrics call the service.
+    /// The name by which metrics call the service.
     var label: String { service?.name ?? MetricNames.none }
 
     /// Counts a poll that is sent: `single`, or as a `list` for many jobs.

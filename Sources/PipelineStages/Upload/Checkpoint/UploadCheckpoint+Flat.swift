@@ -28,7 +28,7 @@ extension UploadCheckpoint: Codable {
 
 /// The form that version 0.1.0 gave to the checkpoint: all fields side by side.
 private struct FlatUploadCheckpoint: Decodable {
-    /// What stood beside the parts themselves.
+    /// The values that stood besides the parts themselves.
     struct Parts: Decodable {
         var isCreated: Bool
     }

@@ -1,6 +1,6 @@
 import PipelineCore
 
-/// What an upload needs to go on after a crash.
+/// The state that an upload needs to go on after a crash.
 ///
 /// Checkpoints that version 0.1.0 wrote are read too, see `UploadCheckpoint+Flat.swift`.
 struct UploadCheckpoint: Sendable, Equatable {
@@ -21,9 +21,10 @@ struct UploadCheckpoint: Sendable, Equatable {
     }
 }
 
-/// What was found out about the service; it holds for each upload of the step.
+/// The terms that were found out about the service; it holds for each upload of the step.
 struct UploadTerms: Codable, Sendable, Equatable {
-    /// What was chosen where the document leaves the choice. It changes at most once, from `put` to `resumable`.
+    /// The protocol that was chosen where the document leaves the choice. It changes at most once, from `put` to
+    /// `resumable`.
     var chosen: UploadProtocol?
     /// The interop version that the service answered in.
     var version: InteropVersion?
@@ -31,13 +32,13 @@ struct UploadTerms: Codable, Sendable, Equatable {
     var chunk: Int64?
     /// The most bytes of one append after the service kept nothing of a broken one; nil before that.
     var safeChunk: Int64?
-    /// What a tus service offers beyond the core; nil when it was not asked.
+    /// The offer of a tus service beyond the core; nil when it was not asked.
     var offer: TusOffer?
     /// True when the service refused a creation that brought all bytes: the next one brings none.
     var refusesBytes: Bool?
 }
 
-/// How far an upload is, whatever its protocol.
+/// The progress of an upload, whatever its protocol.
 struct UploadProgress: Codable, Sendable, Equatable {
     /// Bytes that the service is known to have.
     var confirmed: Int64 = 0
@@ -56,7 +57,7 @@ struct UploadProgress: Codable, Sendable, Equatable {
     var misses = 0
 }
 
-/// Where an upload stands.
+/// The phase of an upload.
 enum UploadPhase: Codable, Sendable, Equatable {
     /// Nothing is at the service, as far as is known.
     case pending

@@ -15,7 +15,7 @@ struct PartUploader {
         case ended(Sent)
     }
 
-    /// What went wrong first: nothing more is begun then.
+    /// The first failure: nothing more is begun then.
     var failure: StageFailure?
     private let parts: PartsRequests
     private let table: PartTable
@@ -25,8 +25,8 @@ struct PartUploader {
     private let pace: ThroughputMonitor
     private let gauge: PartThroughput
     private var missing: ArraySlice<Int>
-    /// What those on their way hold, by part, numbered from 1: a stream that was only tried goes on to the end of its part, and
-    /// takes no place of those that were there before it.
+    /// The bytes that those on their way hold, by part, numbered from 1: a stream that was only tried goes on to the
+    /// end of its part, and takes no place of those that were there before it.
     private var places: [Int: Int] = [:]
 
     init(
@@ -90,7 +90,7 @@ struct PartUploader {
     }
 }
 
-/// How far all parts of an upload have come.
+/// The progress of all parts of an upload.
 private final class PartThroughput: Sendable {
     private struct Sent: Sendable {
         var ofParts: [Int: Int64] = [:]

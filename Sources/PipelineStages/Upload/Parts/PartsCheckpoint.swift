@@ -1,16 +1,18 @@
 import PipelineCore
 
-/// What an upload in parts that was created needs to go on after a crash.
+/// The state that an upload in parts that was created needs to go on after a crash.
 struct PartsCheckpoint: Codable, Sendable, Equatable {
     /// Bytes of each part but the last. It holds for the whole upload, whatever the document says later.
     var partSize: Int64
     /// The service's name of the upload; nil where the author's captures hold it.
     var uploadID: String?
-    /// What the service gave for each part that it has, by number from 1: an ETag, or the JSON of the captures.
+    /// The values that the service gave for each part that it has, by number from 1: an ETag, or the JSON of the
+    /// captures.
     var receipts: [Int: String] = [:]
-    /// Where the parts that it has end, in their order, in bytes; nil unless the service is asked which byte comes next.
+    /// The ends of the parts that it has, in their order, in bytes; nil unless the service is asked which byte comes
+    /// next.
     var ends: [Int64]?
-    /// How the service checks each part; nil when it does not.
+    /// The checksum by which the service checks each part; nil when it does not.
     var checksum: StorageChecksum?
     /// The checksums of the parts that it has, by number.
     var checksums: [Int: String]?
@@ -30,7 +32,7 @@ struct FilePart: Sendable, Equatable {
     var size: Int64
 }
 
-/// How a file is cut.
+/// The table by which a file is cut.
 struct PartTable: Sendable, Equatable {
     let total: Int64
     let size: Int64

@@ -3,7 +3,7 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// What the document says of an upload in parts.
+/// The definition of an upload in parts.
 struct PartsDefinition: Sendable {
     /// False where the author's stage only fills what another one has made.
     var creates = true
@@ -11,7 +11,7 @@ struct PartsDefinition: Sendable {
     @Indirect var part: RequestDefinition?
     /// The author's values that are kept of each part, next to its captures.
     var keep = ValueTable()
-    /// How the service is asked which byte comes next; nil when it is not.
+    /// The request that asks the service which byte comes next; nil when it is not.
     @Indirect var ask: AskDefinition?
     /// The request that ends the upload; nil for S3's own, or for none.
     @Indirect var complete: RequestDefinition?
@@ -55,13 +55,13 @@ struct PartFields: Sendable {
     }
 }
 
-/// How a service is asked which byte of an upload comes next.
+/// The request that asks a service which byte of an upload comes next.
 struct AskDefinition: Sendable {
-    /// What a response says.
+    /// The meaning of a response.
     enum Meaning: Sendable {
         /// The next byte that is wanted: a number, `N-`, `N-M`, or an array of these, of which the first counts.
         case offset(Selector)
-        /// What is there: a number of bytes, or `bytes=0-M`; none where it says nothing.
+        /// The bytes that are there: a number of bytes, or `bytes=0-M`; none where it says nothing.
         case received(Selector)
     }
 

@@ -10,7 +10,7 @@ struct PartsRun {
     var attempt: UploadAttempt
     let definition: PartsDefinition
     var writer: CheckpointWriter
-    /// How far the upload is; it goes into the checkpoint with each commit.
+    /// The progress of the upload; it goes into the checkpoint with each commit.
     var state: PartsCheckpoint
     /// The time that a response takes to begin, as far as a connection that was made has shown it.
     var roundTrip = Duration.zero

@@ -4,7 +4,7 @@ import PipelineCore
 import PipelineHTTP
 
 extension PartsCheckpoint {
-    /// How far the clocks of one service's machines may be apart.
+    /// The time by which the clocks of one service's machines may be apart.
     private static let skew = Duration.seconds(5)
 
     /// Returns whether an object, as a HEAD shows it, is the one that this upload's parts were put together to. Its

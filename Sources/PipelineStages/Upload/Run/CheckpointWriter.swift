@@ -7,7 +7,7 @@ struct CheckpointWriter {
     /// True for an upload of one small request, which is spared all commits but the first: nothing can be spliced there,
     /// and a source that changes before the next attempt is noticed all the same.
     let isSparing: Bool
-    /// What the journal has; nil when nothing that this attempt could go on from.
+    /// The checkpoint that the journal has; nil when nothing that this attempt could go on from.
     private(set) var committed: UploadCheckpoint?
     private let context: StageContext<UploadCheckpoint>
     private var committedAt: Timestamp

@@ -1,7 +1,7 @@
 import PipelineCore
 import PipelineHTTP
 
-/// What one attempt of an upload works with: it changes nothing.
+/// The values that one attempt of an upload works with: it changes nothing.
 struct UploadAttempt: Sendable {
     @Indirect private(set) var stage: UploadStage
     let context: StageContext<UploadCheckpoint>

@@ -2,7 +2,7 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// What follows the response that ends an upload: its captures, then the author's `complete`.
+/// The steps after the response that ends an upload: its captures, then the author's `complete`.
 struct UploadEnding {
     let attempt: UploadAttempt
     /// Of what was sent; nil for protocols that begin again, or send parts in any order.

@@ -2,7 +2,7 @@ import JSONPath
 import PipelineCore
 import PipelineHTTP
 
-/// What follows when the service has lost an upload, or when the response to a complete one is lost.
+/// The consequence when the service has lost an upload, or when the response to a complete one is lost.
 struct UploadLoss {
     private static let mostDoubts = 3
 

@@ -4,7 +4,7 @@ import PipelineCore
 import PipelineHTTP
 import Synchronization
 
-/// What the transport's thread has seen of one request of an upload and its stage has not yet looked at.
+/// The events that the transport's thread has seen of one request of an upload and its stage has not yet looked at.
 final class UploadWatch: Sendable {
     private struct Seen: Sendable {
         var informed: [(status: Int, headers: HTTPFields)] = []

@@ -11,9 +11,9 @@ import PipelineHTTP
 /// upload that exists, the service is asked for its offset first: there are services that destroy an upload for an append
 /// at a wrong one.
 struct ResumableSession: UploadSession, Equatable {
-    /// How an upload is made.
+    /// The request by which an upload is made.
     private struct Creation: Sendable, Equatable {
-        /// Where, after a redirect; nil for the author's URL.
+        /// The URL after a redirect; nil for the author's URL.
         var url: String?
         /// True when all bytes go along.
         var bringsAll: Bool
@@ -30,7 +30,7 @@ struct ResumableSession: UploadSession, Equatable {
         case contradicted
     }
 
-    /// What the version rests on.
+    /// The ground on which the version rests.
     private enum Agreement: Sendable, Equatable {
         /// Nothing yet.
         case proposed

@@ -2,11 +2,11 @@ import Crypto
 import HTTPTypes
 import PipelineHTTP
 
-/// What a tus service says that it can beyond the core protocol, in its answer to `OPTIONS`.
+/// The extensions that a tus service offers beyond the core protocol, in its answer to `OPTIONS`.
 struct TusOffer: Codable, Sendable, Equatable {
     /// True if a creation may bring bytes along.
     var createsWithUpload = false
-    /// How the bytes of an append are checked; nil when they are not.
+    /// The checksum by which the bytes of an append are checked; nil when they are not.
     var checksum: UploadChecksum?
     /// The largest file that it takes.
     var maximumSize: Int64?

@@ -22,7 +22,7 @@ struct TusSession: UploadSession, Equatable {
     var position: UploadPosition
     /// True when the response that ends the upload is not the one to its last bytes: that was lost.
     private(set) var isReplaying = false
-    /// What the service offers beyond the core; nil before it was asked.
+    /// The offer of the service beyond the core; nil before it was asked.
     private(set) var offer: TusOffer?
     private var state: State
 
@@ -169,7 +169,7 @@ struct TusSession: UploadSession, Equatable {
         .fail(.wrong("the service says it has \(offset) bytes of a file that has \(total)"))
     }
 
-    /// When the service drops the upload if nothing more comes (extension expiration).
+    /// Records when the service drops the upload if nothing more comes (extension expiration).
     private mutating func noteExpiry(_ response: HTTPExchangeResponse) {
         if let end = UploadLifetime(date: response.headers[.uploadExpires], in: response.headers) {
             position.lifetime = end

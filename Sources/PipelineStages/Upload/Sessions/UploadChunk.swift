@@ -1,6 +1,7 @@
 import PipelineHTTP
 
-/// How much goes into one append: the rest of the file, until a service turns out to take or to keep less.
+/// The number of bytes that go into one append: the rest of the file, until a service turns out to take or to keep
+/// less.
 ///
 /// There are services that keep nothing of an append that breaks off. Where that may be so the appends are paced: the
 /// first has one part, and the next ones have what ten seconds bring, so that no more is ever lost.
@@ -9,13 +10,13 @@ struct UploadChunk: Sendable, Equatable {
     private(set) var most: Int64?
     /// The most bytes after the service kept nothing of a broken append; nil before that. Kept in the checkpoint.
     private(set) var safe: Int64?
-    /// What to fall back to, in bytes.
+    /// The length to fall back to, in bytes.
     let part: Int64
     /// Sizes are multiples of this, but for the last of a file.
     private let granularity: Int64
     /// Bytes that the attempt before handed over, of which it is not known whether they were kept.
     private var handedOver: Int64
-    /// What ten seconds bring; nil where appends are not paced.
+    /// The number of bytes that ten seconds bring; nil where appends are not paced.
     private var pace: Int64?
 
     private static let paceSeconds = 10.0

@@ -1,4 +1,4 @@
-/// What a service accepts, from `Upload-Limit`; nil for no limit. Sizes in bytes.
+/// The limits of what a service accepts, from `Upload-Limit`; nil for no limit. Sizes in bytes.
 struct UploadLimit: Codable, Sendable, Hashable {
     var maximumSize: Int64?
     var minimumSize: Int64?

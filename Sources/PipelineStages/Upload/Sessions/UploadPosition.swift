@@ -1,4 +1,4 @@
-/// How far an upload that goes on at an offset is: what every such protocol knows of it.
+/// The position of an upload that goes on at an offset: what every such protocol knows of it.
 struct UploadPosition: Sendable, Equatable {
     private enum Ending: Sendable {
         /// No request was begun that brings the last byte.
@@ -14,7 +14,7 @@ struct UploadPosition: Sendable, Equatable {
     var url: String?
     /// The number of bytes that the service is known to have: they need not be sent again.
     var confirmed: Int64
-    /// How much goes into one append.
+    /// The size of one append.
     var chunk: UploadChunk
     /// Until when the service keeps the upload, as the last response said it; nil when it did not.
     var lifetime: UploadLifetime?

@@ -7,7 +7,7 @@ extension HTTPExchangeResponse {
     var isPage: Bool { headers[.contentType]?.lowercased().hasPrefix("text/html") == true }
 }
 
-/// Where an upload stands by now, as a redirect has said: behind a proxy many services give addresses that it redirects.
+/// The URL of an upload by now, as a redirect has said: behind a proxy many services give addresses that it redirects.
 ///
 /// It is the upload's address only once an answer from there says something of the upload. A network that wants a
 /// person to log in redirects too, and its page knows nothing of uploads.

@@ -4,7 +4,7 @@ import PipelineHTTP
 /// The client's side of one upload: from each response to the next request, and nothing else.
 protocol UploadSession: Sendable {
     var position: UploadPosition { get set }
-    /// What it speaks, for people.
+    /// The name of what it speaks, for people.
     var language: String { get }
     /// True while the response that is waited for was asked for again.
     var isReplaying: Bool { get }

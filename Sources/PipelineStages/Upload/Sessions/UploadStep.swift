@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// A request of an upload, as a change to the one that the author wrote.
 struct UploadRequest: Sendable, Equatable {
-    /// What it is for.
+    /// The purpose of the request.
     enum Purpose: Sendable {
         /// Makes an upload at the service; the author's request with more fields.
         case create
@@ -27,7 +27,7 @@ struct UploadRequest: Sendable, Equatable {
         case form
     }
 
-    /// What a creation says of the file beside its length.
+    /// The note of a creation about the file besides its length.
     enum Note: Sendable {
         case none
         /// `Content-Type` and `Content-Disposition`
@@ -47,13 +47,13 @@ struct UploadRequest: Sendable, Equatable {
     var headers: HTTPFields = [:]
     var body = Body.none
     var note = Note.none
-    /// How the service checks the bytes of the file that are in the body; nil when it does not.
+    /// The checksum by which the service checks the bytes of the file that are in the body; nil when it does not.
     var checksum: UploadChecksum?
     /// True if the author's conditions (`If-None-Match` and its like) go along: they are about what the upload ends in.
     var keepsConditions = false
 }
 
-/// What a session wants done.
+/// The next step that a session wants done.
 enum UploadStep: Sendable, Equatable {
     /// Send this, and come back with the answer.
     case send(UploadRequest)

@@ -1,6 +1,6 @@
 import PipelineCore
 
-/// What every change of a job must keep to, checked from outside of the engine and without its code.
+/// The law that every change of a job must keep to, checked from outside of the engine and without its code.
 enum JournalLaw {
     /// Returns what is wrong with a change of a job; empty when nothing is.
     static func violations(of change: JournalChange, on job: JobSnapshot) -> [String] {

@@ -1,7 +1,7 @@
 import JSONPath
 import PipelineCore
 
-/// What a change puts on disk, as bytes to be searched.
+/// The text that a change puts on disk, as bytes to be searched.
 enum JournalText {
     static func write(_ change: JournalChange, after job: JobSnapshot, into bytes: inout [UInt8]) {
         switch change {
