@@ -34,16 +34,22 @@ import Testing
         let output = """
             ➜ Suite "An upload to S3 at moto" skipped: "needs moto"
             ➜ Test notCalledAnything() skipped.
+            ➜ Test "pages" was cancelled after 0.1 seconds: "needs moto"
             ✔ Test "all is well" passed after 0.1 seconds.
             ✘ Test "a sum" recorded an issue at SumTests.swift:3:5: Expectation failed
             """
         let end = try await run("test", [], programs: ["swift": "cat <<'OUTPUT'\n\(output)\nOUTPUT\nexit 1"])
         #expect(end.program.cause == .exited(1))
-        let told = end.program.output.components(separatedBy: "Not run, for want of what is named:\n").last ?? ""
+        let told = end.program.output.components(separatedBy: "Missing here:\n").last ?? ""
         #expect(
             told == """
+                    needs moto
+                    no reason given
+
+                Not run for it:
                     Suite "An upload to S3 at moto": needs moto
-                    Test notCalledAnything()
+                    Test "pages": needs moto
+                    Test notCalledAnything(): no reason given
 
                 What failed:
                 ✘ Test "a sum" recorded an issue at SumTests.swift:3:5: Expectation failed
