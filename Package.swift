@@ -287,7 +287,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "PipelineDaemonTests",
-            dependencies: ["PipelineDaemon", "PipelineMetrics", "PipelineKit", "PipelineCore", "JSONPath", crypto],
+            dependencies: [
+                "PipelineDaemon", "PipelineMetrics", "PipelineKit", "PipelineCore", "PipelineTestKit", "JSONPath",
+                crypto,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "PipelineDashboardTests",

@@ -44,10 +44,10 @@ final class DashboardWorld: Sendable {
     var host: String { String(service.address.dropFirst("http://".count).prefix { $0 != "/" }) }
 
     /// A cookie of a browser that has opened a link.
-    func signIn(basePath: String = "") throws -> String {
+    func signIn() async throws -> String {
         let link = service.link()
         let target = String(link.dropFirst("http://".count).drop { $0 != "/" })
-        let answer = try get(target)
+        let answer = try await get(target)
         guard let line = answer.fields.first(where: { $0.lowercased().hasPrefix("set-cookie: ") }) else {
             throw NoCookie(answer: answer.text)
         }
@@ -57,16 +57,16 @@ final class DashboardWorld: Sendable {
     struct NoCookie: Error { let answer: String }
 
     /// Returns what is answered to a request of a browser at the address for people.
-    func get(_ target: String, cookie: String? = nil) throws -> RawResponse {
+    func get(_ target: String, cookie: String? = nil) async throws -> RawResponse {
         let field = cookie.map { "Cookie: \($0)\r\n" } ?? ""
-        return try send("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\(field)Connection: close\r\n\r\n")
+        return try await send("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\(field)Connection: close\r\n\r\n")
     }
 
     /// Returns what is answered to the bytes of a request.
-    func send(_ request: String) throws -> RawResponse {
+    func send(_ request: String) async throws -> RawResponse {
         let connection = try RawConnection(port: service.port)
         connection.send(request)
-        return RawResponse(connection.rest())
+        return RawResponse(await connection.rest())
     }
 
     static let document = """

@@ -16,7 +16,7 @@ struct ManyJobsTests {
         for number in 16..<19 { try await world.make(number, model: failed, kind: .jobFailed) }
         let job = try await world.make(20)
         try ManyJobs.copy(100_000, in: world)
-        let cookie = try world.signIn()
+        let cookie = try await world.signIn()
         let counts = try await world.journal.counts(JobPageQuery())
         #expect(counts[.succeeded] == 80_016 && counts[.failed] == 15_003)
         #expect(counts[.suspended] == 5_000 && counts[.running] == 1)
@@ -24,21 +24,21 @@ struct ManyJobsTests {
             "/", "/?state=failed", "/?state=suspended", "/?state=running", "/?q=many-77", "/?q=credit",
             "/?before=01h0050000", "/jobs/\(job)", "/pipelines", "/services", "/workers",
         ] {
-            _ = try world.get(target, cookie: cookie)
+            _ = try await world.get(target, cookie: cookie)
             let clock = ContinuousClock()
             var (times, spent): ([Duration], [Int]) = ([], [])
             for _ in 0..<5 {
                 let (start, cpu) = (clock.now, processorTime())
-                let answer = try world.get(target, cookie: cookie)
+                let answer = try await world.get(target, cookie: cookie)
                 times.append(clock.now - start)
                 spent.append(processorTime() - cpu)
                 #expect(answer.status == 200, "\(target)")
             }
             print("figure \(target): \(times.sorted()[2]), processor \(spent.sorted()[2]) µs")
         }
-        let middle = try world.get("/?before=01h0050000", cookie: cookie)
+        let middle = try await world.get("/?before=01h0050000", cookie: cookie)
         #expect(middle.shows(">many-49999<") && middle.shows("before=01h0049950"))
-        let oldest = try world.get("/?before=01h0000003", cookie: cookie)
+        let oldest = try await world.get("/?before=01h0000003", cookie: cookie)
         #expect(oldest.body.components(separatedBy: "<tr id=").count == 3 && !oldest.shows("rel=\"next\""))
         await world.close()
     }

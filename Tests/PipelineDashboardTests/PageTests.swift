@@ -4,6 +4,7 @@ import JSONPath
 import PipelineCore
 import PipelineKit
 import PipelinePictures
+import PipelineTestKit
 import Testing
 
 @testable import PipelineDashboard
@@ -13,7 +14,7 @@ import Testing
 struct PageTests {
     private func withWorld(_ body: (DashboardWorld, String) async throws -> Void) async throws {
         let world = try await DashboardWorld()
-        do { try await body(world, try world.signIn()) } catch {
+        do { try await body(world, await world.signIn()) } catch {
             await world.close()
             throw error
         }
@@ -29,10 +30,10 @@ struct PageTests {
                 ("/?q=nothing", "No job matches"), ("/?since=soon", "write 2d, 3h"),
             ]
             for (target, text) in words {
-                let page = try world.get(target, cookie: cookie)
+                let page = try await world.get(target, cookie: cookie)
                 #expect(page.shows(text), "\(target)")
             }
-            let missing = try world.get("/jobs/none", cookie: cookie)
+            let missing = try await world.get("/jobs/none", cookie: cookie)
             #expect(missing.status == 404)
         }
     }
@@ -43,17 +44,17 @@ struct PageTests {
             for number in 0..<60 { try await world.make(number, key: "job-\(number)", kind: .jobSucceeded) }
             let failed = StepState.failed(StepFailure("the quota is used up"))
             try await world.make(61, key: "bad", model: failed, kind: .jobFailed)
-            let page = try world.get("/", cookie: cookie).body
+            let page = try await world.get("/", cookie: cookie).body
             #expect(page.components(separatedBy: "<tr id=\"job-").count == 51)
             let older = try #require(page.firstRange(of: "href=\"/?before="))
             let address = page[older.upperBound...].prefix { $0 != "\"" }
-            let next = try world.get("/?before=\(address)", cookie: cookie).body
+            let next = try await world.get("/?before=\(address)", cookie: cookie).body
             #expect(next.components(separatedBy: "<tr id=\"job-").count == 12)
-            let bad = try world.get("/?state=failed", cookie: cookie).body
+            let bad = try await world.get("/?state=failed", cookie: cookie).body
             #expect(bad.contains("model: the quota is used up") && !bad.contains(">job-3<"))
-            #expect(try world.get("/?q=QUOTA", cookie: cookie).shows(">bad<"))
-            #expect(try !world.get("/?since=30s", cookie: cookie).shows("<tr id"))
-            #expect(try world.get("/?since=1d", cookie: cookie).shows("<tr id"))
+            #expect(try await world.get("/?q=QUOTA", cookie: cookie).shows(">bad<"))
+            #expect(try await !world.get("/?since=30s", cookie: cookie).shows("<tr id"))
+            #expect(try await world.get("/?since=1d", cookie: cookie).shows("<tr id"))
         }
     }
 
@@ -63,7 +64,7 @@ struct PageTests {
             let until = SystemClock().now + .seconds(600)
             let job = try await world.make(
                 1, model: .waiting(AttemptState(), .at(until), WaitReason(.poll, detail: "still rendering")))
-            let page = try world.get("/jobs/\(job)", cookie: cookie).body
+            let page = try await world.get("/jobs/\(job)", cookie: cookie).body
             #expect(page.contains("Why it is not going on") && page.contains("still rendering"))
             #expect(page.contains("<time datetime=\"\(until)\""))
             #expect(page.contains("aria-label=\"upload succeeded, model waiting, fetch pending\""), "its graph")
@@ -80,10 +81,10 @@ struct PageTests {
                 model: .failed(StepFailure(hostile, hint: hostile, request: hostile, body: hostile)),
                 kind: .jobFailed, captures: ["id": .string(hostile)])
             for target in ["/", "/jobs/\(job)", "/pipelines", "/services", "/?q=%3Cscript%3Ealert(1)"] {
-                let body = try world.get(target, cookie: cookie).body
+                let body = try await world.get(target, cookie: cookie).body
                 #expect(!body.contains("<script>alert") && !body.contains("<img src=x"), "\(target)")
             }
-            #expect(try world.get("/", cookie: cookie).shows("&lt;script&gt;alert(1)"))
+            #expect(try await world.get("/", cookie: cookie).shows("&lt;script&gt;alert(1)"))
         }
     }
 
@@ -97,16 +98,16 @@ struct PageTests {
             let job = try await world.make(1, captures: values, source: source)
             let unplanned = try await world.make(2, pipeline: "other", captures: values, source: "{}")
             for id in [job, unplanned] {
-                #expect(try !world.get("/jobs/\(id)", cookie: cookie).shows("TOP-SECRET"))
+                #expect(try await !world.get("/jobs/\(id)", cookie: cookie).shows("TOP-SECRET"))
             }
-            #expect(try !world.get("/jobs/\(unplanned)", cookie: cookie).shows("m-17"))
+            #expect(try await !world.get("/jobs/\(unplanned)", cookie: cookie).shows("m-17"))
         }
     }
 
     @Test("script and looks stay within 10 and 30 KB")
     func assets() async throws {
         try await withWorld { world, _ in
-            let (script, style) = (try world.get("/script.js").body, try world.get("/style.css").body)
+            let (script, style) = (try await world.get("/script.js").body, try await world.get("/style.css").body)
             #expect(script.utf8.count <= 10 << 10 && script.contains("EventSource"))
             #expect(script.utf8.count + style.utf8.count <= 30 << 10 && style.contains(".picture"))
         }
@@ -123,15 +124,16 @@ struct PageTests {
                 return connection
             }
             let live = try stream("Last-Event-ID: \(mark)\r\n")
-            #expect(live.text(through: ": connected\n\n")?.contains("text/event-stream") == true)
+            #expect(await live.text(through: ": connected\n\n")?.contains("text/event-stream") == true)
             try await world.touch(first)
-            let told = try #require(live.text(through: "\"]\n\n"))
+            let told = try #require(await live.text(through: "\"]\n\n"))
             #expect(told.hasSuffix("event: change\nid: \(mark + 1)\ndata: [\"\(first)\"]\n\n"))
             let second = try await world.make(2)
-            #expect(live.text(through: "\"]\n\n")?.contains(second.text) == true)
+            #expect(await live.text(through: "\"]\n\n")?.contains(second.text) == true)
             // Another one goes on where this one was after the first event.
             let again = try stream("Last-Event-ID: \(mark + 1)\r\n")
-            #expect(again.text(through: "\"]\n\n")?.hasSuffix("id: \(mark + 2)\ndata: [\"\(second)\"]\n\n") == true)
+            #expect(
+                await again.text(through: "\"]\n\n")?.hasSuffix("id: \(mark + 2)\ndata: [\"\(second)\"]\n\n") == true)
         }
     }
 
@@ -144,11 +146,11 @@ struct PageTests {
                 return connection
             }
             var open = try (0..<ChangeStreams.limit).map { _ in try stream() }
-            for connection in open { #expect(connection.text(through: ": connected\n\n") != nil) }
-            #expect(try stream().text(through: "\r\n")?.contains("503") == true)
+            for connection in open { #expect(await connection.text(through: ": connected\n\n") != nil) }
+            #expect(try await stream().text(through: "\r\n")?.contains("503") == true)
             open.removeLast()
             // Its end is heard of in the server's own time: the suite's limit is this loop's.
-            while try stream().text(through: "\r\n")?.contains("200") != true {}
+            while try await stream().text(through: "\r\n")?.contains("200") != true {}
         }
     }
 
@@ -157,14 +159,14 @@ struct PageTests {
         try await withWorld { world, cookie in
             let slow = try (0..<100).map { _ in try RawConnection(port: world.service.port) }
             for connection in slow { connection.send("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ") }
-            #expect(try world.get("/", cookie: cookie).status == 200)
+            #expect(try await world.get("/", cookie: cookie).status == 200)
             for connection in slow { connection.send("y") }
-            #expect(try world.get("/", cookie: cookie).status == 200)
+            #expect(try await world.get("/", cookie: cookie).status == 200)
             // More than there is room for: those that hold on longest without a word go.
             let more = try (0..<DashboardListener.connectionLimit).map { _ in
                 try RawConnection(port: world.service.port)
             }
-            #expect(try world.get("/", cookie: cookie).status == 200)
+            #expect(try await world.get("/", cookie: cookie).status == 200)
             withExtendedLifetime((slow, more)) {}
         }
     }
@@ -173,15 +175,15 @@ struct PageTests {
     func tooLong() async throws {
         try await withWorld { world, cookie in
             let head = "POST /actions HTTP/1.1\r\nHost: \(world.host)\r\nContent-Length: 9999999\r\n\r\naction"
-            #expect(try world.send(head).status == 413)
+            #expect(try await world.send(head).status == 413)
             // What is no HTTP any more is answered by another handler: the two must not both answer.
             for _ in 0..<200 {
                 let connection = try RawConnection(port: world.service.port)
                 connection.send(head)
                 connection.endSending()
-                #expect([0, 413].contains(RawResponse(connection.rest()).status))
+                #expect([0, 413].contains(RawResponse(await connection.rest()).status))
             }
-            #expect(try world.get("/", cookie: cookie).status == 200)
+            #expect(try await world.get("/", cookie: cookie).status == 200)
         }
     }
 
@@ -201,9 +203,9 @@ struct PageTests {
                 connection.send(bytes)
                 // A half of a request is not waited for.
                 connection.endSending()
-                _ = connection.rest()
+                _ = await connection.rest()
             }
-            #expect(try world.get("/jobs/\(job)", cookie: cookie).status == 200)
+            #expect(try await world.get("/jobs/\(job)", cookie: cookie).status == 200)
         }
     }
 
@@ -229,7 +231,7 @@ struct PageTests {
                 let answer = await world.service.dashboard.answer(request).response
                 #expect(answer.status < 500, "\(method) \(target) \(headers) \(answer)")
             }
-            #expect(try world.get("/jobs/\(job)", cookie: cookie).status == 200)
+            #expect(try await world.get("/jobs/\(job)", cookie: cookie).status == 200)
         }
     }
 
@@ -238,9 +240,11 @@ struct PageTests {
         try await withWorld { world, cookie in
             try await world.make(1, key: "one")
             let all = ["99999d", "9999999999d", "0001-01-01", "1969-12-31T23:59:59Z"]
-            for since in all { #expect(try world.get("/?since=\(since)", cookie: cookie).status == 200, "\(since)") }
-            #expect(try world.get("/?since=99999d", cookie: cookie).shows(">one<"))
-            #expect(try !world.get("/?since=9999-12-31", cookie: cookie).shows(">one<"))
+            for since in all {
+                #expect(try await world.get("/?since=\(since)", cookie: cookie).status == 200, "\(since)")
+            }
+            #expect(try await world.get("/?since=99999d", cookie: cookie).shows(">one<"))
+            #expect(try await !world.get("/?since=9999-12-31", cookie: cookie).shows(">one<"))
         }
     }
 
@@ -249,11 +253,11 @@ struct PageTests {
         try await withWorld { world, cookie in
             let job = try await world.make(1, key: "dear", kind: .jobSucceeded, cost: 1.25)
             let made = try await SampleJobs(world).make()
-            #expect(try world.get("/", cookie: cookie).shows("data-label=\"cost\">1.25</td>"))
-            #expect(try world.get("/jobs/\(job)", cookie: cookie).shows("<dt>Cost</dt><dd>1.25</dd>"))
-            let batch = try world.get("/batches/\(made.batch)", cookie: cookie).body
+            #expect(try await world.get("/", cookie: cookie).shows("data-label=\"cost\">1.25</td>"))
+            #expect(try await world.get("/jobs/\(job)", cookie: cookie).shows("<dt>Cost</dt><dd>1.25</dd>"))
+            let batch = try await world.get("/batches/\(made.batch)", cookie: cookie).body
             #expect(batch.contains("<dt>Cost</dt><dd>51.72<small>of 80</small></dd>"))
-            #expect(try !world.get("/jobs/\(made.waiting)", cookie: cookie).shows("<dt>Cost"))
+            #expect(try await !world.get("/jobs/\(made.waiting)", cookie: cookie).shows("<dt>Cost"))
         }
     }
 
@@ -268,18 +272,18 @@ struct PageTests {
                 id: ServiceID("s"), name: "render-farm", since: now, until: now + .seconds(600), closings: 3)
             try await world.journal.closeService(service)
             for target in ["/services", "/jobs/\(job)"] {
-                let page = try world.get(target, cookie: cookie).body
+                let page = try await world.get(target, cookie: cookie).body
                 #expect(
                     page.contains("render-farm") && page.contains("<time datetime=\"\(service.until)\""), "\(target)")
                 #expect(page.contains("one request tries it, before the others go on"), "\(target)")
             }
-            #expect(try !world.get("/jobs/\(open)", cookie: cookie).shows("render-farm"))
+            #expect(try await !world.get("/jobs/\(open)", cookie: cookie).shows("render-farm"))
             var tried = service
             (tried.since, tried.until, tried.trialUntil) = (now - .seconds(60), now - .seconds(1), now + .seconds(30))
             try await world.journal.closeService(tried)
-            #expect(try world.get("/services", cookie: cookie).shows("one request is trying it"))
+            #expect(try await world.get("/services", cookie: cookie).shows("one request is trying it"))
             try await world.journal.openService(service.id)
-            #expect(try !world.get("/services", cookie: cookie).shows("render-farm"))
+            #expect(try await !world.get("/services", cookie: cookie).shows("render-farm"))
         }
     }
 
@@ -297,7 +301,7 @@ struct PageTests {
             try await world.make(2, model: .succeeded([:]), kind: .jobSucceeded, source: source)
             let job = try await world.make(1, source: source)
             try await world.journal.commit([.measured(measured)], under: Lease(job: job, owner: world.owner, epoch: 1))
-            let page = try world.get("/services", cookie: cookie).body
+            let page = try await world.get("/services", cookie: cookie).body
             #expect(page.contains("0<small>of 20</small>"))
             let row = try #require(page.firstRange(of: "<tr><td>studio</td>"))
             let cells = page[row.upperBound...].components(separatedBy: "</tr>")[0]
@@ -311,8 +315,8 @@ struct PageTests {
     func mistakes() async throws {
         try await withWorld { world, cookie in
             let job = try await world.make(1)
-            #expect(try world.get("/mistakes", cookie: cookie).shows("<h2>None</h2>"))
-            #expect(try world.get("/", cookie: cookie).shows("Mistakes of the program: none"))
+            #expect(try await world.get("/mistakes", cookie: cookie).shows("<h2>None</h2>"))
+            #expect(try await world.get("/", cookie: cookie).shows("Mistakes of the program: none"))
             let files = AssertionFiles(settings: world.workspace.settings)
             for _ in 0..<2 {
                 files.record(
@@ -320,14 +324,14 @@ struct PageTests {
                         message: "a <step> ended twice", file: "PipelineEngine/X.swift", line: 7, job: job.text,
                         step: "a"))
             }
-            let page = try world.get("/mistakes", cookie: cookie).body
+            let page = try await world.get("/mistakes", cookie: cookie).body
             for text in [
                 "a &lt;step&gt; ended twice", "X.swift:7", "/jobs/\(job)", ">2</td>", "pipeline doctor --report",
             ] {
                 #expect(page.contains(text), "\(text)")
             }
-            #expect(try world.get("/", cookie: cookie).shows("2 mistakes of the program"))
-            #expect(try !world.get("/").shows(world.folder))
+            #expect(try await world.get("/", cookie: cookie).shows("2 mistakes of the program"))
+            #expect(try await !world.get("/").shows(world.folder))
         }
     }
 }

@@ -23,21 +23,21 @@ struct SafetyTests {
     @Test("a page of another name that leads here (DNS rebinding) is told 421, with a cookie too")
     func rebinding() async throws {
         try await withWorld { world in
-            let cookie = try world.signIn()
+            let cookie = try await world.signIn()
             for host in [
                 "evil.example:\(world.service.port)", "evil.localhost:\(world.service.port)", "localhost.evil.example",
                 "127.0.0.1:1", "\(world.host.prefix { $0 != ":" })", "\(world.host).", "127.0.0.1",
             ] {
-                let answer = try world.send(
+                let answer = try await world.send(
                     "GET / HTTP/1.1\r\nHost: \(host)\r\nOrigin: http://\(host)\r\nSec-Fetch-Site: same-origin\r\n"
                         + "Cookie: \(cookie)\r\nConnection: close\r\n\r\n")
                 #expect(answer.status == 421, "\(host): \(answer.text.prefix(200))")
             }
-            let none = try world.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
-            let two = try world.send(
+            let none = try await world.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+            let two = try await world.send(
                 "GET / HTTP/1.1\r\nHost: \(world.host)\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
             #expect(none.status == 400 && two.status == 400)
-            let absolute = try world.send(
+            let absolute = try await world.send(
                 "GET http://\(world.host)/ HTTP/1.1\r\nHost: \(world.host)\r\nConnection: close\r\n\r\n")
             #expect(absolute.status == 400)
         }
@@ -48,12 +48,12 @@ struct SafetyTests {
         try await withWorld { world in
             try await world.make(1, key: "my-key")
             for target in ["/", "/changes", "/pipelines", "/services", "/workers", "/metrics", "/jobs/x"] {
-                let answer = try world.get(target)
+                let answer = try await world.get(target)
                 #expect(answer.status == 401 && !answer.shows("my-key"), "\(target)")
             }
-            let guessed = try world.get("/", cookie: "pipeline_session=\(String(repeating: "0", count: 64))")
+            let guessed = try await world.get("/", cookie: "pipeline_session=\(String(repeating: "0", count: 64))")
             #expect(guessed.status == 401)
-            #expect(try world.get("/sign-in?key=\(String(repeating: "0", count: 64))").status == 401)
+            #expect(try await world.get("/sign-in?key=\(String(repeating: "0", count: 64))").status == 401)
         }
     }
 
@@ -62,11 +62,11 @@ struct SafetyTests {
         try await withWorld { world in
             let link = world.service.link()
             let target = String(link.dropFirst("http://".count).drop { $0 != "/" })
-            let first = try world.get(target)
+            let first = try await world.get(target)
             let cookie = try #require(first.value("Set-Cookie"))
             #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && !cookie.contains("Domain"))
-            #expect(try world.get(target).status == 401, "a second time")
-            #expect(try world.get("/", cookie: String(cookie.prefix { $0 != ";" })).status == 200)
+            #expect(try await world.get(target).status == 401, "a second time")
+            #expect(try await world.get("/", cookie: String(cookie.prefix { $0 != ";" })).status == 200)
             #expect(first.shows("http-equiv=\"refresh\""))
         }
     }
@@ -77,16 +77,16 @@ struct SafetyTests {
         try Data("0123456789abcdef0123456789abcdef\n".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         try await withWorld(tokenFile: file.path) { world in
-            let cookie = try world.signIn()
+            let cookie = try await world.signIn()
             for host in ["127.0.0.1", "localhost", "[::1]"].map({ "\($0):\(world.service.port)" }) {
                 let own = "Host: \(host)\r\nConnection: close\r\n"
-                #expect(try world.send("GET / HTTP/1.1\r\n\(own)Cookie: \(cookie)\r\n\r\n").status == 401)
-                let browser = try world.send(
+                #expect(try await world.send("GET / HTTP/1.1\r\n\(own)Cookie: \(cookie)\r\n\r\n").status == 401)
+                let browser = try await world.send(
                     "GET /jobs/a HTTP/1.1\r\n\(own)Accept: text/html\r\nCookie: \(cookie)\r\n\r\n")
                 #expect(browser.status == 307 && browser.value("Location") == "http://\(world.host)/jobs/a")
                 let right = "Authorization: Bearer 0123456789abcdef0123456789abcdef\r\n"
-                #expect(try world.send("GET / HTTP/1.1\r\n\(own)\(right)\r\n").status == 200)
-                #expect(try world.send("GET / HTTP/1.1\r\n\(own)Authorization: Bearer no\r\n\r\n").status == 401)
+                #expect(try await world.send("GET / HTTP/1.1\r\n\(own)\(right)\r\n").status == 200)
+                #expect(try await world.send("GET / HTTP/1.1\r\n\(own)Authorization: Bearer no\r\n\r\n").status == 401)
             }
         }
     }
@@ -112,10 +112,10 @@ struct SafetyTests {
         let recorder = Recorder()
         try await withWorld(actions: recorder, tokenFile: file.path) { world in
             let job = try await world.make(1)
-            let cookie = try world.signIn()
+            let cookie = try await world.signIn()
             let body = "action=cancel&job=\(job)"
-            func post(_ fields: String, host: String = world.host) throws -> RawResponse {
-                try world.send(
+            func post(_ fields: String, host: String = world.host) async throws -> RawResponse {
+                try await world.send(
                     "POST /actions HTTP/1.1\r\nHost: \(host)\r\nCookie: \(cookie)\r\n\(fields)Connection: close\r\n"
                         + "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
                 )
@@ -127,16 +127,16 @@ struct SafetyTests {
                 "Sec-Fetch-Site: cross-site\r\nOrigin: http://\(world.host)\r\n",
                 "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n",
             ] {
-                #expect(try post(fields).status == 403, "\(fields)")
+                #expect(try await post(fields).status == 403, "\(fields)")
             }
             #expect(recorder.asked.isEmpty)
-            #expect(try post("Sec-Fetch-Site: same-origin\r\n").status == 303)
-            #expect(try post("Origin: http://\(world.host)\r\n").status == 303)
+            #expect(try await post("Sec-Fetch-Site: same-origin\r\n").status == 303)
+            #expect(try await post("Origin: http://\(world.host)\r\n").status == 303)
             let bearer = "Authorization: Bearer 0123456789abcdef0123456789abcdef\r\n"
-            #expect(try post(bearer, host: "127.0.0.1:\(world.service.port)").status == 303)
+            #expect(try await post(bearer, host: "127.0.0.1:\(world.service.port)").status == 303)
             #expect(recorder.asked == ["cancel 1", "cancel 1", "cancel 1"])
             #expect(
-                try world.send(
+                try await world.send(
                     "DELETE / HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\nSec-Fetch-Site: same-origin\r\nConnection: close\r\n\r\n"
                 ).status == 405)
         }
@@ -146,14 +146,14 @@ struct SafetyTests {
     func readOnly() async throws {
         try await withWorld { world in
             let job = try await world.make(1)
-            let cookie = try world.signIn()
+            let cookie = try await world.signIn()
             let body = "action=cancel&job=\(job)"
-            let answer = try world.send(
+            let answer = try await world.send(
                 "POST /actions HTTP/1.1\r\nHost: \(world.host)\r\nCookie: \(cookie)\r\nSec-Fetch-Site: same-origin\r\n"
                     + "Connection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
             #expect(answer.status == 403)
-            #expect(try !world.get("/", cookie: cookie).shows("name=\"action\""))
-            #expect(try !world.get("/jobs/\(job)", cookie: cookie).shows("name=\"action\""))
+            #expect(try await !world.get("/", cookie: cookie).shows("name=\"action\""))
+            #expect(try await !world.get("/jobs/\(job)", cookie: cookie).shows("name=\"action\""))
         }
     }
 
@@ -161,9 +161,9 @@ struct SafetyTests {
     func fields() async throws {
         try await withWorld { world in
             let job = try await world.make(1, model: .failed(StepFailure("no credit")), kind: .jobFailed)
-            let cookie = try world.signIn()
+            let cookie = try await world.signIn()
             for target in ["/", "/jobs/\(job)", "/nothing", "/style.css", "/pipelines", "/workers", "/services"] {
-                let answer = try world.get(target, cookie: cookie)
+                let answer = try await world.get(target, cookie: cookie)
                 let policy = answer.value("Content-Security-Policy") ?? ""
                 #expect(policy.hasPrefix("default-src 'self'; ") && policy.contains("frame-ancestors 'none'"))
                 #expect(answer.value("X-Content-Type-Options") == "nosniff")
@@ -181,14 +181,14 @@ struct SafetyTests {
             #expect(link.hasPrefix("https://jobs.example.com/tools/p/sign-in?key="))
             let target = String(link.dropFirst("https://jobs.example.com".count))
             let own = "Host: jobs.example.com\r\nConnection: close\r\n"
-            let signed = try world.send("GET \(target) HTTP/1.1\r\n\(own)\r\n")
+            let signed = try await world.send("GET \(target) HTTP/1.1\r\n\(own)\r\n")
             let cookie = try #require(signed.value("Set-Cookie"))
             #expect(cookie.contains("Path=/tools/p/"))
-            let page = try world.send(
+            let page = try await world.send(
                 "GET /tools/p/ HTTP/1.1\r\n\(own)Cookie: \(cookie.prefix { $0 != ";" })\r\n\r\n")
             #expect(page.status == 200 && page.shows("href=\"/tools/p/style.css\""))
             #expect(!page.shows("href=\"/style.css\"") && !page.shows("href=\"/pipelines\""))
-            #expect(try world.send("GET / HTTP/1.1\r\n\(own)\r\n").status == 404)
+            #expect(try await world.send("GET / HTTP/1.1\r\n\(own)\r\n").status == 404)
         }
     }
 

@@ -29,7 +29,7 @@ extension CurlExchange {
             CurlExchange.at(context).connected(to: address.map { String(cString: $0) } ?? "", from: port)
         }
         easy.set(CURLOPT_NOPROGRESS, 0)
-        guard options.onSent != nil, request.body.isNone else { return }
+        guard options.onSent != nil, hop.request.body.isNone else { return }
         easy.set(CURLOPT_DEBUGDATA, pointer: context)
         easy.set(CURLOPT_VERBOSE, 1)
         ccurl_set_debug(handle) { _, kind, bytes, count, context in
@@ -49,17 +49,17 @@ extension CurlExchange {
     ///   - port: this end's.
     private func connected(to address: String, from port: Int32) -> Int32 {
         guard options.reach.allows(address) else {
-            stopReason = .addressRefused(address)
+            stop = Stop(reason: .addressRefused(address))
             return CURL_PREREQFUNC_ABORT
         }
         if let mayBegin = options.mayBegin, !mayBegin() {
-            stopReason = .cancelled
+            stop = Stop(reason: .cancelled)
             return CURL_PREREQFUNC_ABORT
         }
-        isConnected = true
-        connectionMade = true
+        hop.isConnected = true
+        facts.connectionMade = true
         fitConnection(port)
-        lastMove = MachineClock.monotonic()
+        liveness.lastMove = MachineClock.monotonic()
         return CURL_PREREQFUNC_OK
     }
 
@@ -69,18 +69,18 @@ extension CurlExchange {
             var bytes = [UInt8](repeating: 0, count: 16)
             bytes.removeLast(16 - Int(ccurl_address_bytes(address, &bytes)))
             guard options.reach.allows(bytes) else {
-                socketFailure = .addressRefused(Self.text(bytes))
+                hop.socketFailure = .addressRefused(Self.text(bytes))
                 return -1
             }
         }
         let socket = ccurl_open_socket(address)
         if socket >= 0, DescriptorBudget.allows(socket) {
-            sockets.append(socket)
+            hop.sockets.append(socket)
             return socket
         }
         let code = socket < 0 ? errno : EMFILE
         if socket >= 0 { close(socket) }
-        if DescriptorBudget.isPassing(code) { socketFailure = .outOfResources(errno: code) }
+        if DescriptorBudget.isPassing(code) { hop.socketFailure = .outOfResources(errno: code) }
         return -1
     }
 
@@ -93,27 +93,26 @@ extension CurlExchange {
 
     /// Looks at how far the other end of a new connection is.
     private func fitConnection(_ port: Int32) {
-        guard !sockets.isEmpty else { return }
+        guard !hop.sockets.isEmpty else { return }
         let roundTrip = timings().roundTrip
         if roundTrip >= ExchangeTimings.farRoundTrip,
-            let socket = sockets.first(where: { ccurl_local_port($0) == port })
+            let socket = hop.sockets.first(where: { ccurl_local_port($0) == port })
         {
             ccurl_fit_far_path(socket)
         }
-        sockets = []
+        hop.sockets = []
         options.onConnected?(roundTrip)
     }
 
     private func header(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         touch()
-        switch parser.take(UnsafeRawBufferPointer(start: bytes, count: count)) {
+        switch hop.response.parser.take(UnsafeRawBufferPointer(start: bytes, count: count)) {
         case .more: return count
         case .invalid(let fault):
-            stopReason = .protocolError
-            stopDetail = fault
+            stop = Stop(reason: .protocolError, detail: fault)
             return 0
         case .informational(let status, let headers):
-            wasInformed = true
+            facts.wasInformed = true
             options.onInformational?(status, headers)
             return count
         case .final(let status, let headers):
@@ -122,41 +121,43 @@ extension CurlExchange {
     }
 
     private func begin(_ status: Int, _ headers: HTTPFields) -> Bool {
-        head = (status, headers)
-        if request.body.isNone { reportSent() }
+        hop.response.final = (status, headers)
+        if hop.request.body.isNone { reportSent() }
         if rule.follows(status: status, headers: headers) {
-            receiver.discardBody()
+            hop.receiver.discardBody()
             return true
         }
-        return receiver.begin(status: status, headers: headers)
+        return hop.receiver.begin(status: status, headers: headers)
     }
 
     private func write(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         touch()
-        if let throttle, count > 0, !throttle.accepts(self, count: count) { return Int(CURL_WRITEFUNC_PAUSE) }
-        guard receiver.receive(UnsafeRawBufferPointer(start: bytes, count: count)) else { return 0 }
-        if receiver.hasGathered { backlog?.note(self) }
+        if let throttle = allotment.throttle, count > 0, !throttle.accepts(self, count: count) {
+            return Int(CURL_WRITEFUNC_PAUSE)
+        }
+        guard hop.receiver.receive(UnsafeRawBufferPointer(start: bytes, count: count)) else { return 0 }
+        if hop.receiver.hasGathered { allotment.backlog?.note(self) }
         return count
     }
 
     private func read(_ buffer: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         var most = count
-        if let throttle {
+        if let throttle = allotment.throttle {
             guard let allowed = throttle.allowance(self, wanted: count) else { return Int(CURL_READFUNC_PAUSE) }
             most = allowed
         }
-        let done = reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: most))
+        let done = hop.reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: most))
         guard let done else { return Int(CURL_READFUNC_ABORT) }
-        throttle?.sent(done)
-        options.onBody?(UnsafeRawBufferPointer(start: buffer, count: done), bodyPosition)
-        bodyPosition += Int64(done)
-        if bodyPosition == progress.sendTotal { sentAfter = MachineClock.monotonic() - hopStartedAt }
+        allotment.throttle?.sent(done)
+        options.onBody?(UnsafeRawBufferPointer(start: buffer, count: done), hop.bodyPosition)
+        hop.bodyPosition += Int64(done)
+        if hop.bodyPosition == progress.sendTotal { hop.sentAfter = MachineClock.monotonic() - hop.startedAt }
         return done
     }
 
     private func seek(_ offset: curl_off_t, origin: Int32) -> Int32 {
-        guard origin == 0, reader.seek(to: Int64(offset)) else { return CURL_SEEKFUNC_FAIL }
-        bodyPosition = Int64(offset)
+        guard origin == 0, hop.reader.seek(to: Int64(offset)) else { return CURL_SEEKFUNC_FAIL }
+        hop.bodyPosition = Int64(offset)
         return CURL_SEEKFUNC_OK
     }
 
@@ -170,7 +171,7 @@ extension CurlExchange {
         progress = now
         completion.report(now)
         options.onProgress?(now)
-        if !request.body.isNone, now.sent == now.sendTotal { reportSent() }
+        if !hop.request.body.isNone, now.sent == now.sendTotal { reportSent() }
         return 0
     }
 

@@ -10,57 +10,50 @@ extension CurlExchange {
     }
 
     func conclude(_ code: CURLcode) -> Conclusion {
-        receiver.finish()
-        if let reason = stopReason ?? receiver.failure ?? reader.failure {
-            return .end(.failure(failure(reason, detail: stopDetail)))
+        hop.receiver.finish()
+        if let reason = stop?.reason ?? hop.receiver.failure ?? hop.reader.failure {
+            return .end(.failure(failure(reason, detail: stop?.detail ?? "")))
         }
-        if receiver.isStopped { return .end(.success(response())) }
-        if code == CURLE_COULDNT_CONNECT, sockets.isEmpty, let socketFailure {
-            return .end(.failure(failure(socketFailure)))
+        if hop.receiver.isStopped { return .end(.success(response())) }
+        if code == CURLE_COULDNT_CONNECT, hop.sockets.isEmpty, let reason = hop.socketFailure {
+            return .end(.failure(failure(reason)))
         }
         guard code == CURLE_OK else { return .end(.failure(failure(after: code))) }
-        guard let head else { return .end(.failure(failure(.protocolError))) }
-        if receiver.isCutInCoding { return .end(.failure(failure(.closedEarly))) }
-        if !request.body.isNone, easy?.offset(CURLINFO_SIZE_UPLOAD_T) == request.body.length { reportSent() }
+        guard let head = hop.response.final else { return .end(.failure(failure(.protocolError))) }
+        if hop.receiver.isCutInCoding { return .end(.failure(failure(.closedEarly))) }
+        if !hop.request.body.isNone, easy?.offset(CURLINFO_SIZE_UPLOAD_T) == hop.request.body.length { reportSent() }
         guard rule.follows(status: head.status, headers: head.headers) else { return .end(.success(response())) }
         return follow(head.status, location: head.headers[.location] ?? "")
     }
 
     private func follow(_ status: Int, location: String) -> Conclusion {
-        guard redirects < rule.limit else { return .end(.failure(failure(.tooManyRedirects))) }
-        guard let url = CurlURL.resolve(location, against: request.url) else {
+        guard facts.redirects < rule.limit else { return .end(.failure(failure(.tooManyRedirects))) }
+        guard let url = CurlURL.resolve(location, against: hop.request.url) else {
             return .end(.failure(failure(.protocolError, detail: "redirected to \(location.forDisplay)")))
         }
-        redirects += 1
-        let former = request.url
-        request = rule.next(after: request, status: status, to: url)
-        if !rule.keepsCredentials, !URLParts.haveSameOrigin(former, request.url) { showsCertificate = false }
-        head = nil
-        isConnected = false
-        parser = ResponseHeadParser()
-        receiver = ResponseReceiver(
-            options.receive, maximumBodyBytes: options.maximumBodyBytes, sampleBytes: options.sampleBytes)
-        reader = BodyReader(request.body.segments)
-        bodyPosition = 0
-        progress.sendTotal = request.body.length
+        facts.redirects += 1
+        let next = rule.next(after: hop.request, status: status, to: url)
+        let keepsIdentity = rule.keepsCredentials || URLParts.haveSameOrigin(hop.request.url, next.url)
+        hop = CurlHop(next, options, showsCertificate: hop.showsCertificate && keepsIdentity)
+        progress.sendTotal = next.body.length
         return .follow
     }
 
     /// The answer as far as it has come.
     func response() -> HTTPExchangeResponse {
         var response = HTTPExchangeResponse(
-            status: head?.status ?? 0,
-            headers: head?.headers ?? [:],
-            trailers: parser.trailers,
-            body: receiver.body,
-            url: request.url,
+            status: hop.response.final?.status ?? 0,
+            headers: hop.response.final?.headers ?? [:],
+            trailers: hop.response.parser.trailers,
+            body: hop.receiver.body,
+            url: hop.request.url,
             bytesSent: easy?.offset(CURLINFO_SIZE_UPLOAD_T) ?? 0,
             bytesReceived: easy?.offset(CURLINFO_SIZE_DOWNLOAD_T) ?? 0,
             timings: timings(),
-            redirects: redirects
+            redirects: facts.redirects
         )
         response.version = version()
-        response.sample = receiver.sample
+        response.sample = hop.receiver.sample
         return response
     }
 
@@ -82,7 +75,7 @@ extension CurlExchange {
             nameLookup: seconds(CURLINFO_NAMELOOKUP_TIME_T),
             connect: seconds(CURLINFO_CONNECT_TIME_T),
             tls: seconds(CURLINFO_APPCONNECT_TIME_T),
-            sent: max(seconds(CURLINFO_PRETRANSFER_TIME_T), sentAfter.map { $0 / .seconds(1) } ?? 0),
+            sent: max(seconds(CURLINFO_PRETRANSFER_TIME_T), hop.sentAfter.map { $0 / .seconds(1) } ?? 0),
             firstByte: seconds(CURLINFO_STARTTRANSFER_TIME_T),
             total: seconds(CURLINFO_TOTAL_TIME_T)
         )
@@ -93,9 +86,9 @@ extension CurlExchange {
         let detail = easy.explanation(of: code)
         let facts = CurlFailureFacts(
             code: code, text: detail, errno: Int32(easy.long(CURLINFO_OS_ERRNO)),
-            verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), isConnected: isConnected,
+            verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), isConnected: hop.isConnected,
             hasTotalTimeoutPassed: options.totalTimeout.map { MachineClock.monotonic() - startedAt >= $0 } ?? false,
-            wasInformed: wasInformed
+            wasInformed: facts.wasInformed
         )
         return failure(facts.reason, detail: detail)
     }

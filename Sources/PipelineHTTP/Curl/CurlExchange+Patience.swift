@@ -8,7 +8,7 @@ extension CurlExchange {
         var deadlines: [(time: Duration, limit: ExchangeFailure.Timeout)] = []
         if let idle = options.idleTimeout {
             // What a rate limit of our own holds back is not silent.
-            let start = isConnected && heldDirections.isEmpty ? lastMove : now
+            let start = hop.isConnected && allotment.heldDirections.isEmpty ? liveness.lastMove : now
             deadlines.append((start + idle, .idle))
         }
         if let stall = options.stall { deadlines.append((stallDeadline(stall, at: now), .stall)) }
@@ -17,33 +17,33 @@ extension CurlExchange {
 
     /// Takes time out of the account in which we did not look.
     func forgive(_ absence: Duration, at now: Duration) {
-        lastMove = min(lastMove + absence, now)
-        if let window = stallWindow { stallWindow = (min(window.start + absence, now), window.moved) }
+        liveness.lastMove = min(liveness.lastMove + absence, now)
+        if let window = liveness.window { liveness.window = (min(window.start + absence, now), window.moved) }
     }
 
     /// A window begins whenever enough has moved, or when nothing has to move: then there is no stall.
     private func stallDeadline(_ rule: StallRule, at now: Duration) -> Duration {
         let moved = progress.sent + progress.received
         let expected = Double(rule.bytesPerSecond) * rule.time.inSeconds
-        let isEnough = stallWindow.map { Double(moved - $0.moved) >= expected } ?? true
-        if isEnough || !isBodyMoving || !heldDirections.isEmpty { stallWindow = (now, moved) }
-        return (stallWindow?.start ?? now) + rule.time
+        let isEnough = liveness.window.map { Double(moved - $0.moved) >= expected } ?? true
+        if isEnough || !isBodyMoving || !allotment.heldDirections.isEmpty { liveness.window = (now, moved) }
+        return (liveness.window?.start ?? now) + rule.time
     }
 
     /// True if bytes of a body ought to be on their way.
     private var isBodyMoving: Bool {
-        guard isConnected else { return false }
-        return head != nil || progress.sent < progress.sendTotal ?? 0
+        guard hop.isConnected else { return false }
+        return hop.response.final != nil || progress.sent < progress.sendTotal ?? 0
     }
 
     /// Lets libcurl go on in the directions in which the exchange is no longer held.
     func goOn() {
         guard let easy else { return }
         var bits = CURLPAUSE_CONT
-        if heldDirections.contains(.send) { bits |= CURLPAUSE_SEND }
-        if heldDirections.contains(.receive) { bits |= CURLPAUSE_RECV }
+        if allotment.heldDirections.contains(.send) { bits |= CURLPAUSE_SEND }
+        if allotment.heldDirections.contains(.receive) { bits |= CURLPAUSE_RECV }
         touch()
-        stallWindow = nil
+        liveness.window = nil
         curl_easy_pause(easy.pointer, bits)
     }
 }

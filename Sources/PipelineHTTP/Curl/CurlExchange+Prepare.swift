@@ -5,15 +5,12 @@ extension CurlExchange {
     /// Sets all options of the current hop; a reason when it can't be sent.
     func prepare(_ configuration: CurlConfiguration) -> ExchangeFailure.Reason? {
         guard let easy else { return .cancelled }
-        if let reason = reader.check() { return reason }
+        if let reason = hop.reader.check() { return reason }
         // Without TLS there is no key that could match, as behind a redirect to http.
-        if !options.tls.pinnedPublicKeys.isEmpty, URLParts(request.url)?.scheme == "http" {
+        if !options.tls.pinnedPublicKeys.isEmpty, URLParts(hop.request.url)?.scheme == "http" {
             return .tls(.pinWithoutTLS)
         }
-        hopStartedAt = MachineClock.monotonic()
-        sentAfter = nil
-        sockets = []
-        socketFailure = nil
+        hop.startedAt = MachineClock.monotonic()
         easy.reset()
         setBasics(easy, configuration)
         setTimeouts(easy)
@@ -25,7 +22,7 @@ extension CurlExchange {
     }
 
     private func setBasics(_ easy: EasyHandle, _ configuration: CurlConfiguration) {
-        easy.set(CURLOPT_URL, request.url)
+        easy.set(CURLOPT_URL, hop.request.url)
         easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
         easy.set(CURLOPT_NOSIGNAL, 1)
         easy.set(CURLOPT_PATH_AS_IS, 1)  // What was signed is what is sent.
@@ -43,7 +40,7 @@ extension CurlExchange {
         if let rate = options.maximumSendRate { easy.set(CURLOPT_MAX_SEND_SPEED_LARGE, offset: rate) }
         if let rate = options.maximumReceiveRate { easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, offset: rate) }
         if case .file = options.receive {
-            receiver.mostGathered = share(of: BodyWriter.mostBytes)
+            hop.receiver.mostGathered = share(of: BodyWriter.mostBytes)
             easy.set(CURLOPT_BUFFERSIZE, receiveBuffer(configuration.receiveBufferBytes))
         }
         ccurl_set_pointer(easy.pointer, CURLOPT_ERRORBUFFER, easy.errorText)
@@ -58,7 +55,7 @@ extension CurlExchange {
 
     /// Of buffers that would be so large for one: four have theirs whole, more share what these have. Where many bring
     /// more than few none of them is fast.
-    private func share(of most: Int) -> Int { max(min(most, 128 << 10), min(most, most * 4 / sharers)) }
+    private func share(of most: Int) -> Int { max(min(most, 128 << 10), min(most, most * 4 / allotment.sharers)) }
 
     private func setTimeouts(_ easy: EasyHandle) {
         if let total = options.totalTimeout {
@@ -70,8 +67,8 @@ extension CurlExchange {
     }
 
     private func setMethodAndBody(_ easy: EasyHandle, _ configuration: CurlConfiguration) {
-        let method = request.method
-        switch request.body {
+        let method = hop.request.method
+        switch hop.request.body {
         case .none where method == .head: easy.set(CURLOPT_NOBODY, 1)
         case .none where method == .get: easy.set(CURLOPT_HTTPGET, 1)
         case .none where method != .post && method != .put && method != .patch:
@@ -85,7 +82,7 @@ extension CurlExchange {
     }
 
     private func setSmallBody(_ bytes: [UInt8], _ easy: EasyHandle) {
-        throttle?.sent(bytes.count)
+        allotment.throttle?.sent(bytes.count)
         easy.set(CURLOPT_POST, 1)
         easy.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: Int64(bytes.count))
         if bytes.isEmpty {
@@ -93,44 +90,43 @@ extension CurlExchange {
         } else {
             bytes.withUnsafeBytes { easy.set(CURLOPT_COPYPOSTFIELDS, pointer: $0.baseAddress!) }
         }
-        if request.method != .post { easy.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
+        if hop.request.method != .post { easy.set(CURLOPT_CUSTOMREQUEST, hop.request.method.rawValue) }
     }
 
     private func setStreamedBody(_ easy: EasyHandle, _ configuration: CurlConfiguration) {
-        let length = request.body.length
+        let length = hop.request.body.length
         let fitting = max(64 << 10, Int(min(length, Int64(share(of: configuration.sendBufferBytes)))))
         easy.set(CURLOPT_UPLOAD, 1)
         easy.set(CURLOPT_INFILESIZE_LARGE, offset: length)
         easy.set(CURLOPT_UPLOAD_BUFFERSIZE, min(fitting, 2 << 20))
-        if request.method != .put { easy.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
+        if hop.request.method != .put { easy.set(CURLOPT_CUSTOMREQUEST, hop.request.method.rawValue) }
     }
 
     private func setHeaders(_ easy: EasyHandle) {
-        curl_slist_free_all(headerList)
-        headerList = nil
         var lines = ["Expect:"]  // Many servers never answer 100-continue, and libcurl would wait a second for it.
-        for field in request.headers {
+        for field in hop.request.headers {
             lines.append(field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)")
         }
         // libcurl would call the body of a POST a form, also one that is not there.
-        if request.headers[.contentType] == nil { lines.append("Content-Type:") }
+        if hop.request.headers[.contentType] == nil { lines.append("Content-Type:") }
         if options.receive.leavesDecodingToReceiver {
             // Its receiver decodes, for what it writes has a place in the file.
-            if request.headers[.acceptEncoding] == nil { lines.append("Accept-Encoding: identity") }
+            if hop.request.headers[.acceptEncoding] == nil { lines.append("Accept-Encoding: identity") }
         } else {
             // Empty: all that libcurl can undo. A field of the request's own stands instead, and what comes is undone.
             easy.set(CURLOPT_ACCEPT_ENCODING, "")
-            if !options.acceptsCodings, request.headers[.acceptEncoding] == nil {
+            if !options.acceptsCodings, hop.request.headers[.acceptEncoding] == nil {
                 lines.append("Accept-Encoding: identity")
             }
         }
-        for line in lines { headerList = curl_slist_append(headerList, line) }
-        ccurl_set_list(easy.pointer, CURLOPT_HTTPHEADER, headerList)
+        let list = HeaderList(lines)
+        hop.headerList = list
+        ccurl_set_list(easy.pointer, CURLOPT_HTTPHEADER, list.first)
     }
 
     private func setTLS(_ easy: EasyHandle) {
         var tls = options.tls
-        if !showsCertificate { tls.forgetIdentity() }
+        if !hop.showsCertificate { tls.forgetIdentity() }
         if let file = tls.ca {
             easy.set(CURLOPT_CAINFO, file)
             // libcurl may have been built with a folder of authorities beside its file, as Debian's: it would still count.

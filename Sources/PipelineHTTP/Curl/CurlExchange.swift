@@ -7,72 +7,70 @@ import NetworkTasks
 /// `@unchecked Sendable`: made on the caller's thread, then handed through the mailbox to the thread of ``CurlLoop``,
 /// which alone touches its variables.
 final class CurlExchange: @unchecked Sendable {
-    let id: UInt64
     let options: ExchangeOptions
     let completion: NetworkTaskCompletion<HTTPExchangeResponse, ExchangeFailure>
     let rule: RedirectRule
-    /// True if it moves so much that it needs large buffers.
-    let isBulk: Bool
-    /// The request of the current hop.
-    var request: RequestDescription
+    /// The request that is on its way.
+    var hop: CurlHop
     var easy: EasyHandle?
     var startedAt: Duration = .zero
-    /// When the current hop began.
-    var hopStartedAt: Duration = .zero
-    /// How long into the hop the last byte of the body was handed over.
-    var sentAfter: Duration?
-    /// When a byte or a head last moved.
-    var lastMove: Duration = .zero
-    /// False from a redirect to another origin on: then our certificate stays here, as the other credentials do.
-    var showsCertificate = true
-    /// Those that were opened for the current hop: one, or one for each address that was tried.
-    var sockets: [Int32] = []
-    /// Why one of them could not be; of interest when none could.
-    var socketFailure: ExchangeFailure.Reason?
-    /// True when the current hop has a connection over which the request goes.
-    var isConnected = false
-    /// True when any hop had one.
-    var connectionMade = false
-    var hasReportedSent = false
-    /// True when 1xx answers came.
-    var wasInformed = false
-    var redirects = 0
-    var head: (status: Int, headers: HTTPFields)?
-    var parser = ResponseHeadParser()
-    var receiver: ResponseReceiver
-    var reader: BodyReader
-    /// How far the body was read.
-    var bodyPosition: Int64 = 0
-    var headerList: UnsafeMutablePointer<curl_slist>?
-    /// Why a callback ended the exchange.
-    var stopReason: ExchangeFailure.Reason?
-    /// More on it, for people.
-    var stopDetail = ""
     var progress = TransferProgress()
-    /// Where it stands when something that it received waits to be written.
-    var backlog: WriteBacklog?
-    /// How many exchanges with large buffers there were when it began, itself among them.
-    var sharers = 1
-    /// What the service's rates leave it; nil without any.
-    var throttle: ServiceThrottle?
-    /// The directions in which a rate of the service holds it back.
-    var heldDirections: Set<ServiceThrottle.Direction> = []
-    /// Since when, and at which number of bytes, a stall is looked for.
-    var stallWindow: (start: Duration, moved: Int64)?
+    var facts = Facts()
+    var liveness = Liveness()
+    var allotment: Allotment
+    /// Why a callback ended the exchange.
+    var stop: Stop?
+
+    /// What has happened in any of its hops.
+    struct Facts {
+        /// True if there was a connection.
+        var connectionMade = false
+        var hasReportedSent = false
+        /// True if 1xx responses came.
+        var wasInformed = false
+        var redirects = 0
+    }
+
+    /// When something last moved.
+    struct Liveness {
+        /// When a byte or a head did.
+        var lastMove: Duration = .zero
+        /// Since when, and at which number of bytes, a stall is looked for.
+        var window: (start: Duration, moved: Int64)?
+    }
+
+    /// What it has of that which exchanges share.
+    struct Allotment {
+        /// True if it moves so much that it needs large buffers.
+        let isBulk: Bool
+        /// How many exchanges with large buffers there were when it began, itself among them.
+        var sharers = 1
+        /// Where it stands when something that it received waits to be written.
+        var backlog: WriteBacklog?
+        /// What the service's rates leave it; nil without any.
+        var throttle: ServiceThrottle?
+        /// The directions in which a rate of the service holds it back.
+        var heldDirections: Set<ServiceThrottle.Direction> = []
+    }
+
+    /// Why it was ended, and more on it for people.
+    struct Stop {
+        var reason: ExchangeFailure.Reason
+        var detail = ""
+    }
+
+    var id: UInt64 { completion.task.id }
 
     init(
         _ request: RequestDescription, options: ExchangeOptions,
         completion: NetworkTaskCompletion<HTTPExchangeResponse, ExchangeFailure>
     ) {
-        self.id = completion.task.id
-        self.request = request
         self.options = options
         self.completion = completion
-        self.rule = RedirectRule(options, method: request.method)
-        isBulk = if case .file = options.receive { true } else { request.body.length >= 60 << 10 }
-        self.receiver = ResponseReceiver(
-            options.receive, maximumBodyBytes: options.maximumBodyBytes, sampleBytes: options.sampleBytes)
-        self.reader = BodyReader(request.body.segments)
+        rule = RedirectRule(options, method: request.method)
+        hop = CurlHop(request, options)
+        let isFile = if case .file = options.receive { true } else { false }
+        allotment = Allotment(isBulk: isFile || request.body.length >= 60 << 10)
         progress.sendTotal = request.body.length
     }
 
@@ -82,35 +80,35 @@ final class CurlExchange: @unchecked Sendable {
 
     /// Frees what libcurl no longer uses; files are closed.
     func releaseResources() {
-        curl_slist_free_all(headerList)
-        headerList = nil
-        receiver.finish()
-        throttle?.forget(self)
-        throttle = nil
-        backlog = nil
-        reader = BodyReader([])
+        hop.headerList = nil
+        hop.receiver.finish()
+        hop.reader.finish()
+        allotment.throttle?.forget(self)
+        allotment.throttle = nil
+        allotment.backlog = nil
     }
 
     /// Called when anything moved.
     func touch() {
-        if options.idleTimeout != nil { lastMove = MachineClock.monotonic() }
+        if options.idleTimeout != nil { liveness.lastMove = MachineClock.monotonic() }
     }
 
     /// Tells once that the whole request is with the kernel.
     func reportSent() {
-        guard !hasReportedSent else { return }
-        hasReportedSent = true
+        guard !facts.hasReportedSent else { return }
+        facts.hasReportedSent = true
         options.onSent?()
     }
 
     /// A failure with what is known of this exchange.
     func failure(_ reason: ExchangeFailure.Reason, detail: String = "") -> ExchangeFailure {
-        ExchangeFailure(
+        let request = hop.request
+        return ExchangeFailure(
             reason,
             message: FailureText.message(reason, host: URLParts(request.url)?.authority ?? "", detail: detail),
-            connectionMade: connectionMade,
+            connectionMade: facts.connectionMade,
             requestBytesSent: max(progress.sent, easy?.offset(CURLINFO_SIZE_UPLOAD_T) ?? 0),
-            requestBodyLength: request.body.isNone ? nil : request.body.length, gotAnswer: head != nil
+            requestBodyLength: request.body.isNone ? nil : request.body.length, gotAnswer: hop.response.final != nil
         )
     }
 }

@@ -145,7 +145,7 @@ final class CurlLoop {
         exchange.startedAt = MachineClock.monotonic()
         exchanges[exchange.id] = exchange
         let mayGo = queue.enter(
-            exchange.id, origin: URLParts(exchange.request.url)?.origin ?? "", limits: exchange.options.limits,
+            exchange.id, origin: URLParts(exchange.hop.request.url)?.origin ?? "", limits: exchange.options.limits,
             at: exchange.startedAt)
         if mayGo { begin(exchange) }
     }
@@ -163,12 +163,12 @@ final class CurlLoop {
             return release(exchange, .failure(exchange.failure(.outOfResources(errno: ENOMEM))))
         }
         exchange.easy = easy
-        if exchange.isBulk { bulkCount += 1 }
-        exchange.sharers = max(1, bulkCount)
-        exchange.backlog = backlog
+        if exchange.allotment.isBulk { bulkCount += 1 }
+        exchange.allotment.sharers = max(1, bulkCount)
+        exchange.allotment.backlog = backlog
         // Waiting for a turn uses up no time of the exchange's own.
         exchange.startedAt = MachineClock.monotonic()
-        if let limits = exchange.options.limits { exchange.throttle = throttle(for: limits) }
+        if let limits = exchange.options.limits { exchange.allotment.throttle = throttle(for: limits) }
         send(exchange)
     }
 
@@ -189,15 +189,15 @@ final class CurlLoop {
         }
         guard let easy = exchange.easy else { return }
         curl_multi_add_handle(multi, easy.pointer)
-        exchange.stallWindow = nil
+        exchange.liveness.window = nil
         idleWatch.add(exchange.options)
     }
 
     /// Nothing more is there to read for now: what was gathered goes to its files.
     private func writeBacklog() {
-        for exchange in backlog.takeAll() where exchanges[exchange.id] != nil && !exchange.receiver.flush() {
+        for exchange in backlog.takeAll() where exchanges[exchange.id] != nil && !exchange.hop.receiver.flush() {
             // Where the sink wanted it to end is an end like any other.
-            let reason = exchange.receiver.failure
+            let reason = exchange.hop.receiver.failure
             if let easy = exchange.easy { curl_multi_remove_handle(multi, easy.pointer) }
             release(exchange, reason.map { .failure(exchange.failure($0)) } ?? .success(exchange.response()))
         }
@@ -235,7 +235,7 @@ final class CurlLoop {
     private func release(_ exchange: CurlExchange, _ result: Result<HTTPExchangeResponse, ExchangeFailure>) {
         exchanges[exchange.id] = nil
         if let easy = exchange.easy {
-            if exchange.isBulk { bulkCount -= 1 }
+            if exchange.allotment.isBulk { bulkCount -= 1 }
             easy.reset()
             if spareHandles.count < Self.maximumSpareHandles { spareHandles.append(easy) }
         }

@@ -69,7 +69,7 @@ final class ServiceThrottle {
     func forget(_ exchange: CurlExchange) {
         heldSenders.removeAll { $0 === exchange }
         heldReceivers.removeAll { $0 === exchange }
-        exchange.heldDirections = []
+        exchange.allotment.heldDirections = []
     }
 
     /// Lets those go on for whom enough is free, in the order in which they were held.
@@ -77,11 +77,11 @@ final class ServiceThrottle {
     func release(at now: Duration) -> Duration? {
         // libcurl hands over what it kept back at once, which may lead back to here: nothing is open meanwhile.
         for exchange in Self.due(&heldSenders, &send, at: now) {
-            exchange.heldDirections.remove(.send)
+            exchange.allotment.heldDirections.remove(.send)
             exchange.goOn()
         }
         for exchange in Self.due(&heldReceivers, &receive, at: now) {
-            exchange.heldDirections.remove(.receive)
+            exchange.allotment.heldDirections.remove(.receive)
             exchange.goOn()
         }
         let waits = [
@@ -91,7 +91,7 @@ final class ServiceThrottle {
     }
 
     private func hold(_ exchange: CurlExchange, _ direction: Direction) {
-        guard exchange.heldDirections.insert(direction).inserted else { return }
+        guard exchange.allotment.heldDirections.insert(direction).inserted else { return }
         switch direction {
         case .send: heldSenders.append(exchange)
         case .receive: heldReceivers.append(exchange)

@@ -28,6 +28,9 @@ final class BodyReader {
         closeFile()
     }
 
+    /// Closes what is open; nothing more is read.
+    func finish() { closeFile() }
+
     /// Reads to the end and gives the pieces, in order.
     func forEach(_ take: (UnsafeRawBufferPointer) -> Void) throws(RequestFailure) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)

@@ -15,30 +15,30 @@ struct CallbackTests {
         try await withPushedJob { workplace, service, port, path in
             let body = Array(#"{"id":"7","state":"done"}"#.utf8)
             let (before, asked) = (service.polls, service.server.requests.count)
-            #expect(RawPost.send(to: path, port: port, body: body) == 401)
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, at: -600), body: body) == 401)
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body), body: body + [32]) == 401)
+            #expect(await RawPost.send(to: path, port: port, body: body) == 401)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body, at: -600), body: body) == 401)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body), body: body + [32]) == 401)
             // One in 65536 tokens ends so itself.
             let forged = path.dropLast(4) + (path.hasSuffix("0000") ? "1111" : "0000")
-            #expect(RawPost.send(to: String(forged), port: port, headers: Self.signed(body), body: body) == 404)
-            #expect(RawPost.send("GET", to: path, port: port, body: []) == 404)
+            #expect(await RawPost.send(to: String(forged), port: port, headers: Self.signed(body), body: body) == 404)
+            #expect(await RawPost.send("GET", to: path, port: port, body: []) == 404)
             let large = [UInt8](repeating: 32, count: 2 << 20)
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(large), body: large) == 413)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(large), body: large) == 413)
             let foreign = Array(#"{"id":"8"}"#.utf8)
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(foreign), body: foreign) == 204)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(foreign), body: foreign) == 204)
             #expect(try await workplace.show()["state"] == "waiting" && service.polls == before)
             // A push that lies costs one poll: the poll says that the job goes on.
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "lie"), body: body) == 204)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body, id: "lie"), body: body) == 204)
             _ = await service.server.requests(atLeast: asked + 1)
             _ = try await workplace.waitFor(["waiting"])
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "lie"), body: body) == 204)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body, id: "lie"), body: body) == 204)
             service.remote.finish()
             // The next poll of its own is an hour away.
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "end"), body: body) == 204)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body, id: "end"), body: body) == 204)
             _ = await service.server.requests(atLeast: asked + 2)
             #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
             #expect(service.polls == before + 2, "the repetition woke nothing")
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(body, id: "late"), body: body) == 410)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(body, id: "late"), body: body) == 410)
         }
     }
 
@@ -58,10 +58,10 @@ struct CallbackTests {
         try await withPushedJob(document) { workplace, service, port, path in
             // It lacks what is captured: it wakes the stage, which waits on.
             let empty = Array(#"{"id":"7"}"#.utf8)
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(empty, id: "a"), body: empty) == 204)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(empty, id: "a"), body: empty) == 204)
             _ = try await workplace.waitFor(["waiting"])
             let words = Array(#"{"id":"7","text":"hello \#(Self.secret)"}"#.utf8)
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(words, id: "b"), body: words) == 204)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(words, id: "b"), body: words) == 204)
             #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
             #expect(service.polls == 0)
             // A secret that the service repeats is sealed in the journal, and whole in the result.
@@ -106,8 +106,9 @@ struct CallbackTests {
             let path = String(address.dropFirst("https://push.example".count))
             let foreign = Array(#"{"id":"8","text":"another's \#(Self.secret)"}"#.utf8)
             let words = Array(#"{"id":"7","text":"hello"}"#.utf8)
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(words, id: "a"), body: words) == 204)
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(foreign, id: "b"), body: foreign) == 204)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(words, id: "a"), body: words) == 204)
+            #expect(
+                await RawPost.send(to: path, port: port, headers: Self.signed(foreign, id: "b"), body: foreign) == 204)
             daemon.signal(SIGKILL)
             _ = await daemon.end
             for name in workplace.files(below: workplace.state) {
@@ -119,7 +120,7 @@ struct CallbackTests {
             daemon = try workplace.start("daemon", environment: environment)
             port = try #require(await Self.port(of: daemon))
             // What it says again is known.
-            #expect(RawPost.send(to: path, port: port, headers: Self.signed(words, id: "a"), body: words) != 404)
+            #expect(await RawPost.send(to: path, port: port, headers: Self.signed(words, id: "a"), body: words) != 404)
             #expect(try await workplace.waitFor(["succeeded", "failed"])["state"] == "succeeded")
             let files = try #require(try await workplace.show()["files"]?.array)
             let written = try #require(files.first?["path"]?.string)

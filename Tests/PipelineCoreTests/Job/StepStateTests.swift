@@ -90,6 +90,17 @@ import Testing
         }
     }
 
+    @Test("each renewal is counted: captures are fetched afresh once, and again only when bytes have moved")
+    func renewing() throws {
+        var state = StepState.running(AttemptState())
+        for count in 1...2 {
+            state = try state.apply(.renewed(Samples.failure), at: Samples.now).state
+            #expect(state.attempt?.renewals == count)
+            state = try state.apply(.woken, at: Samples.now).state
+            #expect(state.attempt?.renewals == count)
+        }
+    }
+
     @Test("a state comes back from its name and its detail", arguments: Samples.states + Samples.moreStates)
     func roundTrip(state: StepState) throws {
         let text = state.detail.text
