@@ -15,14 +15,16 @@ final class DashboardWorld: Sendable {
     let owner = OwnerID("tester")
 
     init(
-        actions: (any JobActions)? = nil, tokenFile: String? = nil, basePath: String = "", allowedHosts: [String] = []
+        journal address: String? = nil, actions: (any JobActions)? = nil, tokenFile: String? = nil,
+        basePath: String = "", allowedHosts: [String] = []
     ) async throws {
         folder = try FileManager.default.url(
             for: .itemReplacementDirectory, in: .userDomainMask, appropriateFor: URL(filePath: "/tmp"), create: true
         ).path
         workspace = Workspace(
-            settings: Settings(stateFolder: folder + "/state", secretsFile: nil, environment: ["PATH": "/usr/bin:/bin"])
-        )
+            settings: Settings(
+                stateFolder: folder + "/state", secretsFile: nil,
+                environment: ["PATH": "/usr/bin:/bin", "PIPELINE_JOURNAL": address ?? ""]))
         journal = try workspace.openJournal()
         service = try await DashboardService.start(
             workspace, journal: journal,

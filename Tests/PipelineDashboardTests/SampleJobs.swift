@@ -6,9 +6,12 @@ import SeededNumbers
 /// Jobs as a person might have them: two weeks of one pipeline, a batch in the middle, and one in each state.
 struct SampleJobs {
     let world: DashboardWorld
-    private let now = SystemClock().now
+    private let now: Timestamp
 
-    init(_ world: DashboardWorld) { self.world = world }
+    init(_ world: DashboardWorld, now: Timestamp = SystemClock().now) {
+        self.world = world
+        self.now = now
+    }
 
     struct Made {
         let waiting: JobID
