@@ -23,23 +23,24 @@ package struct DurationDistribution: Sendable, Hashable {
 
     /// The probability that it takes longer.
     package func survival(_ seconds: Double) -> Double {
-        parts.reduce(0) { $0 + $1.weight * $1.shape.survival(seconds) }
+        guard seconds > 0 else { return 1 }
+        let logarithm = Normal.logarithm(seconds)
+        var sum = 0.0
+        for part in parts { sum += part.weight * part.shape.survival(ofLogarithm: logarithm) }
+        return sum
     }
 
     /// The seconds that are not exceeded with the probability, given that it takes longer than `elapsed` (conditioning
     /// of the survival function; Kleinbaum and Klein, "Survival Analysis", 2012, chapter 1).
     package func quantile(_ share: Double, after elapsed: Double = 0) -> Double {
-        let alive = survival(elapsed)
-        // Beyond all that was ever expected the end is as far away as the beginning is.
-        guard alive > 1e-9 else { return elapsed * (1 + share) }
-        let target = alive * (1 - min(max(share, 0), 1 - 1e-9))
-        var low = Normal.logarithm(max(elapsed, 1e-4))
-        var high = max(low, parts.map { $0.shape.center + 7 * $0.shape.spread }.max() ?? 0) + 0.1
-        for _ in 0..<50 where high - low > 1e-6 {
-            let middle = (low + high) / 2
-            if survival(Normal.exponential(middle)) > target { low = middle } else { high = middle }
-        }
-        return max(elapsed, Normal.exponential((low + high) / 2))
+        function.quantile(share, after: elapsed)
+    }
+
+    /// The quantiles of so many evenly spaced shares, in order, to a hundredth of their spread.
+    func quantiles(_ count: Int, after elapsed: Double) -> [Double] { function.quantiles(count, after: elapsed) }
+
+    private var function: SurvivalFunction {
+        SurvivalFunction(end: parts.map { $0.shape.center + 7 * $0.shape.spread }.max() ?? 0, probability: survival)
     }
 
     /// Returns the same place, less surely: the standard deviation of the logarithm grows by as much.

@@ -79,6 +79,11 @@ package struct Estimate: Sendable, Hashable {
         max(0, distribution.quantile(share, after: isConditioned ? elapsed : 0) - elapsed)
     }
 
+    /// The seconds left at so many evenly spaced shares, in order.
+    func quantiles(_ count: Int) -> [Double] {
+        distribution.quantiles(count, after: isConditioned ? elapsed : 0).map { max(0, $0 - elapsed) }
+    }
+
     /// The data of `estimate.changed`: seconds left; p90 and p99 are null where the interval is contradicted.
     package var data: JSONObject {
         var data = JSONObject(quantiles: quantile, isContradicted: isContradicted)

@@ -14,9 +14,12 @@ struct Lognormal: Sendable, Hashable {
         self.init(center: Normal.logarithm(max(median, 0.001)), spread: spread)
     }
 
+    /// The probability of more than the seconds whose natural logarithm is given.
+    func survival(ofLogarithm logarithm: Double) -> Double { Normal.cumulative((center - logarithm) / spread) }
+
     /// The probability of more than `seconds`.
     func survival(_ seconds: Double) -> Double {
         guard seconds > 0 else { return 1 }
-        return Normal.cumulative((center - Normal.logarithm(seconds)) / spread)
+        return survival(ofLogarithm: Normal.logarithm(seconds))
     }
 }

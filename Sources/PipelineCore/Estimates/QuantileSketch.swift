@@ -15,7 +15,7 @@ struct QuantileSketch: Sendable, Hashable {
     init(seconds: Double) { points = Array(repeating: max(0, seconds), count: Self.count) }
 
     init(_ estimate: Estimate) {
-        points = (0..<Self.count).map { estimate.quantile((Double($0) + 0.5) / Double(Self.count)) }
+        points = estimate.quantiles(Self.count)
     }
 
     /// The one after the other.
