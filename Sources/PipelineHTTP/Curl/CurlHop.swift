@@ -19,9 +19,9 @@ struct CurlHop {
     /// True if it has a connection over which the request goes.
     var isConnected = false
     var response = ResponseHead()
-    /// How far the body was read.
+    /// The place up to which the body was read.
     var bodyPosition: Int64 = 0
-    /// What libcurl reads the request's fields from.
+    /// The list from which libcurl reads the request's fields.
     var headerList: HeaderList?
 
     /// The head of the response, as far as it has come.

@@ -25,7 +25,7 @@ public struct ExchangeFailure: Error, Sendable, Equatable {
         case connectionReset
         /// The connection ended in order, before the answer did.
         case closedEarly
-        /// What came is not HTTP.
+        /// The bytes that came are not HTTP.
         case protocolError
         /// The body is not of the content coding that its head names, or of one that nobody here knows.
         case undecodable
