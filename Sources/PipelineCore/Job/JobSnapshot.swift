@@ -21,6 +21,9 @@ package struct JobSnapshot: Sendable {
     package var request: JobRequest?
     /// The reason why the last owner let it go; nil while it is owned, or when its owner vanished.
     package var cause: SuspensionCause?
+    /// True if nobody owns it since its last owner let it go, or since none has had it yet; false too when its owner
+    /// vanished.
+    package var isReleased = false
     package var ended: Timestamp?
     /// The batch that the job is; nil for a job with steps.
     package var batch: BatchRecord?
@@ -131,8 +134,11 @@ extension JobSnapshot {
         case .taken(let mode):
             self.mode = mode
             cause = nil
+            isReleased = false
         case .requested(let request): self.request = request
-        case .released(let cause): self.cause = cause
+        case .released(let cause):
+            self.cause = cause
+            isReleased = true
         case .ended(let time): ended = time
         case .pushesTaken(let key):
             guard let count = pushes[key] else { break }
