@@ -78,6 +78,13 @@ struct Restart {
         table.record(.submit(key, submit))
     }
 
+    /// Nothing more is to be had of the remote job: who tries the step again begins a new one.
+    static func forgetRemoteJob(of key: StepKey, in table: inout JobTable) {
+        guard let submit = table.snapshot.submits[key] else { return }
+        table.edit(key) { $0.checkpoint = nil }
+        table.record(.submit(key, submit.nextGeneration(jobKey: table.snapshot.record.key, step: key)))
+    }
+
     /// The step by which a restart is counted: the first that was under way, else what begins next of a job that stood
     /// between two stages, held back for instance. Nil for a job that never began.
     static func firstStep(of table: JobTable, decision: (String) -> StageDecision?) -> StepKey? {

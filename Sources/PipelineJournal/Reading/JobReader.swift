@@ -113,7 +113,7 @@ package struct JobReader<Connection: JournalConnection>: JournalAccess {
             var snapshot = JobSnapshot(record: record, steps: [:], mode: mode)
             snapshot.request = row.optionalText("request").flatMap { JobRequest(rawValue: $0) }
             snapshot.cause = row.optionalText("cause").flatMap { SuspensionCause(rawValue: $0) }
-            snapshot.isReleased = row.isNull("owner")
+            if row.isNull("owner"), snapshot.release == nil { snapshot.release = JobSnapshot.Release(cause: nil) }
             snapshot.ended = row.optionalTime("ended")
             return (row.integer("number"), snapshot)
         }
