@@ -49,19 +49,20 @@ final class Daemon: Sendable {
         self.workspace = workspace
         settings = workspace.settings
         self.options = options
-        self.log = log
         manager = ServiceManager(environment: settings.environment)
         journal = try workspace.openBackgroundJournal { [settings] failure in
             log.note(failure.map { "waits for the journal: \(DaemonCommand.sentence($0, settings))" } ?? "goes on")
         }
+        let named = journal is any SharedJournal ? log.of(worker: journal.owner.text) : log
+        self.log = named
         let secrets = try workspace.secrets()
-        let engine = try workspace.engine(journal: journal, secrets: secrets) { _ in }
+        let engine = try workspace.engine(journal: journal, secrets: secrets) { named.record($0) }
         let plans = PlanCache(workspace)
         var limits = JobScheduler.Limits()
         if let atOnce = options.atOnce { limits.concurrency = atOnce }
         jobs = DaemonJobs(
             journal: journal, engine: engine, secrets: secrets, plans: plans,
-            batches: DaemonBatches(workspace, journal, log), concurrency: limits.concurrency, log: log)
+            batches: DaemonBatches(workspace, journal, named), concurrency: limits.concurrency, log: named)
         if let shared = journal as? any SharedJournal {
             let claims = ClaimedJobs(jobs, shared, atOnce: limits.concurrency, clock: clock)
             scheduler = JobScheduler(claims, clock: clock, limits: limits)
@@ -75,7 +76,7 @@ final class Daemon: Sendable {
         desk = try workspace.callbackAddresses().map { [journal, jobs, clock] addresses in
             CallbackHandler(
                 journal: journal, addresses: addresses, plans: plans, jobs: jobs, clock: clock,
-                randomness: SystemRandomness(), seal: seal, log: log)
+                randomness: SystemRandomness(), seal: seal, log: named)
         }
     }
 
@@ -158,17 +159,8 @@ final class Daemon: Sendable {
     private func startDashboard() async throws {
         guard let dashboard = options.dashboard else { return }
         let page = MetricsPage(settings: settings, journal: journal)
-        let service = try await DashboardService.start(workspace, journal: journal, options: dashboard) { request in
-            do throws(JournalFailure) {
-                let (type, body) = try await page.response(
-                    accept: request.values("Accept").joined(separator: ","))
-                return DashboardResponse(type: type, body: .bytes(Array(body.utf8)))
-            } catch {
-                return DashboardResponse(
-                    status: 500, type: "text/plain; charset=utf-8",
-                    body: .bytes(Array("the journal can't be read: \(error)\n".utf8)))
-            }
-        }
+        let service = try await DashboardService.start(
+            workspace, journal: journal, options: dashboard, metrics: page.answer)
         pages.withLock { $0 = service }
         log.note("the pages of the jobs are at \(service.address); 'pipeline dashboard' opens them")
     }

@@ -11,7 +11,7 @@ struct DaemonCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pipeline-daemon",
         abstract: "Own the background jobs of a state folder; 'pipeline daemon' starts it.",
-        discussion: "Example: pipeline-daemon --listen 127.0.0.1:8765", subcommands: [DashboardCommand.self])
+        discussion: "Example: pipeline-daemon --listen 127.0.0.1:8765")
 
     @Option(help: ArgumentHelp("Where jobs are kept (PIPELINE_STATE_DIR).", valueName: "dir"))
     var stateDir: String?

@@ -3,6 +3,7 @@ import Glibc
 import PipelineCore
 import PipelineDashboard
 import PipelineKit
+import PipelineMetrics
 
 /// The arguments that say how a dashboard is served, wherever it is.
 struct DashboardArguments: ParsableArguments {
@@ -28,8 +29,7 @@ struct DashboardArguments: ParsableArguments {
 /// Serves the pages over the journal and owns no job: what `pipeline dashboard` runs.
 struct DashboardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dashboard", abstract: "Serve the pages of a state folder's jobs, and own none of them.",
-        shouldDisplay: false)
+        commandName: "dashboard", abstract: "Serve the pages of a state folder's jobs, and own none of them.")
 
     @Option(help: ArgumentHelp("Where jobs are kept (PIPELINE_STATE_DIR).", valueName: "dir"))
     var stateDir: String?
@@ -50,7 +50,8 @@ struct DashboardCommand: AsyncParsableCommand {
             let workspace = Workspace(settings: settings)
             let journal = try workspace.openJournal()
             let service = try await DashboardService.start(
-                workspace, journal: journal, options: try pages.options(listen: listen))
+                workspace, journal: journal, options: try pages.options(listen: listen),
+                metrics: MetricsPage(settings: settings, journal: journal).answer)
             let (wishes, wish) = AsyncStream<Void>.makeStream()
             let signals = StopSignals { wish.yield() }
             defer { withExtendedLifetime(signals) {} }

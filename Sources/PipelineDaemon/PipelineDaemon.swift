@@ -16,10 +16,15 @@ public enum PipelineDaemon {
             _ = text.withCString { write(STDERR_FILENO, $0, text.utf8.count) }
             exit(1)
         }
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        // Parsed by itself: the owner has options of the same names, and would take them.
+        if arguments.first == DashboardCommand.configuration.commandName {
+            await DashboardCommand.main(Array(arguments.dropFirst()))
+            exit(0)
+        }
         do {
-            switch try DaemonCommand.parseAsRoot() {
+            switch try DaemonCommand.parseAsRoot(arguments) {
             case let daemon as DaemonCommand: try await daemon.run(extend: extend)
-            case let pages as DashboardCommand: try await pages.run()
             case var other: try other.run()
             }
             exit(0)

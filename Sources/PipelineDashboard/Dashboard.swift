@@ -148,7 +148,11 @@ package final class Dashboard: Sendable {
         let change = try await view.journal.lastChange()
         switch (parts.first, parts.count) {
         case (nil, 0):
-            let query = JobsPage.Filter(request.query, now: clock.now)
+            var query = JobsPage.Filter(request.query, now: clock.now)
+            // A batch is named by its job or by its key.
+            if let name = query.query.batch?.text, let named = try await view.journal.jobs(JobQuery(key: name)).first {
+                query.query.batch = named.snapshot.record.id
+            }
             return .html(try await JobsPage(view, page(.jobs, change: change), query).markup())
         case ("changes", 1): return stream(request, change)
         case ("jobs", 2):

@@ -66,11 +66,11 @@ import Testing
     func hiddenCaptures() async throws {
         let bench = try ExampleBench()
         defer { bench.remove() }
-        let server = try LoopbackServer { _ in .json(#"{"token": "t0ps3cret", "id": "open"}"#) }
+        let server = try LoopbackServer { _ in .json(#"{"token": "t0ps3cret", "id": "open", "link": "/f?t=t0ps3cret"}"#) }
         defer { server.stop() }
         let request = """
             "kind": "request", "request": { "GET": "\(server.url)/x" },
-            "capture": { "id": "$.id", "token": { "select": "$.token", "secret": true } }
+            "capture": { "id": "$.id", "link": "$.link", "token": { "select": "$.token", "secret": true } }
             """
         try #"""
         #!/bin/sh

@@ -94,13 +94,15 @@ struct PageTests {
         try await withWorld { world, cookie in
             let source = DashboardWorld.document.replacing(
                 "\"capture\": { \"id\": \"$.id\" }",
-                with: "\"capture\": { \"id\": \"$.id\", \"key\": { \"select\": \"$.key\", \"secret\": true } }")
-            let values: JSONObject = ["id": "m-17", "key": "TOP-SECRET"]
+                with: "\"capture\": { \"id\": \"$.id\", \"token\": { \"select\": \"$.key\", \"secret\": true } }")
+            let values: JSONObject = ["id": "m-17", "token": "TOP-SECRET", "link": "/files?token=TOP-SECRET&page=22"]
             let job = try await world.make(1, captures: values, source: source)
             let unplanned = try await world.make(2, pipeline: "other", captures: values, source: "{}")
             for id in [job, unplanned] {
                 #expect(try await !world.get("/jobs/\(id)", cookie: cookie).shows("TOP-SECRET"))
             }
+            let page = try await world.get("/jobs/\(job)", cookie: cookie)
+            #expect(page.shows("/files?token=‹secret:model.token›&amp;page=22"))
             #expect(try await !world.get("/jobs/\(unplanned)", cookie: cookie).shows("m-17"))
         }
     }

@@ -56,4 +56,24 @@ struct BatchLimitTests {
         #expect(batch(BatchSettings(), [.suspended: 1]).outcome == nil)
         #expect(batch(BatchSettings(), [.succeeded: 1], isRead: false).outcome == nil)
     }
+
+    @Test("for its money from the first cost on; before ten items have ended at most ten run")
+    func money() {
+        func affordable(
+            _ counts: [ItemRecord.State: Int], cost: Double?, spend: Double = 10, atOnce: Int = 64
+        ) -> Int {
+            var batch = batch(BatchSettings(atOnce: atOnce, spend: spend), counts)
+            batch.cost = cost
+            return batch.affordableCount
+        }
+        #expect(affordable([.pending: 60], cost: nil) == 10)
+        #expect(affordable([.pending: 60], cost: nil, atOnce: 3) == 3)
+        #expect(affordable([.succeeded: 1, .pending: 59], cost: 2) == 4, "four more for 2 each")
+        #expect(affordable([.succeeded: 5, .pending: 55], cost: 10) == 0)
+        #expect(affordable([.failed: 5, .pending: 55], cost: 10) == 0, "what failed has cost as well")
+        #expect(affordable([.failed: 4, .pending: 56], cost: 8) == 1)
+        #expect(affordable([.succeeded: 4, .failed: 5], cost: 8, spend: 1000) == 10)
+        #expect(affordable([.succeeded: 5, .failed: 5], cost: 10, spend: 1000) == 64)
+        #expect(affordable([.failed: 500, .pending: 60], cost: nil) == 10, "bad rows are no sample")
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import JSONPath
 import PipelineCore
 import PipelineHTTP
@@ -44,6 +45,42 @@ struct ComputeLedgerTests {
         bench.checkpoint = nil
         #expect(await bench.run().isFinished)
         #expect(service.lines.filter { $0 == "POST /v1/jobs" }.count == 1)
+    }
+
+    @Test("no capture of a stage may be called \"key\", which is the key that submits go under")
+    func reservedName() {
+        let model = """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/m", "capture": { "key": "$.key" }, "once": { "key": "Idempotency-Key" } },
+              "poll": { "GET": "/m/7", "status": "$.state", "succeeded": ["done"], "capture": { "key": "$.key" } },
+              "capture": { "key": "$.key?" } }
+            """
+        let request =
+            #"{ "id": "a", "kind": "request", "request": { "GET": "http://h/" }, "capture": { "key": "text" } }"#
+        for (stage, count) in [(model, 3), (request, 1)] {
+            let report = StageBench.report(stage)
+            #expect(report.components(separatedBy: "error: no capture may be called \"key\"").count == count + 1)
+            #expect(report.contains("hint: give it another name"))
+        }
+    }
+
+    /// It waited once more for as long as before the crash.
+    @Test("that was accepted before a crash is polled at once, whatever the pace", arguments: ["first", "every"])
+    func polledAfterRestart(pace: String) async throws {
+        let service = ScriptedService()
+        service.on("POST /v1/jobs", 201, #"{"id": "j1"}"#)
+        service.on("GET /v1/jobs/j1", 200, #"{"state": "done"}"#)
+        let bench = try StageBench(
+            """
+            { "id": "model", "kind": "compute", "service": "api",
+              "submit": { "POST": "/jobs", "json": {}, "capture": { "id": "$.id" } },
+              "poll": { "GET": "/jobs/${{ self.id }}", "status": "$.state", "succeeded": ["done"], "\(pace)": "1h" } }
+            """, network: service.network)
+        bench.host.read { $0.crashPoint = .submitCommitted }
+        await bench.resume()
+        bench.host.read { ($0.crashPoint, $0.journalFailure) = (nil, nil) }
+        #expect(await bench.resume().isFinished)
+        #expect(service.lines == ["POST /v1/jobs", "GET /v1/jobs/j1"])
     }
 
     /// A kept list knew nothing of the submit, twice, and the submit was sent once more.

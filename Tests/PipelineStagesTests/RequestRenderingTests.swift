@@ -181,7 +181,7 @@ struct RequestRenderingTests {
         let text = """
             { "pipeline": 1, "name": "test", \(header)
               "services": { "api": { "url": "https://api.test", "timeout": "20s", "proxy": "http://p:1",
-                "tls": { "ca": "ca.pem", "minimumVersion": "1.3", "pinnedPublicKeys": ["sha256//abc"] },
+                "tls": { "ca": "ca.pem", "minimumVersion": "1.3", "pinnedPublicKeys": ["sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="] },
                 "limits": { "send": "500KB/s" } } },
               "stages": [ { "id": "a", "kind": "compute", "service": "api",
                 "submit": { "POST": "/jobs", "redirects": 2, "credentials": "any-origin" } } ] }
@@ -198,7 +198,7 @@ struct RequestRenderingTests {
         #expect(options.proxy == "http://p:1")
         #expect(options.tls.ca == "/docs/ca.pem")
         #expect(options.tls.minimumVersion == .tls13)
-        #expect(options.tls.pinnedPublicKeys == ["sha256//abc"])
+        #expect(options.tls.pinnedPublicKeys == ["sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])
         #expect(options.limits?.sendRate == 500_000)
         #expect(options.limits?.service == "api https://api.test")
     }

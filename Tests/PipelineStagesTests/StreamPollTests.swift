@@ -211,6 +211,50 @@ struct StreamPollTests {
         }
         server.stop()
     }
+
+    /// Opens a stream that stays open after what it is given, lets a while pass, and hands over what runs.
+    private func open(
+        _ text: String,
+        then body: (MemoryStageHost, Task<Result<StageOutcome<[UInt8]>, StageFailure>, Never>) async -> Void
+    ) async throws -> StageBench {
+        let server = try LoopbackServer { _ in Self.serve([.bytes(Array(text.utf8)), .stall]) }
+        let bench = try watch(Network(transport: CurlTransport()), url: "\(server.url)/v1")
+        let (stage, host) = (bench.stage, bench.host)
+        let call = Task { await stage.resume(nil, host) }
+        while host.read(\.progress).isEmpty { await Task.yield() }
+        await body(host, call)
+        call.cancel()
+        guard case .failure(.stopped) = await call.value else {
+            Issue.record("not stopped")
+            return bench
+        }
+        server.stop()
+        return bench
+    }
+
+    private static func lastID(_ host: MemoryStageHost) -> String? {
+        host.read(\.checkpoint).flatMap { (try? JSON.parse($0))?["stream"]?["lastID"]?.string }
+    }
+
+    private static let passedOver = "id: 4\nevent: generating\ndata: {}\n\nid: 5\nevent: other\ndata: x\n\n"
+
+    @Test("the place in a stream is kept while nothing more comes, and of events that are passed over too")
+    func keptWhileOpen() async throws {
+        _ = try await open(Self.passedOver) { host, _ in
+            host.read { $0.now = $0.now + .seconds(2) }
+            while Self.lastID(host) == nil { await Task.yield() }
+            #expect(Self.lastID(host) == "5")
+        }
+    }
+
+    @Test("the place in a stream is kept when it is stopped")
+    func keptAtStop() async throws {
+        let bench = try await open(Self.passedOver) { host, call in
+            #expect(Self.lastID(host) == nil)
+            call.cancel()
+        }
+        #expect(["4", "5"].contains(Self.lastID(bench.host)))
+    }
 }
 
 extension StageProgress {

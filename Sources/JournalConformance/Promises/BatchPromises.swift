@@ -86,8 +86,15 @@ enum BatchPromises {
             let record = try check.require(try await journal.batch(lease.job))
             try await journal.reread(lease, as: record, of: job.record)
             check.expect(try await journal.batch(lease.job)?.count(.duplicate) == 0, "the new reading tells them again")
-            let second = try await add(rows("a", "c", "c"), to: lease, journal, isRead: true)
+            let second = try await add(rows("a", "c", "c"), to: lease, journal)
             check.expect(second.added == 1 && second.duplicates == 1 && second.known == 1)
+            let other = NewItem(key: "a", line: nil, inputs: ["video": "/elsewhere"])
+            let third = try await add([other], to: lease, journal, replaces: true)
+            check.expect(third.duplicates == 1 && third.changed.isEmpty, "a key of before comes twice in this reading")
+            check.expect(try await journal.item("a", of: lease.job)?.number == 1)
+            try await journal.reread(lease, as: record, of: job.record)
+            let fourth = try await add(rows("b", "a", "c", "c"), to: lease, journal, isRead: true)
+            check.expect(fourth.known == 3 && fourth.duplicates == 1, "a reading that adds nothing is one of its own")
         }
     }
 
@@ -103,17 +110,21 @@ enum BatchPromises {
             let other = [NewItem(key: "a", line: nil, inputs: ["video": "/elsewhere"])]
             check.expect(try await add(other, to: lease, journal).changed == ["a"])
             check.expect(try await journal.item("a", of: lease.job)?.state == .succeeded)
+            try await journal.reread(lease, as: record, of: job.record)
             _ = try await add(other, to: lease, journal, replaces: true)
             let again = try check.require(try await journal.item("a", of: lease.job))
             check.expect(again.state == .pending && again.number == 2 && again.inputs == ["video": "/elsewhere"])
-            check.expect(try await journal.batch(lease.job)?.counts.filter { $0.value > 0 } == [.pending: 1])
+            check.expect(again.attempt == 2, "its ends are numbered on")
+            check.expect(try await add(other, to: lease, journal, replaces: true).duplicates == 1, "not over itself")
+            let counts = try await journal.batch(lease.job)?.counts.filter { $0.value > 0 }
+            check.expect(counts == [.pending: 1, .duplicate: 1])
         }
     }
 
     static func badRows(_ world: any JournalWorld, _ check: ConformanceCheck) async throws {
         try await withBatch(world, check) { journal, lease in
             let bad = NewItem(key: "line 2", line: 2, inputs: [:], failure: StepFailure("line 2: no number"))
-            _ = try await add(rows("a") + [bad], to: lease, journal, isRead: true)
+            check.expect(try await add(rows("a") + [bad], to: lease, journal, isRead: true).bad == [bad])
             check.expect(try await journal.retryItems(nil, of: lease) == 0)
             check.expect(try await journal.failures(of: lease.job, limit: 5).map(\.example) == ["line 2"])
             let record = try check.require(try await journal.batch(lease.job))

@@ -11,8 +11,8 @@ final class BatchLiveView: Sendable {
         var drawn: [StyledText] = []
         var width = 0
         var isFinished = false
-        /// Lines that are to stand above the picture.
-        var above: [String] = []
+        /// Lines that are to stand above the picture: of data, and for people.
+        var above: [(text: String, isData: Bool)] = []
     }
 
     private let state: Mutex<State>
@@ -32,7 +32,9 @@ final class BatchLiveView: Sendable {
     func show(_ event: JobEvent) { state.withLock { $0.model.apply(event) } }
     func take(_ news: BatchNews) { state.withLock { $0.model.apply(news) } }
     /// Writes a line of data above the picture.
-    func data(_ line: String) { state.withLock { $0.above.append(line) } }
+    func data(_ line: String) { state.withLock { $0.above.append((line, true)) } }
+    /// Writes a line for people above the picture.
+    func note(_ line: String) { state.withLock { $0.above.append((line, false)) } }
 
     func finish() {
         timer.cancel()
@@ -51,7 +53,9 @@ final class BatchLiveView: Sendable {
             let rows = state.model.rows(width: size.columns, height: size.rows - 1, now: SystemClock().now)
             guard rows != state.drawn || size.columns != state.width || !state.above.isEmpty else { return }
             console.raw(LiveView.erasing(state.drawn, size))
-            for line in state.above { console.data(line) }
+            for line in state.above {
+                if line.isData { console.data(line.text) } else { console.note(line.text) }
+            }
             state.above = []
             console.raw(rows.map { console.rendered($0) + "\n" }.joined())
             state.drawn = rows

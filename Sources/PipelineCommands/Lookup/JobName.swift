@@ -27,6 +27,16 @@ struct JobName {
 }
 
 extension JobName {
+    /// The item of `BATCH/ITEM` that has no job, and its batch; nil for any other name.
+    func itemWithoutJob(in journal: Workspace.Journal) async throws -> (item: ItemRecord, batch: JobRecord)? {
+        guard let slash = text.firstIndex(of: "/"), slash != text.startIndex,
+            let batch = try? await JobName(String(text[..<slash])).find(in: journal).snapshot.record,
+            let item = try await journal.item(String(text[text.index(after: slash)...]), of: batch.id),
+            item.job == nil, try await journal.jobs(JobQuery(key: "\(batch.key).\(item.number)")).isEmpty
+        else { return nil }
+        return (item, batch)
+    }
+
     /// The job of `BATCH/ITEM`, parted at the first slash: an item is named by its key or its number. Nil for a name
     /// without a slash.
     private func item(in journal: Workspace.Journal) async throws -> OwnedJob? {

@@ -76,17 +76,22 @@ struct BatchText {
     }
 
     /// The lines of `show`.
-    func lines(_ job: OwnedJob, failures: [FailureGroup], now: Timestamp) -> [String] {
+    func lines(_ job: OwnedJob, failures: [FailureGroup], now: Timestamp) -> [StyledText] {
         let snapshot = job.snapshot
         let isOwned = job.owner != nil
+        let phase = snapshot.phase(isOwned: isOwned)
+        let clock = TimeText(now: now)
         let cause = snapshot.suspension(isOwned: isOwned).map { " (\($0.explanation))" } ?? ""
-        var lines = [
+        var lines: [StyledText] = [
             "batch     \(key)  job \(snapshot.record.id)",
             "pipeline  \(snapshot.record.pipeline)  (\(snapshot.record.sourceName))",
-            "state     \(snapshot.phase(isOwned: isOwned).rawValue)\(cause)",
-            "started   \(snapshot.record.started)",
+            "state     \(phase.rawValue, phase.style)\(cause)",
+            "started   \(clock.dated(snapshot.record.started))",
         ]
-        if let ended = snapshot.ended { lines.append("ended     \(ended)") }
+        if let ended = snapshot.ended {
+            let length = TimeText.span((ended - snapshot.record.started).seconds)
+            lines.append("ended     \(clock.dated(ended)), after \(length)")
+        }
         if let rate = job.itemRate(at: now), rate > 0 {
             let left = TimeText.span(Double(batch.itemCount - batch.endedCount) / rate)
             lines.append("rate      \(Int(rate * 3600)) an hour, about \(left) left")
@@ -100,8 +105,8 @@ struct BatchText {
             lines.append("cost      \(AmountText.describe(cost))\(limit)")
         }
         for service in closed { lines.append("closed    \(service.line(now: now))") }
-        lines += ["", counts]
-        for group in failures { lines.append(line(of: group)) }
+        lines += ["", StyledText(counts)]
+        for group in failures { lines.append(StyledText(line(of: group))) }
         if snapshot.ended == nil, !isOwned { lines.append("go on with: pipeline resume \(key)") }
         if failures.contains(where: \.wasBegun) { lines.append("begin what failed anew with: pipeline retry \(key)") }
         return lines

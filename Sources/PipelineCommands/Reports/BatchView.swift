@@ -57,6 +57,12 @@ final class BatchView: Sendable {
                 state.batch = batch
                 state.changed += added.changed.prefix(max(0, 1000 - state.changed.count))
             }
+            if isJSON { return }
+            for row in added.bad {
+                let place = row.place.map { " (\($0))" } ?? ""
+                let line = SafeText.line("✗ \(row.key)\(place): \(row.failure?.title ?? "")")
+                live?.note(line) ?? console.note(line)
+            }
         case .finished(let item, let batch):
             state.withLock { $0.batch = batch }
             if isJSON { return }

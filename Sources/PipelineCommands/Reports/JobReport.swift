@@ -5,16 +5,16 @@ import PipelineCore
 struct JobReport {
     private let snapshot: JobSnapshot
     private let isOwned: Bool
-    private let secretCaptures: [String: Set<String>]?
+    private let shown: ShownCaptures
     /// The time that it still takes; nil where nothing is known, or nobody asked.
     let estimate: JobEstimate?
 
-    /// - Parameter secretCaptures: names of captures that are not shown, by stage; nil when none is.
-    init(_ job: OwnedJob, secretCaptures: [String: Set<String>]? = nil, estimate: JobEstimate? = nil) {
+    /// - Parameter plan: tells which captures are secret; without one none is shown.
+    init(_ job: OwnedJob, plan: Plan? = nil, estimate: JobEstimate? = nil) {
         self.estimate = estimate
         snapshot = job.snapshot
         isOwned = job.owner != nil
-        self.secretCaptures = secretCaptures
+        shown = ShownCaptures(of: job.snapshot.steps, plan: plan)
     }
 
     /// The form of `list --json`: all but the stages.
@@ -62,13 +62,8 @@ struct JobReport {
         ]
     }
 
-    /// The captures, those that are secret hidden.
-    func captures(of key: StepKey, _ step: StepRecord) -> JSONObject {
-        func isShown(_ name: String) -> Bool {
-            secretCaptures.map { $0[key.stage]?.contains(name) != true } ?? false
-        }
-        return JSONObject(step.captures.map { ($0.name, isShown($0.name) ? $0.value.withoutSealed : "‹secret›") })
-    }
+    /// The captures, what is secret hidden.
+    func captures(of key: StepKey, _ step: StepRecord) -> JSONObject { shown.captures(of: key, step) }
 
     /// By stage, from the document; it is read for each call.
     private var kinds: [String: String] {

@@ -30,15 +30,16 @@ struct JobText {
             "job       \(record.id)" + (record.key == record.id.text ? "" : "  key \(record.key)"),
             "pipeline  \(record.pipeline)  (\(record.sourceName))",
             "state     \(standing.text)",
-            "started   \(time(record.started))",
+            "started   \(clock.dated(record.started))",
         ]
         if let ended = snapshot.ended {
-            lines.append("ended     \(time(ended)), after \(TimeText.span((ended - record.started).seconds))")
+            lines.append("ended     \(clock.dated(ended)), after \(TimeText.span((ended - record.started).seconds))")
         }
         if let estimate = report.estimate {
             let (half, most) = (TimeText.span(estimate.quantile(0.5)), TimeText.span(estimate.quantile(0.9)))
             lines.append("estimate  about \(half) left, 90 % within \(most)")
         }
+        if let cost = snapshot.cost { lines.append("cost      \(AmountText.describe(cost))") }
         lines.append("")
         let steps = report.stages(order)
         let items = Dictionary(grouping: steps.filter { $0.0.item != nil }, by: \.0.stage)
@@ -59,8 +60,6 @@ struct JobText {
         }
         return lines
     }
-
-    private func time(_ time: Timestamp) -> String { "\(clock.ago(time)) (\(clock.clock(time)))" }
 
     /// A repeated stage: how many items are in each state, then those that failed.
     private func groupLines(
@@ -94,6 +93,7 @@ struct JobText {
         if step.attempts > 1 { facts.append("try \(step.attempts)") }
         if step.bytesSent > 0 { facts.append("sent \(SizeText.describe(step.bytesSent))") }
         if step.bytesReceived > 0 { facts.append("received \(SizeText.describe(step.bytesReceived))") }
+        if let cost = step.cost { facts.append("cost \(AmountText.describe(cost))") }
         var lines: [StyledText] = [
             "\(key)  \(step.state.name.rawValue, step.state.name.style)\(facts.map { ", \($0)" }.joined())"
         ]

@@ -100,18 +100,22 @@ package struct FailureStreak: Sendable, Hashable {
 }
 
 extension BatchRecord {
-    /// The number of items that a mean cost is known from at least; until then no more than that many run.
+    /// That many items must have ended before more than that many run.
     package static let costSample = 10
 
     /// The number of items that may be begun and not ended, by what was spent and what those that run will cost: as
-    /// much each as those before.
+    /// much each as those before. What was spent bounds it from the first item on.
     package var affordableCount: Int {
         guard let spend = settings.spend else { return settings.atOnce }
-        let sample = count(.succeeded)
-        if sample < Self.costSample { return min(settings.atOnce, Self.costSample) }
-        guard let cost, cost > 0 else { return settings.atOnce }
+        // Rows that could not be begun have cost nothing and say nothing: while no cost is known, what failed is no sample.
+        guard let cost, cost > 0 else { return most(afterEnds: count(.succeeded)) }
+        let sample = count(.succeeded) > 0 ? count(.succeeded) : max(1, endedCount)
         let left = (spend - cost) / (cost / Double(sample))
-        return left < 1 ? 0 : Int(min(left, Double(settings.atOnce)))
+        return left < 1 ? 0 : Int(min(left, Double(most(afterEnds: endedCount))))
+    }
+
+    private func most(afterEnds count: Int) -> Int {
+        count < Self.costSample ? min(settings.atOnce, Self.costSample) : settings.atOnce
     }
 
     /// The reason why nothing more may begin; nil while items may. Beyond a tolerance that only counts ended items

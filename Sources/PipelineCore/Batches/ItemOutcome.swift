@@ -11,7 +11,7 @@ package struct ItemOutcome: Sendable, Hashable {
     package var failure: ItemFailure?
     package var cost: Double?
     package var moved = BytesMoved()
-    /// The values of the document's `batch.results`.
+    /// The values of the document's `batch.results`, without those of secret captures.
     package var results: JSONObject = [:]
     /// The absolute paths that the job has written.
     package var files: [String] = []
@@ -41,13 +41,16 @@ package struct ItemOutcome: Sendable, Hashable {
         for (key, step) in job.steps where key.item == nil {
             if case .succeeded(let captures) = step.state { scope.stages[key.stage] = .object(captures) }
         }
-        return JSONObject(templates.map { ($0.name, (try? $0.value.evaluate(in: scope)) ?? .null) })
+        let shown = ShownCaptures(of: job.steps, plan: plan)
+        return JSONObject(templates.map { ($0.name, shown.redact((try? $0.value.evaluate(in: scope)) ?? .null)) })
     }
 }
 
 extension ItemRecord {
     /// Takes over what its job has come to.
     package mutating func apply(_ outcome: ItemOutcome) {
+        // Its job was begun again by itself; of what a batch begins anew the row says so before.
+        if state.isEnded, outcome.state == .running { attempt += 1 }
         state = outcome.state
         if outcome.state == .running { failure = nil }
         guard outcome.ended != nil else { return }

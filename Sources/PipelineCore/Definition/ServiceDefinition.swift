@@ -114,8 +114,26 @@ package struct TLSDefinition: Sendable {
     static let keyField = Field("key", .template(.service), "A PEM file with our certificate's key.")
     static let passwordField = Field("keyPassword", .template(.service), "The password of that key.")
     static let pinsField = Field(
-        "pinnedPublicKeys", .array(of: FieldType<Template>.template(.service)),
+        "pinnedPublicKeys", .array(of: pin),
         "sha256//BASE64 of public keys, one of which the server must have.")
+    /// A pin as libcurl takes it (CURLOPT_PINNEDPUBLICKEY(3)); what an expression gives is known later.
+    private static let pin: FieldType<Template> = {
+        let text = FieldType<Template>.template(.service)
+        return FieldType(schema: text.schema) { place, findings in
+            let pin = text.read(place, findings)
+            guard let written = pin?.constant, !isPin(written) else { return pin }
+            findings.report(
+                place, "this is no pin of a public key: sha256// and 32 bytes in base64",
+                hint: "openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary "
+                    + "| base64 makes one of a certificate; write sha256// before it")
+            return nil
+        }
+    }()
+
+    private static func isPin(_ text: String) -> Bool {
+        text.hasPrefix("sha256//") && Base64Bytes.decode(String(text.dropFirst(8)))?.count == 32
+    }
+
     static let versionField = Field("minimumVersion", FieldType<Version>.word("TLS version"), "The oldest TLS version.")
 
     static var type: FieldType<TLSDefinition> {

@@ -140,6 +140,8 @@ package enum RestartScope: Sendable, Hashable {
     case nothing
     /// Those that failed or were cancelled, with fresh attempts.
     case failed
+    /// Of repeated stages the item of that number, where it failed or was cancelled, and what failed for want of it.
+    case failedItem(Int)
     /// The stage and all that need it, as if they had never run.
     case from(String)
 }

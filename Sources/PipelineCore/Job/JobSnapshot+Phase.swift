@@ -59,6 +59,6 @@ extension JobSnapshot {
 
     /// Returns why the job is suspended; nil when it is owned, ended, or waits for a person to settle a submit.
     package func suspension(isOwned: Bool) -> SuspensionCause? {
-        phase(isOwned: isOwned) == .suspended ? cause ?? .crashed : nil
+        phase(isOwned: isOwned) == .suspended ? cause ?? (release == nil ? .crashed : .interrupted) : nil
     }
 }

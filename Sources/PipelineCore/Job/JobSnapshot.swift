@@ -19,11 +19,25 @@ package struct JobSnapshot: Sendable {
     package var notifications: [String: NotificationRecord] = [:]
     /// The request of a person that is not yet done.
     package var request: JobRequest?
-    /// The reason why the last owner let it go; nil while it is owned, or when its owner vanished.
-    package var cause: SuspensionCause?
+    /// How its last owner let it go; nil while it is owned, or when its owner vanished.
+    package var release: Release?
     package var ended: Timestamp?
     /// The batch that the job is; nil for a job with steps.
     package var batch: BatchRecord?
+
+    /// The letting go of a job by its owner.
+    package struct Release: Sendable, Hashable {
+        /// The reason; nil when nothing is to be said about it.
+        package let cause: SuspensionCause?
+
+        package init(cause: SuspensionCause?) { self.cause = cause }
+    }
+
+    /// The reason why the last owner let it go; nil while it is owned, or when its owner vanished.
+    package var cause: SuspensionCause? {
+        get { release?.cause }
+        set { release = newValue.map { Release(cause: $0) } }
+    }
 
     /// A job that has just been made, each step pending.
     package init(record: JobRecord, steps: [StepKey: StepRecord], mode: JobMode) {
@@ -130,9 +144,9 @@ extension JobSnapshot {
         case .file(let file): add(file)
         case .taken(let mode):
             self.mode = mode
-            cause = nil
+            release = nil
         case .requested(let request): self.request = request
-        case .released(let cause): self.cause = cause
+        case .released(let cause): release = Release(cause: cause)
         case .ended(let time): ended = time
         case .pushesTaken(let key):
             guard let count = pushes[key] else { break }

@@ -36,6 +36,9 @@ extension JobState {
             try table.change(
                 key, .cancelled,
                 warnings: problem.map { ["the service could not be told of the cancellation: \($0)"] } ?? [])
+            if problem == nil, table.plan.stage(key.stage)?.stage.cancelsSubmit == true {
+                Restart.forgetRemoteJob(of: key, in: &table)
+            }
         }
     }
 
@@ -182,12 +185,9 @@ extension JobState {
             key, .tryFailed(failure, table.policy(of: key, stage), random: random), notes: notes
         ) { $0.resumes += counts }
         if table.step(key)?.state.name == .failed { marks.steps[key] = nil }
-        guard failed.endsRemoteJob, table.step(key)?.state.name == .failed, let submit = snapshot.submits[key] else {
-            return
+        if failed.endsRemoteJob, table.step(key)?.state.name == .failed {
+            Restart.forgetRemoteJob(of: key, in: &table)
         }
-        // Nothing more is to be had of that one: who tries again begins a new one.
-        table.edit(key) { $0.checkpoint = nil }
-        table.record(.submit(key, submit.nextGeneration(jobKey: snapshot.record.key, step: key)))
     }
 
     /// Fails a step for good, before it began or without a word of its stage.

@@ -5,6 +5,8 @@ import JSONPath
 struct Restart {
     private let scope: RestartScope
     private let restarted: Set<String>
+    /// The stages of which one item begins again, and those that need them.
+    private let reached: Set<String>
 
     init(_ scope: RestartScope, of table: JobTable) {
         self.scope = scope
@@ -12,6 +14,22 @@ struct Restart {
         if case .from(let stage) = scope { stages = table.plan.dependents(of: stage) }
         if scope != .nothing { stages.formUnion(table.plan.finally.map(\.id)) }
         restarted = stages
+        var reached: Set<String> = []
+        if case .failedItem(let item) = scope {
+            for (key, step) in table.snapshot.steps where key.item == item && step.state.name.isRetried {
+                reached.formUnion(table.plan.dependents(of: key.stage))
+            }
+        }
+        self.reached = reached
+    }
+
+    /// Returns whether the step is tried afresh where it failed or was cancelled.
+    private func retries(_ key: StepKey) -> Bool {
+        switch scope {
+        case .nothing: false
+        case .failed, .from: true
+        case .failedItem(let item): reached.contains(key.stage) && (key.item ?? item) == item
+        }
     }
 
     func perform(_ mode: JobMode, in table: inout JobTable) throws(IllegalTransition) {
@@ -28,7 +46,7 @@ struct Restart {
             guard let step = table.step(key) else { continue }
             if restarted.contains(key.stage) {
                 try restart(key, in: &table)
-            } else if scope != .nothing, [.failed, .cancelled].contains(step.state.name) {
+            } else if retries(key), step.state.name.isRetried {
                 try retry(key, step, in: &table)
             } else if let next = try? step.state.apply(.takenUp, at: table.moment.time), next.state != step.state {
                 try table.change(key, .takenUp)
@@ -60,6 +78,13 @@ struct Restart {
         table.record(.submit(key, submit))
     }
 
+    /// Nothing more is to be had of the remote job: who tries the step again begins a new one.
+    static func forgetRemoteJob(of key: StepKey, in table: inout JobTable) {
+        guard let submit = table.snapshot.submits[key] else { return }
+        table.edit(key) { $0.checkpoint = nil }
+        table.record(.submit(key, submit.nextGeneration(jobKey: table.snapshot.record.key, step: key)))
+    }
+
     /// The step by which a restart is counted: the first that was under way, else what begins next of a job that stood
     /// between two stages, held back for instance. Nil for a job that never began.
     static func firstStep(of table: JobTable, decision: (String) -> StageDecision?) -> StepKey? {
@@ -75,4 +100,9 @@ struct Restart {
         }
         return nil
     }
+}
+
+extension StepState.Name {
+    /// True if a retry begins such a step again.
+    package var isRetried: Bool { self == .failed || self == .cancelled }
 }

@@ -44,16 +44,19 @@ package protocol BatchJournal: Sendable {
 }
 
 /// A row that was read and checked.
-package struct NewItem: Sendable {
+package struct NewItem: Sendable, Hashable {
     package let key: String
     package let line: Int?
     package let inputs: JSONObject
     /// The reason why it can't be begun; nil for a good row.
-    package let failure: StepFailure?
+    package var failure: StepFailure?
+    /// The place where its row stands, `FILE:LINE`; nil for files that a pattern found.
+    package var place: String?
     /// The absolute paths of the files that it writes, as far as its inputs tell. Only one item of a batch writes a file.
     package var targets: [String] = []
 
-    package init(key: String, line: Int?, inputs: JSONObject, failure: StepFailure? = nil) {
+    package init(key: String, line: Int?, inputs: JSONObject, failure: StepFailure? = nil, place: String? = nil) {
+        self.place = place
         self.key = key
         self.line = line
         self.inputs = inputs
@@ -68,6 +71,8 @@ package struct AddedItems: Sendable, Hashable {
     package var known = 0
     /// Rows whose key is known with other inputs; nothing was changed for them.
     package var changed: [String] = []
+    /// Rows that can't be begun.
+    package var bad: [NewItem] = []
 
     package init() {}
 }

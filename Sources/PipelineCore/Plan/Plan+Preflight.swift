@@ -25,8 +25,9 @@ extension Plan {
     package func preflight(at start: JobStart) async -> StepFailure? {
         if let mistake = mistake(at: start) { return mistake }
         var start = start
+        let afterWrites = stagesAfterWrites
         for stage in certainStages where stage.continuesOnFailure.constant == false {
-            start.isFirstStage = stage.needs.isEmpty
+            start.isBeforeWrites = !afterWrites.contains(stage.id)
             let failure =
                 stage.forEach == nil ? await stage.stage.preflight(start) : await itemPreflight(to: stage, at: start)
             if var failure {
@@ -79,6 +80,22 @@ extension Plan {
             if let failure = start.preflight(to: stage.checks, in: definition.source) { return failure }
         }
         return nil
+    }
+
+    /// The stages that wait for one that may write files.
+    private var stagesAfterWrites: Set<String> {
+        var found: Set<String> = []
+        var isComplete = false
+        while !isComplete {
+            isComplete = true
+            for stage in stages where !found.contains(stage.id) {
+                let isAfter = stage.needs.contains { found.contains($0) || self.stage($0)?.stage.writesFiles != false }
+                if !isAfter { continue }
+                found.insert(stage.id)
+                isComplete = false
+            }
+        }
+        return found
     }
 
     /// The stages that no condition can keep from running.

@@ -133,7 +133,14 @@ final class ReferenceCheck {
     private func checkOwn(_ name: String, _ use: ReferenceUse, in draft: StageDraft?) {
         guard let draft, draft.stage != nil else { return }
         let names = draft.captures.map(\.name)
-        if names.contains(name) { return }
+        if names.contains(name) {
+            guard !use.reference.toleratesNull,
+                OwnCaptureOrder(draft.definition.place.node).isTooEarly(name, at: use.reference.range)
+            else { return }
+            return report(
+                use, "self.\(name) comes from the response to this request, and is not known when it is sent",
+                hint: "capture it in a request before this one")
+        }
         report(
             use, "this stage has no capture called '\(name)'",
             hint: captureHint(for: name, among: names, of: "it"))

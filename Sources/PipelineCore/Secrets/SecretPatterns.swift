@@ -21,6 +21,9 @@ struct SecretPatterns: Sendable {
     /// For each two bytes whether a pattern starts with them: a filter that most places of a text fail at.
     private(set) var pairs: [Bool] = []
 
+    /// What stands in ``all`` while it is made, so that nothing stands there twice.
+    private var added: Set<[UInt8]> = []
+
     var isEmpty: Bool { all.isEmpty }
 
     init(_ secrets: [(name: String, value: String)]) {
@@ -30,6 +33,7 @@ struct SecretPatterns: Sendable {
             let trimmed = Self.trimmed(bytes)
             if trimmed.count < bytes.count { add(trimmed, name) }
         }
+        added = []
         guard !all.isEmpty else { return }
         index()
     }
@@ -67,7 +71,7 @@ struct SecretPatterns: Sendable {
     }
 
     private mutating func append(_ pattern: Pattern) {
-        if !all.contains(where: { $0.bytes == pattern.bytes && $0.isToken == pattern.isToken }) { all.append(pattern) }
+        if added.insert(pattern.bytes + [pattern.isToken ? 1 : 0]).inserted { all.append(pattern) }
     }
 
     private mutating func index() {

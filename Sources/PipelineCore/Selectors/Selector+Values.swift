@@ -6,6 +6,7 @@ extension Selector {
         var findings: [String] = []
         var hint: String?
         var rescue: JSON?
+        var isUnreadable = false
         for alternative in alternatives {
             switch alternative.outcome(in: answer) {
             case .value(let value) where !value.isNull: return value
@@ -14,10 +15,12 @@ extension Selector {
                 findings.append(finding.text)
                 hint = hint ?? finding.hint
                 rescue = rescue ?? instead
+                isUnreadable = isUnreadable || finding.isUnreadable
             case .unfit(let finding): throw failure("\(alternative.text) \(finding.text)", finding.hint, in: answer)
             }
         }
-        if let rescue { return rescue }
+        // That nothing need be there says nothing of an answer that nobody can look into.
+        if let rescue, !isUnreadable { return rescue }
         let finding =
             findings.count == 1 || Set(findings).count == 1
             ? "\(text) \(findings[0])"
@@ -62,6 +65,8 @@ extension Selector.Alternative {
     struct Finding: Error {
         let text: String
         let hint: String?
+        /// True if the answer is not of the form that the selector reads.
+        var isUnreadable = false
     }
 
     func outcome(in answer: ServiceResponse) -> Outcome {
@@ -70,7 +75,7 @@ extension Selector.Alternative {
             let isEmpty = obstacle == .empty
             return .nothing(
                 instead: isOptional ? .null : isEmpty && takesAll ? [] : nil,
-                Finding(text: obstacle.finding, hint: obstacle.hint))
+                Finding(text: obstacle.finding, hint: obstacle.hint, isUnreadable: obstacle.isUnreadable))
         case .success(let found):
             if found.isEmpty {
                 return .nothing(

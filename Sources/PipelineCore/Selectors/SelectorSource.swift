@@ -52,6 +52,14 @@ enum SelectorSource: Sendable {
             }
         }
 
+        /// True if the body is not of the form that the selector reads.
+        var isUnreadable: Bool {
+            switch self {
+            case .notJSON, .notXML: true
+            case .empty, .noItems, .query: false
+            }
+        }
+
         /// Advice on what to do about it; nil where the selector itself may be mended.
         var hint: String? {
             switch self {

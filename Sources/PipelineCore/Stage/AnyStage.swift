@@ -21,6 +21,10 @@ public struct AnyStage: Sendable {
     package let work: BackgroundWork
     /// The way in which callbacks for it are verified; nil for one that none wakes.
     package let callback: CallbackDefinition?
+    /// True if ``cancel`` ends what its submit has begun: who tries the step again begins a new one.
+    package let cancelsSubmit: Bool
+    /// True unless it is known to write no file.
+    package let writesFiles: Bool
 
     /// Wraps a stage.
     ///
@@ -40,10 +44,13 @@ public struct AnyStage: Sendable {
     ///   it. Where it gives nil, ``Stage/resume(from:in:)`` begins without a checkpoint, and meets what is in the way.
     package init<Wrapped: Stage>(
         _ stage: Wrapped, coding: CheckpointCoding<Wrapped.Checkpoint>, work: BackgroundWork = .local,
-        callback: CallbackDefinition? = nil, first: (@Sendable (Scope, JobFolders) -> Wrapped.Checkpoint?)? = nil
+        callback: CallbackDefinition? = nil, cancelsSubmit: Bool = false, writesFiles: Bool = true,
+        first: (@Sendable (Scope, JobFolders) -> Wrapped.Checkpoint?)? = nil
     ) {
         self.work = work
         self.callback = callback
+        self.cancelsSubmit = cancelsSubmit
+        self.writesFiles = writesFiles
         let call = StageCall(stage: stage, coding: coding)
         resume = { bytes, host in await call.resume(bytes, host) }
         cancel = { bytes, host in await call.cancel(bytes, host) }
@@ -76,6 +83,8 @@ public struct AnyStage: Sendable {
         first = other.first
         work = other.work
         callback = other.callback
+        cancelsSubmit = other.cancelsSubmit
+        writesFiles = other.writesFiles
     }
 }
 

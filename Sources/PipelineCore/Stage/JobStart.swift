@@ -6,9 +6,9 @@ public struct JobStart: Sendable {
     public internal(set) var known: Scope
     /// The folders that paths are relative to.
     public let folders: JobFolders
-    /// True if the stage that is asked comes first: then nothing can have made a file that is missing by the time it
+    /// True if no stage before the one that is asked writes files: then a file that is missing is still so by the time it
     /// runs.
-    public internal(set) var isFirstStage = false
+    public internal(set) var isBeforeWrites = false
     /// True if the person lets existing files be replaced.
     public let overwrites: Bool
     /// The files that earlier jobs of the pipeline wrote at a path, as far as it is remembered.

@@ -79,6 +79,7 @@ final class DaemonBatches: Sendable {
         case .suspended(let cause): "was let go: \(cause.rawValue)"
         case .unknown: "has an unknown submit; 'pipeline why' of the batch says what to do"
         case .read, .left: "is left to the next owner"
+        case .cut: "was let go: its standard input was never read to the end; the same command adds the rest"
         case .unreadable(let error): "can't be read: \(error.message)"
         case .refused(let count): "was let go: \(count) bad rows"
         case .lost: "has another owner by now"

@@ -224,20 +224,20 @@ final class DaemonJobs: JobSource {
         case .success(.suspended), .success(.unknown): break
         case .failure(let failure): log.note("job \(job): \(failure)", level: .error, job: job)
         }
-        if case .success(let end) = result { log.note("job \(job) \(await words(for: end, of: job))", job: job) }
+        if case .success(let end) = result, let words = await words(for: end, of: job) {
+            log.note("job \(job) \(words)", job: job)
+        }
     }
 
-    /// Returns what became of a job, for the log: nobody else tells a person that a secret is missing.
-    private func words(for end: JobEnd, of job: JobID) async -> String {
+    /// Returns what a person must know of a job's end besides its events: nobody else tells that a secret is missing.
+    private func words(for end: JobEnd, of job: JobID) async -> String? {
         switch end {
-        case .ended(let phase): return phase.rawValue
         case .suspended(.secret):
             let detail = try? await journal.events(of: job, after: 0).last { $0.kind == .jobSuspended }?.data["detail"]
             let missing = detail?.string ?? "a secret is missing"
             return "waits: \(missing); give it with 'pipeline resume \(job) --detach'"
-        case .suspended(let cause): return "was let go: \(cause.rawValue)"
+        case .ended, .suspended, .parked: return nil
         case .unknown: return "has an unknown submit; 'pipeline why \(job)' says what to do"
-        case .parked: return "waits"
         case .lost: return "has another owner by now"
         }
     }

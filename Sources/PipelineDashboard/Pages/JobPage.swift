@@ -258,12 +258,10 @@ struct JobPage {
     /// Secret ones are never shown; without a plan nobody knows which are, and none is.
     private func captures(_ steps: [(StepKey, StepRecord)], _ plan: Plan?) -> Markup {
         var rows: [[Markup]] = []
-        for (key, step) in steps {
-            let secret = plan.map { Set($0.stage(key.stage)?.captures.filter(\.isSecret).map(\.name) ?? []) }
-            for member in step.captures where rows.count < 200 {
-                let isShown = secret.map { !$0.contains(member.name) } ?? false
-                let value = isShown ? member.value.withoutSealed : "‹secret›"
-                let text = value.string ?? value.text
+        let shown = ShownCaptures(of: snapshot.steps, plan: plan)
+        for (key, step) in steps where rows.count < 200 {
+            for member in shown.captures(of: key, step) where rows.count < 200 {
+                let text = member.value.string ?? member.value.text
                 rows.append([
                     "\(key.description)", "\(member.name)",
                     "<code>\(text.count > 300 ? text.prefix(300) + "…" : text)</code>",

@@ -48,8 +48,7 @@ struct SecretReader: Sendable {
     func hide(_ captures: JSONObject, of stage: PlannedStage?) {
         for declared in stage?.captures ?? [] where declared.isSecret {
             guard let value = captures[declared.name], value != .null else { continue }
-            let values = value.array ?? [value]
-            redactor.add(values.map { ("\(stage?.id ?? "").\(declared.name)", $0.string ?? $0.text) })
+            redactor.add(value.secretTexts.map { ("\(stage?.id ?? "").\(declared.name)", $0) })
         }
     }
 }

@@ -24,39 +24,43 @@ extension JobRows {
             try self.first(
                 "SELECT coalesce(max(number), 0) AS last FROM items WHERE batch = :batch", ["batch": batch]
             ) { $0.int("last") + 1 } ?? 1
-        let first =
+        let reading =
             try self.first("SELECT first FROM batches WHERE job = :batch", ["batch": batch]) { $0.int("first") } ?? 1
         var (pending, failed) = (0, 0)
         for item in items {
-            let known = try self.first(
-                "SELECT number, inputs FROM items WHERE batch = :batch AND key = :key",
-                ["batch": batch, "key": item.key]
-            ) { (row) throws(JournalFailure) in (number: row.int("number"), inputs: try row.object("inputs")) }
-            if let known {
-                guard known.number >= first else {
+            if let known = try known(item.key, reading, batch) {
+                guard known.isOfThisReading else {
                     result.known += 1
-                    guard known.inputs != item.inputs, item.failure == nil else { continue }
-                    result.changed.append(item.key)
-                    guard replacesChanged, try replace(known.number, item, next, batch) else { continue }
-                    next += 1
+                    if known.inputs != item.inputs, item.failure == nil {
+                        result.changed.append(item.key)
+                        if replacesChanged, try replace(known.number, item, next, reading, batch) {
+                            next += 1
+                            continue
+                        }
+                    }
+                    try run(
+                        "UPDATE items SET reading = :reading WHERE batch = :batch AND number = :number",
+                        ["reading": reading, "batch": batch, "number": known.number])
                     continue
                 }
                 result.duplicates += 1
-                try insert(item, "duplicate", next, batch)
+                try insert(item, "duplicate", next, reading, batch)
             } else if item.failure == nil, let first = try claim(item.targets, of: next, batch) {
                 (result.added, failed) = (result.added + 1, failed + 1)
-                let failure = StepFailure(
+                var bad = item
+                bad.failure = StepFailure(
                     "it would write \(first.path), as the item '\(first.item)' does",
                     hint: "let \"to\" differ, for example by ${{ job.item }}")
-                try insert(
-                    NewItem(key: item.key, line: item.line, inputs: item.inputs, failure: failure), "failed", next,
-                    batch)
+                bad.failure?.place = item.place
+                result.bad.append(bad)
+                try insert(bad, "failed", next, reading, batch)
             } else if item.failure == nil {
                 (result.added, pending) = (result.added + 1, pending + 1)
-                try insert(item, "pending", next, batch)
+                try insert(item, "pending", next, reading, batch)
             } else {
                 (result.added, failed) = (result.added + 1, failed + 1)
-                try insert(item, "failed", next, batch)
+                result.bad.append(item)
+                try insert(item, "failed", next, reading, batch)
             }
             next += 1
         }
@@ -71,6 +75,21 @@ extension JobRows {
                 "duplicate": result.duplicates,
             ])
         return result
+    }
+
+    /// The item that has a key by now, and whether its row came before in this reading; nil when there is none.
+    private func known(
+        _ key: String, _ reading: Int, _ batch: Int64
+    ) throws(JournalFailure) -> (number: Int, inputs: JSONObject, isOfThisReading: Bool)? {
+        try first(
+            "SELECT number, inputs, reading FROM items WHERE batch = :batch AND key = :key",
+            ["batch": batch, "key": key]
+        ) { (row) throws(JournalFailure) in
+            let number = row.int("number")
+            // Rows of before the column were new in the reading that began with their number or an earlier one.
+            let isOfThisReading = row.optionalInt("reading").map { $0 == reading } ?? (number >= reading)
+            return (number, try row.object("inputs"), isOfThisReading)
+        }
     }
 
     /// Makes files an item's; nil, or the first that another item writes, and which.
@@ -99,27 +118,34 @@ extension JobRows {
     }
 
     /// Makes an item that is not under way a new one of its key, with other inputs; false for one that is.
-    private func replace(_ old: Int, _ item: NewItem, _ number: Int, _ batch: Int64) throws(JournalFailure) -> Bool {
+    private func replace(
+        _ old: Int, _ item: NewItem, _ number: Int, _ reading: Int, _ batch: Int64
+    ) throws(JournalFailure) -> Bool {
         guard let before = try self.item(old, of: batch), before.state == .pending || before.state.isEnded else {
             return false
         }
         try run("DELETE FROM items WHERE batch = :batch AND number = :number", ["batch": batch, "number": old])
-        try insert(item, "pending", number, batch)
+        // What it was begun before counts on: each end of a key has a number of its own.
+        let attempt = before.state.isEnded && before.attempt > 0 ? before.attempt + 1 : before.attempt
+        try insert(item, "pending", number, reading, batch, attempt: attempt)
         try itemRows.count([(-1, before.state), (1, .pending)], batch)
         return true
     }
 
-    private func insert(_ item: NewItem, _ state: String, _ number: Int, _ batch: Int64) throws(JournalFailure) {
+    private func insert(
+        _ item: NewItem, _ state: String, _ number: Int, _ reading: Int, _ batch: Int64, attempt: Int = 0
+    ) throws(JournalFailure) {
         let isDuplicate = state == "duplicate"
         try run(
             """
-            INSERT INTO items (batch, number, key, duplicate_of, line, inputs, state, error)
-            VALUES (:batch, :number, :key, :duplicate_of, :line, :inputs, :state, :error)
+            INSERT INTO items (batch, number, key, duplicate_of, line, inputs, state, error, attempt, reading)
+            VALUES (:batch, :number, :key, :duplicate_of, :line, :inputs, :state, :error, :attempt, :reading)
             """,
             [
                 "batch": batch, "number": number, "key": isDuplicate ? nil : item.key,
                 "duplicate_of": isDuplicate ? item.key : nil, "line": item.line,
-                "inputs": JSON.object(item.inputs), "state": state, "error": item.failure?.json,
+                "inputs": JSON.object(item.inputs), "state": state, "error": item.failure?.json, "attempt": attempt,
+                "reading": reading,
             ])
     }
 
@@ -138,7 +164,8 @@ extension JobRows {
             """
             UPDATE batches SET sources = :sources, folder = :folder, settings = :settings, place = NULL, is_read = 0,
                 stopped = NULL, duplicate = 0, streak = 0, streak_stage = NULL, streak_code = NULL,
-                first = 1 + (SELECT coalesce(max(number), 0) FROM items WHERE batch = :batch)
+                first = 1 + (SELECT CASE WHEN coalesce(max(number), 0) > batches.first THEN max(number)
+                    ELSE batches.first END FROM items WHERE batch = :batch)
             WHERE job = :batch
             """, values)
         try run(

@@ -43,4 +43,9 @@ extension JournalMigrations {
             PRIMARY KEY (batch, path)
         ) STRICT, WITHOUT ROWID;
         """
+
+    /// The reading of the batch's sources in which an item came last, as `batches.first` numbers it; NULL in rows of before.
+    static let readings = """
+        ALTER TABLE items ADD COLUMN reading INTEGER;
+        """
 }

@@ -15,7 +15,7 @@ enum JournalMigrations {
             .init("overview", overview),
             .init("callback-values", callbackValues),
             .init("metrics", metrics), .init("traces", traces),
-            .init("early-callbacks", earlyCallbacks),
+            .init("early-callbacks", earlyCallbacks), .init("readings", readings),
         ])
 
     /// The ledger of resumes and the history of stages outlive the jobs that they came from.

@@ -251,6 +251,7 @@ extension PostgresSchema {
             cost DOUBLE PRECISION,
             bytes_sent BIGINT NOT NULL DEFAULT 0 CHECK (bytes_sent >= 0),
             bytes_received BIGINT NOT NULL DEFAULT 0 CHECK (bytes_received >= 0),
+            reading BIGINT,
             PRIMARY KEY (batch, number),
             UNIQUE (batch, key),
             CHECK ((key IS NULL) = (state = 'duplicate'))

@@ -90,7 +90,7 @@ package struct JobReader<Connection: JournalConnection>: JournalAccess {
             """
             SELECT jobs.number, key, pipeline, started, documents.digest, document, documents.source, source_name,
                 inputs, environment, document_folder, output_folder, overwrites, found_secrets, mode, request,
-                coalesce(stopped, later_cause, cause) AS cause, ended, item_key,
+                coalesce(stopped, later_cause, cause) AS cause, jobs.owner AS owner, ended, item_key,
                 (SELECT id FROM jobs AS others WHERE others.number = jobs.batch) AS batch
             FROM jobs LEFT JOIN batches ON batches.job = jobs.number JOIN documents ON documents.number = jobs.document WHERE id = :job
             """, ["job": job.text]
@@ -113,6 +113,7 @@ package struct JobReader<Connection: JournalConnection>: JournalAccess {
             var snapshot = JobSnapshot(record: record, steps: [:], mode: mode)
             snapshot.request = row.optionalText("request").flatMap { JobRequest(rawValue: $0) }
             snapshot.cause = row.optionalText("cause").flatMap { SuspensionCause(rawValue: $0) }
+            if row.isNull("owner"), snapshot.release == nil { snapshot.release = JobSnapshot.Release(cause: nil) }
             snapshot.ended = row.optionalTime("ended")
             return (row.integer("number"), snapshot)
         }

@@ -31,7 +31,9 @@ extension BatchRunner {
             try await journal.commit([.released(nil)], under: lease)
             return .unknown
         case let phase?: return try await end(phase)
-        case nil: return try await suspend(work.itemCause ?? .interrupted)
+        case nil:
+            let end = try await suspend(work.itemCause ?? .interrupted)
+            return work.isCut && work.itemCause == nil ? .cut : end
         }
     }
 

@@ -47,6 +47,8 @@ package final class BatchRunner: Sendable {
         package var isStrict = false
         /// Makes an item whose row says other inputs than before a new one.
         package var replacesChanged = false
+        /// True if standard input is what the command line's `--each` means: never of a batch that is gone on with.
+        package var readsStandardInput = false
         /// Cancels every item that was begun, at its services too, and then the batch.
         package var cancels = false
         /// The file that rows of results are appended to.
@@ -68,6 +70,8 @@ package final class BatchRunner: Sendable {
         case left
         /// The sources can't be read, or not any further.
         case unreadable(ItemSourceError)
+        /// What was read is done, and the rest would have come from the standard input of a process that is gone.
+        case cut
         /// So many rows are bad, and nothing was begun.
         case refused(Int)
         /// Another process has it by now.
@@ -77,6 +81,7 @@ package final class BatchRunner: Sendable {
     enum Message: Sendable {
         case added(AddedItems)
         case readingFailed(ItemSourceError)
+        case cut
         case read
         case rested(JobID, item: String?, Result<JobEnd, JournalFailure>)
         /// An item could not be begun, and has failed by that.
@@ -148,6 +153,8 @@ package final class BatchRunner: Sendable {
         var here: Set<JobID> = []
         /// The jobs of items that could not be run here although their rows say that they are under way.
         var stuck: Set<JobID> = []
+        /// True if the rest of the rows can't be read here.
+        var isCut = false
         /// The keys of items that have come to rest and are not yet told of.
         var rested: [String] = []
 
@@ -236,6 +243,9 @@ package final class BatchRunner: Sendable {
             state.isReading = false
             // What was read is done; nothing more can be read.
             if state.stop == nil { state.stop = .unreadable(error) }
+        case .cut:
+            state.isReading = false
+            state.isCut = true
         case .read:
             state.isReading = false
             try await refresh(&state)
@@ -293,9 +303,12 @@ package final class BatchRunner: Sendable {
     private func read() async {
         do {
             guard let batch = try await journal.batch(lease.job) else { return }
-            let feed = ItemFeed(batch, draft: subject.draft, folders: job.record.folders)
+            let feed = ItemFeed(
+                batch, draft: subject.draft, folders: job.record.folders,
+                readsStandardInput: options.readsStandardInput)
             defer { feed.stop() }
             for try await chunk in feed.chunks {
+                if chunk.isCut { return mailbox.post(.cut) }
                 let added = try await journal.add(
                     chunk.items, place: chunk.place, isRead: chunk.isLast, replacesChanged: options.replacesChanged,
                     to: lease)

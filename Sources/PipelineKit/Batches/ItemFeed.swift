@@ -10,6 +10,8 @@ final class ItemFeed: Sendable {
         var items: [NewItem] = []
         var place: ReadingPlace
         var isLast = false
+        /// True if what comes next is standard input that another process was given.
+        var isCut = false
     }
 
     private static let size = 1000
@@ -20,7 +22,10 @@ final class ItemFeed: Sendable {
     private let isTaken = DispatchSemaphore(value: 0)
     private let isStopped = Atomic<Bool>(false)
 
-    init(_ batch: BatchRecord, draft: JobDraft, folders: JobFolders) {
+    private let readsStandardInput: Bool
+
+    init(_ batch: BatchRecord, draft: JobDraft, folders: JobFolders, readsStandardInput: Bool) {
+        self.readsStandardInput = readsStandardInput
         (chunks, continuation) = AsyncThrowingStream.makeStream()
         DispatchQueue(label: "batch.reading").async { [self] in
             do throws(ItemSourceError) {
@@ -50,9 +55,11 @@ final class ItemFeed: Sendable {
         let names = draft.plan.definition.inputs.map(\.name)
         for (number, text) in batch.sources.enumerated() where number >= batch.place?.source ?? 0 {
             let place = batch.place?.source == number ? batch.place : nil
-            let rows = try ItemRows(
-                try ItemSource(text, inputs: names), draft: draft, working: batch.folder, folders: folders,
-                from: place)
+            let source = try ItemSource(text, inputs: names)
+            if source.isStandardInput, !readsStandardInput {
+                return give(Chunk(place: ReadingPlace(source: number), isCut: true))
+            }
+            let rows = try ItemRows(source, draft: draft, working: batch.folder, folders: folders, from: place)
             var items: [NewItem] = []
             while !isStopped.load(ordering: .relaxed) {
                 let item = try rows.next()

@@ -114,9 +114,33 @@ struct ItemRows {
         } catch {
             var failure = error
             // Apart from the sentence, so that rows that are bad alike are one group.
-            if let line = row.line { failure.place = failure.place ?? "\(source.name):\(line)" }
-            return NewItem(key: key(ofBad: row), line: row.line, inputs: [:], failure: failure)
+            failure.place = failure.place ?? place(of: row)
+            return NewItem(
+                key: key(ofBad: row), line: row.line, inputs: inputs(ofBad: row), failure: failure,
+                place: failure.place)
         }
+    }
+
+    private func place(of row: ItemRow) -> String? { row.line.map { "\(source.name):\($0)" } }
+
+    /// The inputs of a bad row as they stand there, so that the row can be mended and given again: paths absolute, as those
+    /// of good rows are, and no secret. None of a row that is not even one.
+    private func inputs(ofBad row: ItemRow) -> JSONObject {
+        let given: JSONObject
+        switch row.content {
+        case .bad: return [:]
+        case .value(let text): given = [sourceInputs?[0] ?? "": .string(text)]
+        case .fields(let fields): given = JSONObject(zip(header, fields).map { ($0, .string($1)) })
+        case .members(let members): given = members
+        }
+        let known = Dictionary(definition.inputs.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        return JSONObject(
+            given.filter { known[$0.name]?.isSecret != true }.map { member in
+                guard known[member.name]?.kind == .file, let path = member.value.string, !path.isEmpty else {
+                    return (member.name, member.value)
+                }
+                return (member.name, .string(AbsolutePath.of(path, in: folder)))
+            })
     }
 
     private func item(_ row: ItemRow) throws(StepFailure) -> NewItem {
@@ -163,7 +187,8 @@ struct ItemRows {
             }
         }
         let kept = JSONObject(values.filter { own[$0.name] != nil }.map { ($0.name, $0.value) })
-        var item = NewItem(key: try checked(key ?? Self.digest(own)), line: row.line, inputs: kept)
+        var item = NewItem(
+            key: try checked(key ?? Self.digest(own)), line: row.line, inputs: kept, place: place(of: row))
         if let folders {
             var scope = scope
             scope.inputs = values

@@ -36,6 +36,13 @@ package final class ResultsFile: Sendable {
         return stat(path, &status) == 0 && status.st_size > 0
     }
 
+    /// Takes away all that is there.
+    package func clear() throws(StepFailure) {
+        guard ftruncate(descriptor.rawValue, 0) == 0 else {
+            throw StepFailure("cannot empty \(path)", hint: "check the path after --results")
+        }
+    }
+
     /// The first thing that went wrong; nil while all is well.
     package var problem: String? { failure.withLock { $0 } }
 

@@ -18,6 +18,9 @@ package struct TimeText {
     /// Returns how long ago it was.
     package func ago(_ time: Timestamp) -> String { "\(Self.span(max(0, (now - time).seconds))) ago" }
 
+    /// Returns how long ago it was, and when: `3 min ago (14:05)`.
+    package func dated(_ time: Timestamp) -> String { "\(ago(time)) (\(clock(time)))" }
+
     /// The time of the day, `14:05`; with the date when it is another day's.
     package func clock(_ time: Timestamp) -> String {
         let (then, today) = (Self.local(time), Self.local(now))

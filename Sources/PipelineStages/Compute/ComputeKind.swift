@@ -18,7 +18,9 @@ enum ComputeKind {
                 // The end of a stream wakes the stage as a push does.
                 let isPushed = stage.callback != nil || stage.polls.contains { $0.events != nil }
                 let work = BackgroundWork.remoteJob(submits: reading.reader.has("submit"), isPushed: isPushed)
-                return AnyStage(stage, coding: .json, work: work, callback: stage.callback)
+                return AnyStage(
+                    stage, coding: .json, work: work, callback: stage.callback,
+                    cancelsSubmit: stage.cancelRequest != nil)
             }
         }
     }

@@ -25,6 +25,12 @@ struct ComputeStage: Stage {
     func resume(from saved: ComputeCheckpoint?, in context: Context) async throws(StageFailure) -> Outcome {
         var checkpoint = saved ?? ComputeCheckpoint()
         if let submit, !checkpoint.isSubmitted { return try await begin(submit, &checkpoint, in: context) }
+        return try await goOn(from: checkpoint, in: context)
+    }
+
+    /// Looks what has become of a job that was submitted.
+    private func goOn(from saved: ComputeCheckpoint, in context: Context) async throws(StageFailure) -> Outcome {
+        var checkpoint = saved
         if endsByCallback { return try await awaitCallback(checkpoint, in: context) }
         try await keepCallback(&checkpoint, in: context)
         if polls.isEmpty { return try await watchMonitor(checkpoint, in: context) }
@@ -103,6 +109,8 @@ struct ComputeStage: Stage {
             state.isSubmitted = true
             state.secondsToSubmit = (context.now - context.facts.started).seconds
             checkpoint = state
+            // Accepted before this call, by a process that ended: the first poll after a restart is at once.
+            if receipt == nil, !polls.isEmpty { return try await goOn(from: state, in: context) }
             return try await began(receipt, state, in: context)
         }
     }

@@ -63,7 +63,7 @@ final class EventWatch: Sendable {
 
     private func take(_ bytes: UnsafeRawBufferPointer) -> StreamDecision {
         let (decision, hasNew) = state.withLock { state -> (StreamDecision, Bool) in
-            let count = state.count
+            let (count, id) = (state.count, state.reader.lastID)
             var (progress, end) = (state.progress, state.end)
             let goesOn = state.reader.read(bytes) { event in
                 state.count += 1
@@ -76,7 +76,8 @@ final class EventWatch: Sendable {
             }
             (state.progress, state.end) = (progress, end)
             let decision: StreamDecision = goesOn ? .more : end == nil ? .tooLarge : .stop
-            return (decision, state.count != count)
+            // An event that is passed over moves the position too.
+            return (decision, state.count != count || state.reader.lastID != id)
         }
         if hasNew { ticker.signal() }
         return decision

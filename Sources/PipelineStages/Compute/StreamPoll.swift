@@ -16,8 +16,8 @@ struct StreamPoll {
 
     /// Opens the stream once and reads it.
     ///
-    /// The position goes to the journal while the stream is open, at most once in 1.5 s: after a crash some events may come
-    /// again, and these tell no more than the progress.
+    /// The position goes to the journal while the stream is open, at most once in 1.5 s, the last one always: after a crash
+    /// some events may come again, and these tell no more than the progress.
     func follow(
         _ rendered: RenderedRequest, _ checkpoint: inout ComputeCheckpoint
     ) async throws(StageFailure) -> PollFinding {
@@ -33,21 +33,38 @@ struct StreamPoll {
             [requests, context] in
             await requests.send(request, in: context) { Self.adjust(&$0, watch, in: context) }
         } onWakeUp: { () async throws(StageFailure) in
-            guard let event = watch.takeProgress() else { return }
-            let answer = ServiceResponse(status: 200, url: request.description.url, body: event.data)
-            report = PollReport(poll, answer)
-            context.report(.remote(share: report.share, secondsLeft: report.secondsLeft))
-            let doubts = PollDoubt.doubts(about: poll, answer) { ShownText.excerpt($0, limit: 120, in: context) }
-            try await stage.tell(doubts, &state, in: context)
-            context.pass(.pollAnswered)
-            guard context.now - committed >= ProgressTicker.interval else { return }
+            if let event = watch.takeProgress() {
+                report = try await tell(event, of: request, &state)
+            }
+            let position = watch.position
+            // Behind the event that ends the job the stream is never opened again: its meaning is kept, not its place.
+            guard watch.end == nil, position != state.stream ?? start else { return }
+            let wait = committed + ProgressTicker.interval - context.now
+            if wait > .zero { return ticker.signal(in: wait) }
             committed = context.now
-            state.stream = watch.position
+            state.stream = position
             try await context.commit(state)
         }
         checkpoint = state
         checkpoint.stream = watch.position
+        // A stop gives no outcome that would keep it.
+        if Task.isCancelled, watch.end == nil, checkpoint.stream != state.stream ?? start {
+            try await context.commit(checkpoint)
+        }
         return try await finding(of: result, watch, report, request, &checkpoint)
+    }
+
+    /// Tells the progress of which an event speaks.
+    private func tell(
+        _ event: ServerSentEvent, of request: RenderedRequest, _ checkpoint: inout ComputeCheckpoint
+    ) async throws(StageFailure) -> PollReport {
+        let answer = ServiceResponse(status: 200, url: request.description.url, body: event.data)
+        let report = PollReport(poll, answer)
+        context.report(.remote(share: report.share, secondsLeft: report.secondsLeft))
+        let doubts = PollDoubt.doubts(about: poll, answer) { ShownText.excerpt($0, limit: 120, in: context) }
+        try await stage.tell(doubts, &checkpoint, in: context)
+        context.pass(.pollAnswered)
+        return report
     }
 
     /// The request as a stream is asked for (WHATWG HTML, section 9.2.3).

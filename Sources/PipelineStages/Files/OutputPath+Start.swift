@@ -36,8 +36,22 @@ extension JobStart {
         return try? OutputPath(text, in: folders.output)
     }
 
-    /// Returns why nothing can be written where a `to` leads: known now, and not only when all that comes before has
-    /// been paid for. Nil when the folder, or the nearest above it that exists, takes files.
+    /// Returns why a value can't become the file that a `to` names, known now: besides what is in the way of any file, a folder.
+    func preflight(toWritingFile to: Template) -> StepFailure? {
+        switch place(of: to) {
+        case .file(let path):
+            var status = stat()
+            if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+                return StepFailure("\(path) is a folder", hint: "name a file in it, or choose another \"to\"")
+            }
+            return preflight(toWriting: to)
+        case .folder(let path): return StepFailure("\"to\" is a folder, \(path)", hint: "name the file in it")
+        case nil: return nil
+        }
+    }
+
+    /// Returns why nothing can be written where a `to` leads: known now, and not only when all that comes before has been paid
+    /// for. Nil when the folder, or the nearest above it that exists, takes files.
     func preflight(toWriting to: Template) -> StepFailure? {
         var folder: String
         switch place(of: to) {

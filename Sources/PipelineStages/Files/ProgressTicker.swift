@@ -10,6 +10,8 @@ final class ProgressTicker: Sendable {
         var position: Int64
         var marked: Int64
         var markedAt: Timestamp
+        /// The wake-up that was asked for later; nil for none.
+        var reminder: Task<Void, Never>?
     }
 
     /// The time that a checkpoint of progress may be away while bytes move.
@@ -53,8 +55,27 @@ final class ProgressTicker: Sendable {
     /// Wakes the stage at once.
     func signal() { source.yield() }
 
+    /// Wakes the stage after a while; while one such wake-up is still to come, it stands for all that are asked for.
+    func signal(in wait: Duration) {
+        state.withLock { state in
+            guard state.reminder == nil else { return }
+            state.reminder = Task { [weak self] in
+                do { try await Task.sleep(for: wait) } catch { return }
+                self?.remind()
+            }
+        }
+    }
+
+    private func remind() {
+        state.withLock { $0.reminder = nil }
+        source.yield()
+    }
+
     /// No more wake-ups.
-    func end() { source.finish() }
+    func end() {
+        state.withLock { $0.reminder?.cancel() }
+        source.finish()
+    }
 
     /// Carries out something that reports to these marks and, beside it, what each wake-up asks for.
     ///

@@ -54,7 +54,7 @@ struct WriteStage: Stage {
         return .finished(["path": .string(written.path)])
     }
 
-    func preflight(at start: JobStart) async -> StepFailure? { start.preflight(toWriting: to) }
+    func preflight(at start: JobStart) async -> StepFailure? { start.preflight(toWritingFile: to) }
 
     private func bytes(in context: StageContext<Checkpoint>) async throws(StageFailure) -> [UInt8] {
         switch content {

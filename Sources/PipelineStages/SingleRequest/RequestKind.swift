@@ -14,7 +14,9 @@ enum RequestKind {
             requests.counted = reading.reader.has("paginate") ? .sent : .all
             // Of pages the items are written, not the bodies.
             requests.acceptsCodings = !reading.reader.has("to") || reading.reader.has("paginate")
-            return fields.stage(reading, requests).map { AnyStage($0, coding: .json, work: .transfer) }
+            return fields.stage(reading, requests).map {
+                AnyStage($0, coding: .json, work: .transfer, writesFiles: $0.to != nil)
+            }
         }
     }
 }

@@ -47,7 +47,7 @@ struct RequestStage: Stage {
 
     func preflight(at start: JobStart) async -> StepFailure? {
         if case .file(let file, _) = definition.body, let failure = start.preflight(toReading: file) { return failure }
-        return to.flatMap(start.preflight(toWriting:))
+        return to.flatMap(start.preflight(toWritingFile:))
     }
 
     private func sent(in context: Context) async throws(StageFailure) -> JSONObject {

@@ -15,7 +15,8 @@ enum UploadKind {
             let requests = StageRequests(reading: reading, network: network, decorators: decorators)
             guard var stage = fields.stage(reading, requests) else { return nil }
             stage.digests = digests
-            return AnyStage(stage, coding: .json, work: .transfer, first: stage.firstCheckpoint)
+            return AnyStage(
+                stage, coding: .json, work: .transfer, writesFiles: false, first: stage.firstCheckpoint)
         }
     }
 }

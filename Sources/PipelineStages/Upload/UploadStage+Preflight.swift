@@ -10,7 +10,7 @@ extension JobStart {
     /// Returns why a local file that a template names can't be sent; nil while its path is not known, and where a stage
     /// before may still make it.
     func preflight(toReading file: Template) -> StepFailure? {
-        guard isFirstStage, knows(file.references) else { return nil }
+        guard isBeforeWrites, knows(file.references) else { return nil }
         do throws(EvaluationFailure) {
             _ = try LocalSource(file, at: SourceRange(start: 0, end: 0), in: known)
             return nil

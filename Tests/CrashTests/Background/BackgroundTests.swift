@@ -91,7 +91,9 @@ struct BackgroundTests {
                 let id = try #require(end.lines.first)
                 await service.counts { $0.modelsSubmitted == 1 }
                 try await background.end(by: signal)
-                #expect(try await workplace.show(id)["state"] == "suspended")
+                let left = try await workplace.show(id)
+                #expect(left["state"] == "suspended")
+                #expect(left["cause"] == (signal == SIGTERM ? "interrupted" : "crashed"), "\(left.text)")
                 let daemon = try workplace.start("daemon")
                 #expect(await daemon.hasWritten("ready"))
                 let job = try await workplace.waitFor(["succeeded", "failed"], of: id)

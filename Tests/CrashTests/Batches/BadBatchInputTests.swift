@@ -144,6 +144,37 @@ struct BadBatchInputTests {
         }
     }
 
+    @Test("a pipe cut by kill -9 is no whole batch: resume says what it has, the same command adds the rest")
+    func cutPipe() async throws {
+        try await withDocument { workplace in
+            let pipe = workplace.path("pipe")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let writer = open(pipe, O_RDWR)
+            defer { close(writer) }
+            let program = try shell(
+                "exec \"$0\" run note.json --each text=- --batch june --output out < pipe", workplace)
+            _ = write(writer, "one\ntwo\n", 8)
+            #expect(await program.hasWritten("out/two"), "\(program.text)")
+            program.signal(SIGKILL)
+            _ = await program.end
+            for _ in 1...2 {
+                let resumed = try await workplace.run("resume", "june")
+                #expect(resumed.cause == .exited(75), "\(resumed)")
+                #expect(
+                    resumed.errors.contains("2 items were read of its standard input before it was cut"), "\(resumed)")
+            }
+            let shown = try await workplace.show("june")
+            #expect(shown["state"] == "suspended" && shown["counts"]?["succeeded"] == 2, "\(shown.text)")
+            let why = try await workplace.run("why", "june")
+            #expect(why.output.contains("run the same command again"), "\(why)")
+            try workplace.write("names.txt", "one\ntwo\nthree\n")
+            let again = try await shell(
+                "exec \"$0\" run note.json --each text=- --batch june --output out < names.txt", workplace
+            ).end
+            #expect(again.cause == .exited(0) && again.lines.count == 1, "\(again)")
+        }
+    }
+
     @Test("two commands of one batch in one moment do each item once")
     func twice() async throws {
         try await withWorkplace { workplace in

@@ -46,7 +46,22 @@ struct LogTests {
         }
         #expect(!ofJob.isEmpty, "\(text)")
         #expect(ofJob.allSatisfy { $0["trace"]?.string?.wholeMatch(of: #/[0-9a-f]{32}/#) != nil }, "\(text)")
+        let failures = ofJob.filter { $0["level"] == "warning" }
+        #expect(failures.compactMap { $0["event"]?.string } == ["stage.failed", "job.failed"], "\(text)")
+        #expect(failures.first?["stage"] == "bad" && failures.first?["error"] != nil, "\(text)")
         #expect(lines.last?.contains(#""msg":"stopped""#) == true, "\(text)")
+    }
+
+    @Test("at the level debug each event of a job has a line, in their order")
+    func debug() async throws {
+        let (text, job) = try await log("--log-level", "debug")
+        let events = text.split(separator: "\n").filter { $0.contains(" job=\(job)") }
+            .compactMap { $0.firstMatch(of: #/ event=(\S+)/#).map { String($0.output.1) } }
+        for event in ["stage.started", "stage.succeeded", "stage.failed", "job.failed"] {
+            #expect(events.contains(event), "\(text)")
+        }
+        let started = text.split(separator: "\n").first { $0.contains("event=stage.started") }
+        #expect(started?.contains(" level=debug ") == true && started?.contains(" stage=a") == true, "\(text)")
     }
 
     @Test("as logfmt the same fields stand in pairs")

@@ -39,9 +39,9 @@ struct EncodedSecretTests {
               "with": [ { "basic": { "user": "user", "password": "${{ secrets.CLIENT }}" } } ] } },
           "stages": [
             { "id": "session", "kind": "request", "service": "other", "request": { "GET": "/session" },
-              "capture": { "key": { "select": "$.key", "secret": true }, "id": "$.id" } },
+              "capture": { "token": { "select": "$.key", "secret": true }, "id": "$.id" } },
             { "id": "job", "kind": "compute", "service": "api", "submit": { "POST": "/jobs",
-                "headers": { "X-Session": "${{ stages.session.key }}" }, "capture": { "id": "$.id" } },
+                "headers": { "X-Session": "${{ stages.session.token }}" }, "capture": { "id": "$.id" } },
               "poll": { "GET": "/jobs/${{ self.id }}", "every": "50ms", "status": "$.state", "succeeded": ["done"],
                         "failed": ["error"], "message": "$.message" } } ] }
         """

@@ -65,6 +65,8 @@ import Testing
         #expect(job.suspension(isOwned: false) == .paused)
         job.apply(.taken(.background))
         #expect(job.suspension(isOwned: false) == .crashed)
+        job.apply(.released(nil))
+        #expect(job.suspension(isOwned: false) == .interrupted, "the background owner stopped")
         job.apply(.ended(Samples.now))
         #expect(job.suspension(isOwned: false) == nil)
     }

@@ -5,13 +5,18 @@ import Testing
 
 /// What follows from each input of a job, from its plan and what is known of it.
 @Suite struct JobStateTests {
-    private static let kind = StageKind(
-        name: "step", summary: "A step.", fields: [Field("reads", FieldType<JSONTemplate>.json(), "What it reads.")]
-    ) { reading in
-        _ = reading.reader.optional(Field("reads", FieldType<JSONTemplate>.json(), "What it reads."))
-        reading.declare([CaptureDeclaration(name: "x")])
-        return AnyStage(
-            Idle(), coding: CheckpointCoding(encode: { _ in [] }, decode: { _ in 0 }))
+    /// A step, and one whose cancellation ends what it has begun at a service.
+    private static let kinds = [kind("step", cancelsSubmit: false), kind("remote", cancelsSubmit: true)]
+
+    private static func kind(_ name: String, cancelsSubmit: Bool) -> StageKind {
+        let reads = Field("reads", FieldType<JSONTemplate>.json(), "What it reads.")
+        return StageKind(name: name, summary: "A step.", fields: [reads]) { reading in
+            _ = reading.reader.optional(reads)
+            reading.declare([CaptureDeclaration(name: "x")])
+            return AnyStage(
+                Idle(), coding: CheckpointCoding(encode: { _ in [] }, decode: { _ in 0 }),
+                cancelsSubmit: cancelsSubmit)
+        }
     }
 
     private struct Idle: Stage {
@@ -23,7 +28,7 @@ import Testing
     }
 
     static func plan(_ stages: String) throws -> Plan {
-        let catalogue = Catalogue(kinds: [kind], checkDecorators: { _, _ in })
+        let catalogue = Catalogue(kinds: kinds, checkDecorators: { _, _ in })
         let text = #"{ "pipeline": 1, "name": "test", "stages": [ \#(stages) ] }"#
         return try Planner(catalogue: catalogue).plan(SourceText(name: "test.json", text: text))
     }

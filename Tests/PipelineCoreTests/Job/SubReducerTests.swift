@@ -222,6 +222,57 @@ import Testing
                 """)
     }
 
+    @Test("of items that failed only the one that is named begins again, with what failed for want of it")
+    func oneItem() throws {
+        let stages = #"""
+            { "id": "c", "kind": "step" }, { "id": "a", "kind": "step", "forEach": "split('p,q', ',')" },
+            { "id": "b", "kind": "step", "needs": ["a"] }
+            """#
+        let failed = Self.step(.failed(Samples.failure))
+        var steps = [Self.key: failed, StepKey(stage: "b"): failed, StepKey(stage: "c"): failed]
+        for item in 0...1 { steps[StepKey(stage: "a", item: item)] = failed }
+        func pending(_ scope: RestartScope) throws -> [String] {
+            var table = try Self.table(stages, steps)
+            try Restart(scope, of: table).perform(.attached, in: &table)
+            return table.snapshot.steps.filter { $0.value.state == .pending }.map { "\($0.key)" }.sorted()
+        }
+        #expect(try pending(.failedItem(1)) == ["a", "a[1]", "b"])
+        #expect(try pending(.failedItem(2)) == [])
+        #expect(try pending(.failed) == ["a", "a[0]", "a[1]", "b", "c"])
+    }
+
+    @Test("a submit that was cancelled at its service is a new one when the step begins again")
+    func cancelled() throws {
+        let columns = ["cancelled", "not told", "goes on there"]
+        let rows = try SubmitRecord.Phase.allCases.map { phase in
+            let cells = try columns.map { column -> String in
+                let submit = SubmitRecord(key: "k", generation: 1, digest: "", phase: phase)
+                let kind = column == "goes on there" ? "step" : "remote"
+                let stage = #"{ "id": "a", "kind": "\#(kind)" }"#
+                var running = Self.step(.running(AttemptState()))
+                running.checkpoint = [1]
+                let table = try Self.table(stage, [Self.key: running], submits: [Self.key: submit])
+                var state = JobState(table, settings: JobSettings(), marks: EstimateMarks())
+                let problem = column == "not told" ? "no answer" : nil
+                _ = try state.apply(.found(.cancellation(Self.key, problem: problem)), at: JobMoment(Samples.now))
+                let after = state.snapshot.submits[Self.key]
+                let checkpoint = state.snapshot.steps[Self.key]?.checkpoint == nil ? "" : " kept"
+                return "\(after?.phase.rawValue ?? "") \(after?.generation ?? 0)\(checkpoint)"
+            }
+            return (phase.rawValue, cells)
+        }
+        expect(
+            "submit", columns, rows,
+            is: """
+                submit | cancelled | not told | goes on there
+                intent | intent 2 | intent 1 kept | intent 1 kept
+                sending | intent 2 | sending 1 kept | sending 1 kept
+                submitted | intent 2 | submitted 1 kept | submitted 1 kept
+                refused | intent 2 | refused 1 kept | refused 1 kept
+                unknown | intent 2 | unknown 1 kept | unknown 1 kept
+                """)
+    }
+
     // MARK: BackgroundRules
 
     @Test("what is known of getting control back, by what came before")

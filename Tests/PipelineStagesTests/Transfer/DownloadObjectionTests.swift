@@ -96,5 +96,25 @@ struct DownloadObjectionTests {
             try await failure(
                 #"{ "id": "w", "kind": "download", "service": "api", "request": { "GET": "/x" }, "to": "b.bin" },"#)
                 == nil)
+        // One that writes nothing can't have made it.
+        let request = #"{ "id": "w", "kind": "request", "service": "api", "request": { "GET": "/x" }"#
+        #expect(try await failure(request + " },")?.hasPrefix("item 1 of stage 'send'") == true)
+        #expect(try await failure(request + #", "to": "b.bin" },"#) == nil)
+    }
+
+    @Test("when the file of a response is a folder")
+    func folderInPlace() async throws {
+        folder.write("old.txt", Array("old".utf8))
+        func failure(_ to: String) async throws -> StepFailure? {
+            let plan = try TransferBench.plan(
+                #"{ "id": "get", "kind": "request", "service": "api", "request": { "GET": "/x" }, "to": "\#(to)" }"#)
+            let known = Scope(job: Scope.Job(id: "1", key: "k", started: .epoch), baseFolder: folder.path)
+            let folders = JobFolders(document: folder.path, output: "/")
+            return await plan.preflight(at: JobStart(known: known, folders: folders, overwrites: false))
+        }
+        #expect(try await failure(folder.path)?.title == "\(folder.path) is a folder")
+        #expect(try await failure(folder.path)?.hint == "name a file in it, or choose another \"to\"")
+        #expect(try await failure(folder.path + "/")?.title == "\"to\" is a folder, \(folder.path)")
+        #expect(try await failure(folder.path + "/new.txt") == nil)
     }
 }

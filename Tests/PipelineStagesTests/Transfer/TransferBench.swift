@@ -109,6 +109,7 @@ extension Result where Success == StageOutcome<[UInt8]>, Failure == StageFailure
     var failedTry: AttemptFailure? { if case .failure(.failed(let failure)) = self { failure } else { nil } }
     /// The title of a failure that is definite.
     var refusal: String? { failedTry.flatMap { $0.kind == .definite ? $0.failure.title : nil } }
+    var isUnknown: Bool { if case .success(.unknown) = self { true } else { false } }
     var isStopped: Bool { if case .failure(.stopped) = self { true } else { false } }
     var hasDied: Bool { if case .failure(.journal) = self { true } else { false } }
 }

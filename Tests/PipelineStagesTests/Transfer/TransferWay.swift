@@ -115,7 +115,8 @@ struct TransferWay: Sendable, CustomTestStringConvertible {
                 "request": { "POST": "/uploads", "capture": { "id": "$.id" } },
                 "part": { "PUT": "/uploads/${{ self.id }}/${{ part.number }}", "part": true,
                           "capture": { "id": "$.id" } TIMEOUT },
-                "complete": { "POST": "/uploads/${{ self.id }}/complete", "json": { "parts": "${{ self.parts.id }}" } }
+                "complete": { "POST": "/uploads/${{ self.id }}/complete", "json": { "parts": "${{ self.parts.id }}" } },
+                "once": { "resend": true }
                 """
         ) { _, _ in
             let service = try PartsUploadTests.Service()

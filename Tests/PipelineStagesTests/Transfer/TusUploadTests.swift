@@ -108,7 +108,8 @@ struct TusUploadTests {
               "partSize": "256KiB", "request": { "POST": "/files/", "capture": { "at": "header:Location" } },
               "complete": { "POST": "\(end.url)/done", "text": "${{ self.at }}" }, "capture": { "video": "$.id" } }
             """, url: service.url, folder: folder.path)
-        #expect(await bench.run().finished?["video"] == .string("v-\(service.url)/files/1"))
+        #expect(await bench.run().finished != nil)
+        #expect(bench.state.captures["video"] == .string("v-\(service.url)/files/1"))
         #expect(end.requests.count == 1)
     }
 

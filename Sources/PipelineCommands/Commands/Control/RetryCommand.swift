@@ -13,6 +13,7 @@ struct RetryCommand: WorkspaceCommand {
             Several jobs go on side by side.
 
             Example: pipeline retry last --from model
+            Example: pipeline retry last --item 3
             Example: pipeline retry --failed --pipeline selfie
             """)
 
@@ -31,7 +32,7 @@ struct RetryCommand: WorkspaceCommand {
     @Option(help: ArgumentHelp("The first stage to do again.", valueName: "stage"), completion: .stages)
     var from: String?
 
-    @Option(help: ArgumentHelp("Of a batch only this item.", valueName: "key"))
+    @Option(help: ArgumentHelp("Only this item: its key in a batch, its number in a forEach.", valueName: "item"))
     var item: String?
 
     @Flag(help: "Replace files that exist.")
@@ -47,6 +48,7 @@ struct RetryCommand: WorkspaceCommand {
     var json = false
 
     func validate() throws {
+        if item != nil, from != nil { throw ValidationError("--item and --from exclude each other.") }
         if failed == jobs.isEmpty { return }
         throw ValidationError(
             failed
@@ -72,7 +74,7 @@ struct RetryCommand: WorkspaceCommand {
         }
         let resumption = JobResumption(
             session: session, concurrency: side.concurrency, secretInputs: secrets.input
-        ) { [from] job, plans in try await Self.decide(job, plans, from: from) }
+        ) { [from, item] job, plans in try await Self.decide(job, plans, from: from, item: item) }
         var statuses = try await resumption.run(jobs)
         // A person who stops jobs does not want a batch to begin.
         for batch in batches where !session.wasStopped {
@@ -106,7 +108,7 @@ struct RetryCommand: WorkspaceCommand {
 
     /// Returns what to begin again of a job: what failed, or everything from a stage on.
     private static func decide(
-        _ found: OwnedJob, _ plans: PlanCache, from: String?
+        _ found: OwnedJob, _ plans: PlanCache, from: String?, item: String?
     ) async throws -> JobContinuation {
         let record = found.snapshot.record
         let plan = try await plans.plan(of: record)
@@ -115,6 +117,9 @@ struct RetryCommand: WorkspaceCommand {
             throw CommandError(
                 .usage, "there is no stage '\(from)' in job \(record.id)",
                 hint: "stages here: " + ids.joined(separator: ", "))
+        }
+        if let item {
+            return .run(plan: plan, again: .failedItem(try number(of: item, in: found.snapshot)))
         }
         let isUnknown = found.snapshot.steps.contains { key, step in
             step.state.name == .unknown && from.map { plan.dependents(of: $0).contains(key.stage) } ?? true
@@ -126,5 +131,28 @@ struct RetryCommand: WorkspaceCommand {
                 hint: "'pipeline retry \(record.id) --from STAGE' does it again from that stage on")
         }
         return .run(plan: plan, again: from.map(RestartScope.from) ?? .failed)
+    }
+
+    /// The number of an item that has failed.
+    private static func number(of item: String, in job: JobSnapshot) throws -> Int {
+        let id = job.record.id
+        let items = job.steps.filter { $0.key.item != nil }
+        guard !items.isEmpty else {
+            throw CommandError(
+                .usage, "job \(id) has no items", hint: "'pipeline retry \(id)' begins all again that failed")
+        }
+        guard let number = Int(item), items.contains(where: { $0.key.item == number }) else {
+            let last = items.compactMap(\.key.item).max() ?? 0
+            throw CommandError(
+                .usage, "there is no item '\(item)' in job \(id)", hint: "its items are 0 to \(last)")
+        }
+        guard items.contains(where: { $0.key.item == number && $0.value.state.name.isRetried }) else {
+            let failed = Set(items.filter(\.value.state.name.isRetried).compactMap(\.key.item)).sorted()
+            throw CommandError(
+                .usage, "item \(number) of job \(id) has not failed",
+                hint: failed.isEmpty
+                    ? "no item of it has" : "those that have: " + failed.map(String.init).joined(separator: ", "))
+        }
+        return number
     }
 }

@@ -18,7 +18,7 @@ struct BatchReport {
         let failures = try await journal.failures(of: found.snapshot.record.id, limit: 20)
         let now = SystemClock().now
         guard isJSON else {
-            for line in text.lines(found, failures: failures, now: now) { console.data(SafeText.line(line)) }
+            for line in text.lines(found, failures: failures, now: now) { console.data(line) }
             return
         }
         var object = text.summary(found, now: now)

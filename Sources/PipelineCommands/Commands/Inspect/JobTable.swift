@@ -16,11 +16,15 @@ struct JobTable {
         var rows: [[StyledText]] = []
         var estimated = 0
         for (index, job) in jobs.enumerated() {
-            var (left, deferral): (JobEstimate?, Deferral?) = (nil, nil)
-            if job.snapshot.ended == nil, estimated < Self.estimated {
+            var (left, deferral): (Double?, Deferral?) = (nil, nil)
+            if let batch = job.snapshot.batch {
+                // Its job has no stages, and goes on as fast as before.
+                left = job.itemRate(at: now).map { Double(batch.itemCount - batch.endedCount) / $0 }
+                if job.snapshot.ended != nil { left = nil }
+            } else if job.snapshot.ended == nil, estimated < Self.estimated {
                 estimated += 1
                 let plan = try? await workspace.plan(of: job.snapshot.record)
-                left = try await workspace.estimate(of: job, plan, in: journal)
+                left = try await workspace.estimate(of: job, plan, in: journal)?.quantile(0.5)
                 deferral = try await workspace.deferral(of: job, plan, in: journal)
             }
             let record = job.snapshot.record
@@ -39,7 +43,7 @@ struct JobTable {
                 "\(try await record.id.short(in: journal), .bold)", StyledText(record.pipeline),
                 StyledText(object), JobStanding(job: job, deferral: deferral, now: now).text,
                 StyledText(TimeText.span(max(0, (now - record.started).seconds))), StyledText(took),
-                StyledText(left.map { TimeText.span($0.quantile(0.5)) } ?? ""),
+                StyledText(left.map { TimeText.span($0) } ?? ""),
             ])
         }
         self.rows = rows

@@ -31,16 +31,53 @@ struct ResultsCommand: WorkspaceCommand {
     var inputs = false
 
     func validate() throws {
-        if csv, json || inputs { throw ValidationError("--csv goes with neither --json nor --inputs.") }
+        if csv, json { throw ValidationError("--csv and --json exclude each other.") }
     }
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
-        let states = try state.map { Set([try ItemList.state($0)]) }
+        let states = try state.map { name in
+            let state = try ItemState(name)
+            guard case .row(let row) = state else {
+                throw CommandError(
+                    .usage, "what an item that is '\(name)' comes to is not known yet",
+                    hint: "'pipeline list --items \(batch) --state \(name)' shows those items")
+            }
+            return Set([row])
+        }
         let journal = try workspace.journalWithJobs()
         let id = try await journal.batchNamed(batch).record.id
+        if inputs { return try await writeInputs(of: id, states, journal, console) }
         if csv { return try await writeTable(of: id, states, journal, console) }
-        try await journal.forEachItem(of: id, in: states) { item in
-            console.data((inputs ? JSON.object(item.inputs) : ResultRow(item).json).text)
+        try await journal.forEachItem(of: id, in: states) { console.data(ResultRow($0).json.text) }
+        return .succeeded
+    }
+
+    /// The inputs alone, as `--each` takes them again.
+    private func writeInputs(
+        of batch: JobID, _ states: Set<ItemRecord.State>?, _ journal: Workspace.Journal, _ console: Console
+    ) async throws -> ExitStatus {
+        var columns: [String] = []
+        if csv {
+            var names: Set<String> = []
+            try await journal.forEachItem(of: batch, in: states) { names.formUnion($0.inputs.names) }
+            columns = names.sorted()
+            console.data(ResultRow.line(columns))
+        }
+        var unreadable: [ItemRecord] = []
+        try await journal.forEachItem(of: batch, in: states) { item in
+            // A row that is none has no inputs; an empty object would be an item with none.
+            if item.inputs.isEmpty, item.state == .failed, item.attempt == 0 {
+                unreadable.append(item)
+            } else {
+                console.data(
+                    csv
+                        ? ResultRow.line(columns.map { Self.field(item.inputs[$0]) })
+                        : JSON.object(item.inputs).text)
+            }
+        }
+        for item in unreadable {
+            let place = item.failure?.failure.place ?? item.key
+            console.note(SafeText.line("left out: \(place) could not be read: \(item.failure?.failure.title ?? "")"))
         }
         return .succeeded
     }
@@ -56,5 +93,10 @@ struct ResultsCommand: WorkspaceCommand {
             console.data(ResultRow(item).csv(results: columns))
         }
         return .succeeded
+    }
+
+    private static func field(_ value: JSON?) -> String {
+        guard let value, !value.isNull else { return "" }
+        return value.string ?? value.text
     }
 }

@@ -42,13 +42,27 @@ struct ShowCommand: WorkspaceCommand {
 
     func run(in workspace: Workspace, console: Console) async throws -> ExitStatus {
         let journal = try workspace.journalWithJobs()
-        return await named.forEach(in: journal, console) { found in
-            if let svg {
-                try await draw(found, to: svg, journal, workspace, console)
-            } else {
-                try await show(found, journal, workspace, console)
+        var statuses: [ExitStatus] = []
+        for name in named.jobs {
+            if svg == nil, let (item, batch) = try await JobName(name).itemWithoutJob(in: journal) {
+                let shown = try await ShownItem(item, of: batch, in: journal, isBrief: true)
+                if json {
+                    console.data(shown.detail.prettyText())
+                } else {
+                    for line in shown.lines { console.data(SafeText.line(line)) }
+                }
+                continue
             }
+            statuses.append(
+                await NamedJobs([name]).forEach(in: journal, console) { found in
+                    if let svg {
+                        try await draw(found, to: svg, journal, workspace, console)
+                    } else {
+                        try await show(found, journal, workspace, console)
+                    }
+                })
         }
+        return ExitStatus.combined(statuses)
     }
 
     /// The pictures of a job or a batch.
@@ -86,14 +100,8 @@ struct ShowCommand: WorkspaceCommand {
         // the alphabet; as nobody knows which of its captures are secret, none is.
         let plan = try? await workspace.plan(of: record)
         let order = plan.map { ($0.definition.stages + $0.definition.finally).map(\.id) } ?? []
-        let secret = plan.map { plan in
-            Dictionary(
-                uniqueKeysWithValues: (plan.stages + plan.finally).map { stage in
-                    (stage.id, Set(stage.captures.filter(\.isSecret).map(\.name)))
-                })
-        }
         let estimate = try await workspace.estimate(of: found, plan, in: journal)
-        let report = JobReport(found, secretCaptures: secret, estimate: estimate)
+        let report = JobReport(found, plan: plan, estimate: estimate)
         if json { return console.data(report.full(order: order).prettyText()) }
         let deferral = try await workspace.deferral(of: found, plan, in: journal)
         let text = JobText(

@@ -50,34 +50,64 @@ struct StatsCommand: WorkspaceCommand {
             try PictureFile(pictures).write(to: svg, of: pipeline ?? "any pipeline", console)
             return .succeeded
         }
+        let measured = try await journal?.measured() ?? Measurements()
+        let polls = Self.polls(measured)
         if json {
-            console.data(JSON.array(reports.map { Self.json($0.name, $0.stages) }).prettyText())
+            var rows: [JSON] = []
+            for report in reports {
+                let services = try await Self.services(of: report.name, workspace, journal)
+                rows.append(
+                    Self.json(report.name, report.stages, Self.cost(report.name, measured), polls.filter(services)))
+            }
+            console.data(JSON.array(rows).prettyText())
             return .succeeded
         }
         for report in reports {
-            Self.lines(report.name, report.stages, report.samples).forEach { console.data(SafeText.line($0)) }
+            let cost = Self.cost(report.name, measured)
+            Self.lines(report.name, report.stages, report.samples, cost).forEach { console.data(SafeText.line($0)) }
         }
-        if pipeline == nil, let journal {
-            for line in Self.polls(try await journal.measured()) { console.data(SafeText.line(line)) }
-        }
+        var shown = polls
+        if let pipeline { shown = shown.filter(try await Self.services(of: pipeline, workspace, journal)) }
+        for polls in shown { console.data(SafeText.line(polls.line)) }
         if reports.isEmpty { console.note("no job\(pipeline.map { " of \($0)" } ?? "") has ended yet") }
         return .succeeded
     }
 
-    private static func json(_ name: String, _ stages: [StageStatistics]) -> JSON {
+    /// Returns whether polls were sent to a service of the pipeline, as its newest job's document calls it.
+    private static func services(
+        of pipeline: String, _ workspace: Workspace, _ journal: Workspace.Journal?
+    ) async throws -> @Sendable (ServicePolls) -> Bool {
+        guard let newest = try await journal?.jobs(JobQuery(pipeline: pipeline, limit: 1)).first,
+            let plan = try? await workspace.plan(of: newest.snapshot.record)
+        else { return { _ in false } }
+        let names = Set(plan.definition.services.map(\.name))
+        return { names.contains($0.service) }
+    }
+
+    /// What the jobs of a pipeline have cost since the journal began; nil while no document says.
+    private static func cost(_ name: String, _ measured: Measurements) -> Double? {
+        measured.sums[Measurements.Series(.cost, [name])]?.sum
+    }
+
+    private static func json(
+        _ name: String, _ stages: [StageStatistics], _ cost: Double?, _ polls: [ServicePolls]
+    ) -> JSON {
         let rounded = { (value: Double) -> JSON in .number(JSONNumber((value * 1000).rounded() / 1000)) }
         return [
             "pipeline": .string(name), "polls": rounded(stages.reduce(0) { $0 + $1.polls }),
-            "resumes": rounded(stages.reduce(0) { $0 + $1.resumes }), "stages": .array(stages.map(\.json)),
+            "resumes": rounded(stages.reduce(0) { $0 + $1.resumes }),
+            "cost": cost.map { .number(JSONNumber($0)) } ?? .null, "services": .array(polls.map(\.json)),
+            "stages": .array(stages.map(\.json)),
         ]
     }
 
     private static func lines(
-        _ name: String, _ stages: [StageStatistics], _ samples: [String: [StageSample]]
+        _ name: String, _ stages: [StageStatistics], _ samples: [String: [StageSample]], _ cost: Double?
     ) -> [String] {
         let resumes = stages.reduce(0) { $0 + $1.resumes }
         let polls = stages.reduce(0) { $0 + $1.polls }
-        let head = "\(name): \(rounded(resumes)) resumes and \(rounded(polls)) polls per job"
+        let spent = cost.map { "; all of them cost \(AmountText.describe($0))" } ?? ""
+        let head = "\(name): \(rounded(resumes)) resumes and \(rounded(polls)) polls per job\(spent)"
         return [head]
             + stages.flatMap { stage in
                 let chart = DurationChart(durations: (samples[stage.stage] ?? []).map(\.seconds)).line
@@ -96,8 +126,22 @@ struct StatsCommand: WorkspaceCommand {
         return line
     }
 
-    /// How many polls each service was sent, a line each: one request for many jobs is counted as one.
-    private static func polls(_ measured: Measurements) -> [String] {
+    /// The number of polls that a service was sent: one request for many jobs is counted as one.
+    private struct ServicePolls: Sendable {
+        let service: String
+        let single: Int
+        let list: Int
+
+        var line: String { "service '\(service)': \(single) polls of one job each, \(list) lists for many jobs" }
+        var json: JSON {
+            [
+                "service": .string(service), "polls": .number(JSONNumber(single)),
+                "listPolls": .number(JSONNumber(list)),
+            ]
+        }
+    }
+
+    private static func polls(_ measured: Measurements) -> [ServicePolls] {
         var sent: [String: (single: Int, list: Int)] = [:]
         for (series, sum) in measured.sums where series.metric == .polls {
             let isList = series.labels[1] == "list"
@@ -105,7 +149,7 @@ struct StatsCommand: WorkspaceCommand {
             sent[series.labels[0], default: (0, 0)].list += isList ? Int(sum.sum) : 0
         }
         return sent.sorted { $0.key < $1.key }.map { name, polls in
-            "service '\(name)': \(polls.single) polls of one job each, \(polls.list) lists for many jobs"
+            ServicePolls(service: name, single: polls.single, list: polls.list)
         }
     }
 

@@ -157,7 +157,8 @@ struct WhyCommand: WorkspaceCommand {
             let said = try await job.suspensionDetail(in: journal)
             return [said, "install the plugin, or start the background owner of the program that has the stage kind"]
                 .compactMap { $0 }.joined(separator: "; ")
-        case .crashed where snapshot.mode == .background:
+        case .crashed where snapshot.mode == .background,
+            .interrupted where snapshot.mode == .background && snapshot.cause == nil:
             return "nobody has it: 'pipeline daemon' goes on with it, or \(resume)"
         case .tooManyFailures, .sameFailure: return "mend what failed, then \(resume), or pipeline retry"
         case .spent: return "\(resume) --spend MORE"

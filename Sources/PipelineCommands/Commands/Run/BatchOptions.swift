@@ -57,24 +57,12 @@ struct BatchOptions: ParsableArguments {
         if let spend, !(spend >= 0 && spend.isFinite) {
             throw ValidationError("--spend is an amount of money, not '\(spend)'.")
         }
-        if let batch, !Self.isKey(batch) {
+        if let batch, !NameGrammar.jobKey.accepts(batch) {
             throw ValidationError("a batch's key has 1 to 200 of letters, digits, '.', '_' and '-', unlike '\(batch)'.")
         }
         let pipes = each.filter { $0 == "-" || $0.hasSuffix("=-") || $0.hasSuffix("=-0") }
         if pipes.count > 1 {
             throw ValidationError("standard input can be read once: '\(pipes[0])' and '\(pipes[1])' both name it.")
         }
-    }
-
-    static func isKey(_ text: String) -> Bool {
-        (1...200).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
     }
 }

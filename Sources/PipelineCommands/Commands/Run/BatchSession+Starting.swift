@@ -29,12 +29,12 @@ extension BatchSession {
                     .invalid, "the key '\(key)' belongs to job \(found.snapshot.record.id), which is no batch",
                     hint: "choose another --batch")
             }
-            if found.owner != nil {
-                guard isDetached else { return try await join(found) }
-                console.data(key)
-                return .succeeded
-            }
             if !given.changed { try check(found.snapshot.record, draft) }
+            if found.owner != nil {
+                guard !isDetached else { return busy(key) }
+                if let status = try await join(found) { return status }
+                continue
+            }
             if given.results == nil { batch.settings.results = earlier.settings.results }
             do {
                 return try await goOn(found.snapshot, batch, draft, given, output)
@@ -42,6 +42,14 @@ extension BatchSession {
                 continue
             }
         }
+    }
+
+    /// A batch that is running reads nothing more, and a command that is to return at once can't wait for its end.
+    private func busy(_ key: String) -> ExitStatus {
+        console.data(key)
+        console.note("batch \(key) is running in another process, and none of these rows was read")
+        console.note("  hint: run the same command again once it has ended, or without --detach, which waits for it")
+        return .suspended
     }
 
     /// The command line wins over the document.
@@ -71,18 +79,16 @@ extension BatchSession {
     private func begin(
         _ key: String, _ batch: BatchRecord, _ draft: JobDraft, _ given: BatchOptions, _ output: String
     ) async throws -> ExitStatus {
-        if let path = batch.settings.results, ResultsFile.exists(path), !options.overwrites {
-            throw CommandError(
-                .invalid, "\(path) exists, and belongs to no earlier run of this batch",
-                hint: "name another file with --results, or add --overwrite to append to it")
-        }
+        try replaceResults(batch.settings.results)
         let record = record(draft, workspace.newJobID(), key, SystemClock().now, output)
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
         let job = JobSnapshot(record: record, steps: [:], mode: .attached)
         let started = JobEvent(
             sequence: 1, time: record.started, kind: .jobStarted, job: record.id, pipeline: record.pipeline)
         let lease = try await journal.create(batch, job: job, events: [started], owner: journal.owner)
-        let status = try await drive(job, lease, draft, isStrict: given.strict, replacesChanged: given.changed)
+        let status = try await drive(
+            job, lease, draft, isStrict: given.strict, replacesChanged: given.changed,
+            readsStandardInput: true)
         if isDetached, status == .succeeded { return try await hand(record, draft, status) }
         // A source that could not be read at all leaves nothing behind.
         if status == .invalid, let end = try await journal.batch(record.id), isUntouched(end) {
@@ -92,6 +98,17 @@ extension BatchSession {
             console.note("nothing was started")
         }
         return status
+    }
+
+    /// Makes room for a file of results that is none of this batch's: it is replaced when a person said so.
+    private func replaceResults(_ path: String?) throws {
+        guard let path, ResultsFile.exists(path) else { return }
+        guard options.overwrites else {
+            throw CommandError(
+                .invalid, "\(path) exists, and belongs to no earlier run of this batch",
+                hint: "name another file with --results, or add --overwrite to replace it")
+        }
+        try ResultsFile(path).clear()
     }
 
     /// True if no item was ever begun, so that nothing is lost with it.
@@ -106,10 +123,13 @@ extension BatchSession {
         if let missing = try await workspace.missingSecret(of: draft.plan, for: record) { throw missing }
         var latest = JobSnapshot(record: record, steps: [:], mode: .attached)
         latest.batch = batch
+        if batch.settings.results != job.batch?.settings.results { try replaceResults(batch.settings.results) }
         let lease = try await acquire(job)
         try await journal.reread(lease, as: batch, of: record)
         if given.retryFailed { _ = try await journal.retryItems(nil, of: lease) }
-        let status = try await drive(latest, lease, draft, isStrict: given.strict, replacesChanged: given.changed)
+        let status = try await drive(
+            latest, lease, draft, isStrict: given.strict, replacesChanged: given.changed,
+            readsStandardInput: true)
         return isDetached ? try await hand(record, draft, status) : status
     }
 

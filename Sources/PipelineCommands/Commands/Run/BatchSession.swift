@@ -71,7 +71,8 @@ struct BatchSession {
 
     /// Runs the batch that this process owns until it ends or is let go; one that is detached only until all is read.
     func drive(
-        _ job: JobSnapshot, _ lease: Lease, _ draft: JobDraft, isStrict: Bool = false, replacesChanged: Bool = false
+        _ job: JobSnapshot, _ lease: Lease, _ draft: JobDraft, isStrict: Bool = false, replacesChanged: Bool = false,
+        readsStandardInput: Bool = false
     ) async throws -> ExitStatus {
         let view = BatchView(
             console, key: job.record.key, job: job.record, isJSON: options.isJSON, replacesChanged: replacesChanged)
@@ -79,6 +80,7 @@ struct BatchSession {
         running.overwrites = options.overwrites
         running.onlyReads = isDetached
         running.isStrict = isStrict
+        running.readsStandardInput = readsStandardInput
         running.replacesChanged = replacesChanged
         running.results = try await resultsFile(of: lease.job)
         running.observe = { view.take($0) }
@@ -174,13 +176,23 @@ struct BatchSession {
     /// Shows how far the batch is until the process that owns it lets it go, and says how it ended.
     func watch(_ found: OwnedJob) async throws -> ExitStatus { try await follow(found) }
 
-    /// Waits until the process that owns the batch lets it go, and says how it ended.
-    func join(_ found: OwnedJob) async throws -> ExitStatus {
+    /// Waits until the process that owns the batch lets it go. Nil once the batch has ended: then this command's own rows
+    /// are read. Else the status of how it was let go.
+    func join(_ found: OwnedJob) async throws -> ExitStatus? {
         console.note("batch \(found.snapshot.record.key) is running in another process; this one waits for it")
-        return try await follow(found)
+        let latest = try await awaitRelease(of: found)
+        switch latest.snapshot.phase(isOwned: false) {
+        case .succeeded, .failed: return nil
+        default: return try await report(latest)
+        }
     }
 
     private func follow(_ found: OwnedJob) async throws -> ExitStatus {
+        try await report(try await awaitRelease(of: found))
+    }
+
+    /// Shows how far the batch is until nobody owns it.
+    private func awaitRelease(of found: OwnedJob) async throws -> OwnedJob {
         let id = found.snapshot.record.id
         var (said, turn) = ("", 0)
         // What was just handed over is not suspended, only not yet taken up.
@@ -201,6 +213,10 @@ struct BatchSession {
             }
             said = text.counts
         }
+        return latest
+    }
+
+    private func report(_ latest: OwnedJob) async throws -> ExitStatus {
         switch latest.snapshot.phase(isOwned: false) {
         case .suspended:
             return try await report(.suspended(latest.snapshot.cause ?? .crashed), of: latest.snapshot)
@@ -210,6 +226,13 @@ struct BatchSession {
     }
 
     // MARK: Ending
+
+    /// What is said of a batch whose pipe broke off.
+    private func cutText(_ key: String, _ batch: BatchRecord) -> String {
+        let count = batch.itemCount == 1 ? "1 item was" : "\(batch.itemCount) items were"
+        return "suspended (\(count) read of its standard input before it was cut); "
+            + "run the same command again: it adds the rest, and what is done stays done"
+    }
 
     /// Says how it ended, and gives the status.
     func report(_ end: BatchRunner.End, of job: JobSnapshot) async throws -> ExitStatus {
@@ -246,6 +269,9 @@ struct BatchSession {
         case .refused(let count):
             console.note("error: \(count) \(count == 1 ? "row is" : "rows are") bad, and --strict starts nothing then")
             return .invalid
+        case .cut:
+            console.note(cutText(key, batch))
+            return .suspended
         case .read, .left: return .succeeded
         case .lost:
             console.note("error: another process has taken batch \(key) over")
@@ -253,6 +279,9 @@ struct BatchSession {
         case .suspended(let cause):
             let more = cause == .spent ? " --spend MORE" : ""
             console.note("suspended (\(cause.explanation)); go on with: pipeline resume \(key)\(more)")
+            if batch.lacksStandardInput {
+                console.note("  hint: its standard input was not read to the end; the same command adds the rest")
+            }
             if cause == .tooManyFailures || cause == .sameFailure {
                 console.note(
                     "  hint: nothing more is begun until then; 'pipeline retry \(key)' begins what failed anew")
@@ -267,12 +296,15 @@ extension BatchRunner.End {
     fileprivate var eventName: String {
         switch self {
         case .ended: "batch.ended"
-        case .suspended, .unknown, .unreadable, .refused, .lost, .read, .left: "batch.suspended"
+        case .suspended, .unknown, .unreadable, .cut, .refused, .lost, .read, .left: "batch.suspended"
         }
     }
 
     fileprivate var cause: SuspensionCause? {
-        guard case .suspended(let cause) = self else { return nil }
-        return cause
+        switch self {
+        case .suspended(let cause): cause
+        case .cut: .interrupted
+        default: nil
+        }
     }
 }

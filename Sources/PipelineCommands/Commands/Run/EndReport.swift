@@ -175,5 +175,5 @@ struct EndReporter: Sendable {
 
 extension JobSnapshot {
     /// True if something of it failed or was cancelled, also where the job succeeded all the same.
-    var hasFailures: Bool { steps.values.contains { [.failed, .cancelled].contains($0.state.name) } }
+    var hasFailures: Bool { steps.values.contains { $0.state.name.isRetried } }
 }

@@ -84,8 +84,16 @@ struct RunCommand: WorkspaceCommand {
 
     /// The job that has the key.
     private func earlier(in journal: Workspace.Journal) async throws -> OwnedJob? {
-        guard let key else { return nil }
-        return try await journal.jobs(JobQuery(key: key)).first
+        guard let key, let found = try await journal.jobs(JobQuery(key: key)).first else { return nil }
+        // A batch and the jobs of its items are gone on with by --batch alone.
+        if let item = found.snapshot.record.item {
+            throw CommandError(
+                .invalid, "the key '\(key)' belongs to the item '\(item.key)' of a batch", hint: "choose another --key")
+        }
+        if found.snapshot.batch != nil {
+            throw CommandError(.invalid, "the key '\(key)' belongs to a batch", hint: "choose another --key")
+        }
+        return found
     }
 
     private func start(_ draft: JobDraft, _ session: JobSession) async throws -> ExitStatus {

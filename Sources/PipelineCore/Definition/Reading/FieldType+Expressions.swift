@@ -11,8 +11,7 @@ extension FieldType where Value == Template {
                 findings.use(template.references, roots: roots, at: place)
                 return template
             } catch {
-                findings.report(
-                    range: error.range, pointer: place.pointer, error.message, hint: error.hint)
+                findings.report(error, at: place)
                 return nil
             }
         }
@@ -46,10 +45,15 @@ extension FieldType where Value == Expression {
                 findings.use(expression.references, roots: roots, at: place)
                 return expression
             } catch {
-                findings.report(
-                    range: error.range, pointer: place.pointer, error.message, hint: error.hint)
+                findings.report(error, at: place)
                 return nil
             }
         }
+    }
+}
+
+extension DiagnosticCollector {
+    fileprivate func report(_ error: ExpressionError, at place: SourceLocation) {
+        for error in error.all { report(range: error.range, pointer: place.pointer, error.message, hint: error.hint) }
     }
 }

@@ -23,6 +23,7 @@ extension FieldType where Value == CaptureSet {
         return FieldType(schema: ["type": "object", "additionalProperties": selector]) { place, findings in
             var errors: [SelectorError] = []
             let captures = CaptureSet.parse(place.node, in: findings.source, errors: &errors)
+            if declares { errors += reservedNames(in: place) }
             findings.report(errors, at: place)
             if declares {
                 for entry in captures.entries {
@@ -33,6 +34,16 @@ extension FieldType where Value == CaptureSet {
             }
             if declares, !errors.isEmpty { declareBroken(place, captures, findings) }
             return errors.isEmpty ? captures : nil
+        }
+    }
+
+    /// `self.key` is the idempotency key: a capture of that name could not be read.
+    private static func reservedNames(in place: SourceLocation) -> [SelectorError] {
+        guard case .object(let members) = place.node.content else { return [] }
+        return members.filter { $0.name == "key" }.map { member in
+            SelectorError(
+                "no capture may be called \"key\": self.key is the idempotency key",
+                hint: "give it another name, such as \"apiKey\" or \"id\"", range: member.nameRange)
         }
     }
 

@@ -4,7 +4,7 @@ public enum NameGrammar: Sendable {
     case pipeline
     /// A stage's id: `[a-z][a-zA-Z0-9_-]*`.
     case stage
-    /// `--key`: `[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?`.
+    /// `--key` and `--batch`: `[a-zA-Z0-9._-]{1,200}`.
     case jobKey
 
     /// The grammar as a regular expression, for the schema.
@@ -12,7 +12,7 @@ public enum NameGrammar: Sendable {
         switch self {
         case .pipeline: "^[a-z][a-z0-9-]*$"
         case .stage: "^[a-z][a-zA-Z0-9_-]*$"
-        case .jobKey: "^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$"
+        case .jobKey: "^[a-zA-Z0-9._-]{1,200}$"
         }
     }
 
@@ -30,7 +30,7 @@ public enum NameGrammar: Sendable {
         switch self {
         case .pipeline: "a lower-case letter, then lower-case letters, digits and '-'"
         case .stage: "a lower-case letter, then letters, digits, '_' and '-'"
-        case .jobKey: "1 to 40 lower-case letters, digits and '-', with a letter or digit at both ends"
+        case .jobKey: "1 to 200 letters, digits, '.', '_' and '-'"
         }
     }
 
@@ -53,7 +53,7 @@ public enum NameGrammar: Sendable {
     /// Returns whether the text has this grammar.
     package func accepts(_ text: String) -> Bool {
         let characters = Array(text.utf8)
-        guard let first = characters.first, let last = characters.last else { return false }
+        guard let first = characters.first else { return false }
         let isLower = { (byte: UInt8) in (97...122).contains(byte) }
         let isDigit = { (byte: UInt8) in (48...57).contains(byte) }
         let isUpper = { (byte: UInt8) in (65...90).contains(byte) }
@@ -63,8 +63,8 @@ public enum NameGrammar: Sendable {
             return isLower(first)
                 && characters.allSatisfy { isLower($0) || isUpper($0) || isDigit($0) || $0 == 45 || $0 == 95 }
         case .jobKey:
-            return characters.count <= 40 && first != 45 && last != 45
-                && characters.allSatisfy { isLower($0) || isDigit($0) || $0 == 45 }
+            return characters.count <= 200
+                && characters.allSatisfy { isLower($0) || isUpper($0) || isDigit($0) || [45, 46, 95].contains($0) }
         }
     }
 }

@@ -8,6 +8,11 @@ package struct ExpressionError: Error, Sendable, Hashable {
     package let hint: String?
     /// The place where it is, in the file that the text came from.
     package let range: SourceRange
+    /// The other mistakes of the same text, in its order; none of them has others.
+    package var others: [ExpressionError] = []
+
+    /// The mistake and the others of its text.
+    package var all: [ExpressionError] { [self] + others }
 
     package init(_ message: String, hint: String? = nil, range: SourceRange) {
         self.message = message

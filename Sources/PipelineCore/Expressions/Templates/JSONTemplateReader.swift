@@ -28,7 +28,7 @@ struct JSONTemplateReader {
             references += template.references
             return template.constant.map { .constant(.string($0)) } ?? .template(template)
         } catch {
-            errors.append(error)
+            errors += error.all
             return .constant(.string(text))
         }
     }

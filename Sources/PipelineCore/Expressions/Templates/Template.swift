@@ -53,7 +53,7 @@ public struct Template: Sendable, Equatable {
         self.origin = origin
     }
 
-    /// Reads a string; the first mistake in it is thrown.
+    /// Reads a string; the first mistake in it is thrown, with the others.
     package static func parse(_ text: String, in origin: TextOrigin) throws(ExpressionError) -> Template {
         var reader = TemplateReader(text, origin)
         return try reader.template()

@@ -8,6 +8,7 @@ struct TemplateReader {
     private var position = 0
     private var literal: [UInt8] = []
     private var parts: [Template.Part] = []
+    private var errors: [ExpressionError] = []
 
     init(_ text: String, _ origin: TextOrigin) {
         self.text = text
@@ -30,33 +31,48 @@ struct TemplateReader {
     }
 
     mutating func template() throws(ExpressionError) -> Template {
+        read()
+        if var first = errors.first {
+            first.others = Array(errors.dropFirst())
+            throw first
+        }
+        return Template(text: text, parts: parts, origin: origin)
+    }
+
+    private mutating func read() {
         while position < bytes.count {
             if starts(with: "$${{") {
                 literal += Array("${{".utf8)
                 position += 4
             } else if starts(with: "${{") {
-                try expression()
+                expression()
             } else {
                 literal.append(bytes[position])
                 position += 1
             }
         }
         finishLiteral()
-        return Template(text: text, parts: parts, origin: origin)
     }
 
-    private mutating func expression() throws(ExpressionError) {
+    private mutating func expression() {
         let opener = position
-        guard let end = end(from: opener + 3) else { throw unclosed(opener) }
+        guard let end = end(from: opener + 3) else {
+            errors.append(unclosed(opener))
+            position = bytes.count
+            return
+        }
         finishLiteral()
         let inner = bytes[(opener + 3)..<end]
         let leading = inner.prefix { Self.isSpace($0) }.count
         let content = Array(inner.dropFirst(leading)).reversed().drop { Self.isSpace($0) }.reversed()
         let place = content.isEmpty ? opener : opener + 3 + leading
-        let expression = try Expression.parse(
-            String(decoding: Array(content), as: UTF8.self), in: origin.advanced(by: place))
-        parts.append(.expression(expression))
         position = end + 2
+        do throws(ExpressionError) {
+            let text = String(decoding: Array(content), as: UTF8.self)
+            parts.append(.expression(try Expression.parse(text, in: origin.advanced(by: place))))
+        } catch {
+            errors.append(error)
+        }
     }
 
     /// Returns where `}}` stands outside of texts in quotes and of objects; nil when there is none.

@@ -75,6 +75,12 @@ package enum ItemSource: Sendable, Equatable {
         return name.hasSuffix(".jsonl") || name.hasSuffix(".ndjson")
     }
 
+    /// Returns whether an argument of `--each` means standard input, whatever the inputs are called.
+    static func isStandardInput(_ text: String) -> Bool {
+        guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return text == "-" }
+        return ["-", "-0"].contains(text[text.utf8.index(after: equals)...])
+    }
+
     /// True if it can be read only once.
     package var isStandardInput: Bool {
         switch self {

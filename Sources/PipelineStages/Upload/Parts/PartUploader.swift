@@ -79,8 +79,12 @@ struct PartUploader {
     private mutating func begin(_ number: Int, at place: Int, _ group: inout TaskGroup<Event>) async {
         do throws(StageFailure) {
             let rendered = try await parts.part(table[number], state)
+            let endsUpload = parts.endsWithPart && missing.isEmpty
             group.addTask { [requests, context, gauge] in
-                let result = await requests.send(rendered, in: context) { gauge.attach(number, to: &$0) }
+                let result = await requests.send(rendered, in: context) { options in
+                    gauge.attach(number, to: &options)
+                    if endsUpload { options.onSent = { context.pass(.uploadSent) } }
+                }
                 return .ended((number, rendered, result))
             }
             places[number] = place

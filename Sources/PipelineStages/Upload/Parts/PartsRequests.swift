@@ -16,6 +16,9 @@ struct PartsRequests: Sendable {
     private var source: SourceFile { attempt.source }
     private var context: StageContext<UploadCheckpoint> { attempt.context }
 
+    /// True if the response to the last part is that to the upload.
+    var endsWithPart: Bool { !isStorage && definition.complete == nil }
+
     /// True for S3's own requests.
     var isStorage: Bool { definition.part == nil }
 
@@ -37,9 +40,12 @@ struct PartsRequests: Sendable {
 
     func part(_ part: FilePart, _ state: PartsCheckpoint) async throws(StageFailure) -> RenderedRequest {
         if let definition = definition.part {
-            return try await upload.requests.render(
+            var rendered = try await upload.requests.render(
                 definition, in: context, role: "part-\(part.number)",
                 part: .file(path: source.path, offset: part.offset, length: part.size), adjust: adding(part))
+            // A service that says where it is, is asked after a lost response: libcurl must not repeat the part by itself.
+            if self.definition.ask != nil { rendered.options.freshConnection = true }
+            return rendered
         }
         let body = UploadRequest.Body.file(offset: part.offset, count: part.size)
         var rendered = try await storage(

@@ -70,7 +70,9 @@ extension PartsRun {
         _ part: FilePart, _ rendered: RenderedRequest
     ) async -> Result<HTTPExchangeResponse, ExchangeFailure> {
         let (context, total) = (context, attempt.source.size)
+        let endsUpload = parts.endsWithPart && part.offset + part.size == total
         return await requests.send(rendered, in: context) { options in
+            if endsUpload { options.onSent = { context.pass(.uploadSent) } }
             options.onProgress = { progress in
                 context.report(
                     .transfer(sent: min(total, part.offset + progress.sent), received: 0, total: total))

@@ -135,7 +135,7 @@ struct PartsRun {
             guard let last else { return .finished([:]) }
             return try await conclude(requests.answer(of: last.response), last.rendered)
         }
-        if let complete = definition.complete, attempt.definition.once != nil {
+        if let complete = definition.complete, UploadEnding(attempt: attempt).goesThroughLedger(complete) {
             context.pass(.uploadSent)
             return try await submit(complete, rendered)
         }

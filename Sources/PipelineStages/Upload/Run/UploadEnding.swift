@@ -61,9 +61,7 @@ struct UploadEnding {
         with complete: RequestDefinition, _ writer: inout CheckpointWriter
     ) async throws(StageFailure) -> StageOutcome<UploadCheckpoint> {
         var rendered = try await requests.render(complete, in: context, role: "complete")
-        if attempt.definition.once != nil {
-            return try await outcome(of: submit(complete, rendered), &writer)
-        }
+        if goesThroughLedger(complete) { return try await outcome(of: submit(complete, rendered), &writer) }
         // A repetition by libcurl would find the upload ended, and be refused.
         rendered.options.freshConnection = true
         let response = try await attempt.send(rendered, &writer)
@@ -73,8 +71,14 @@ struct UploadEnding {
         return .finished(captures)
     }
 
-    /// Sends the author's last request where `once` says how a lost response is reconciled: like any submit it goes
-    /// through the ledger, and it alone is sent again, or found.
+    /// Returns whether the author's last request is one that must not be sent twice: like that of a `request` stage it is
+    /// unknown when its response is lost, unless `once` says how that is reconciled.
+    func goesThroughLedger(_ complete: RequestDefinition) -> Bool {
+        attempt.definition.once != nil || !complete.isIdempotent
+    }
+
+    /// Sends the author's last request like any submit through the ledger: when its response is lost, it alone is sent
+    /// again, or found, as `once` says.
     func submit(_ complete: RequestDefinition, _ rendered: RenderedRequest) async throws(StageFailure) -> SubmitOutcome
     {
         var definition = complete

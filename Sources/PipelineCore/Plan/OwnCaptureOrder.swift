@@ -1,0 +1,38 @@
+import JSONPath
+
+/// The requests of a stage by whose responses its own captures become known.
+struct OwnCaptureOrder {
+    /// The keys of a request whose values are needed to send it.
+    private static let sent: Set<String> = [
+        "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "query", "headers", "json", "form", "text", "file",
+    ]
+
+    private let stage: JSONNode
+
+    init(_ stage: JSONNode) { self.stage = stage }
+
+    /// Returns whether what is read stands in the only request of the stage whose response gives it.
+    func isTooEarly(_ name: String, at range: SourceRange) -> Bool {
+        // What the stage itself captures comes from a last response, of whichever request.
+        if captures(name, stage) { return false }
+        var makers: [JSONNode] = []
+        gather(name, in: stage, &makers)
+        guard makers.count == 1, case .object(let members) = makers[0].content else { return false }
+        return members.contains { member in
+            Self.sent.contains(member.name) && member.value.range.start <= range.start
+                && range.end <= member.value.range.end
+        }
+    }
+
+    private func gather(_ name: String, in node: JSONNode, _ makers: inout [JSONNode]) {
+        switch node.content {
+        case .object(let members):
+            if captures(name, node) { makers.append(node) }
+            for member in members where member.name != "capture" { gather(name, in: member.value, &makers) }
+        case .array(let elements): for element in elements { gather(name, in: element, &makers) }
+        case .null, .bool, .number, .string: return
+        }
+    }
+
+    private func captures(_ name: String, _ node: JSONNode) -> Bool { node["capture"]?.member(name) != nil }
+}
