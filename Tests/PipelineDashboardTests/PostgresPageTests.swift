@@ -37,7 +37,7 @@ struct PostgresPageTests {
         let there = try await DashboardWorld(journal: try await Self.address())
         let (made, same) = (try await SampleJobs(here, now: now).make(), try await SampleJobs(there, now: now).make())
         #expect(made.batch == same.batch)
-        let (cookie, other) = (try here.signIn(), try there.signIn())
+        let (cookie, other) = (try await here.signIn(), try await there.signIn())
         let targets = [
             "/", "/?state=failed", "/?q=CREDIT", "/?pipeline=selfie", "/?batch=\(made.batch)", "/?since=1d",
             "/?state=waiting", "/?state=suspended", "/?state=unknown", "/jobs/\(made.waiting)", "/jobs/\(made.failed)",
@@ -48,8 +48,8 @@ struct PostgresPageTests {
             var pages = ("", " ")
             // Ages go by the second: both are read within one, sooner or later.
             for _ in 0..<50 where pages.0 != pages.1 {
-                pages.0 = comparable(try here.get(target, cookie: cookie), here)
-                pages.1 = comparable(try there.get(target, cookie: other), there)
+                pages.0 = comparable(try await here.get(target, cookie: cookie), here)
+                pages.1 = comparable(try await there.get(target, cookie: other), there)
             }
             let lines = zip(pages.0.split(separator: "\n"), pages.1.split(separator: "\n")).filter { $0 != $1 }
             #expect(pages.0 == pages.1, "\(target): \(lines.prefix(3))")

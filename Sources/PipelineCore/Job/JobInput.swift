@@ -5,7 +5,7 @@ package enum JobInput: Sendable {
     /// The job was made just now. With `begins` stages that need nothing but the job itself begin in its first commit.
     case created(begins: Bool)
     /// An owner took the job up.
-    case takenUp(JobMode, RestartScope)
+    case takenUp(JobMode, RestartScope, lost: [WrittenFile] = [])
     /// All that has come was taken in: what follows from it is to be done.
     case advance
     /// The answer to what a command asked has been found.

@@ -49,7 +49,7 @@ package struct JobState: Sendable {
         try begin(at: moment)
         switch input {
         case .created(let begins): create(begins: begins)
-        case .takenUp(let mode, let scope): try takeUp(mode, scope)
+        case .takenUp(let mode, let scope, let lost): try takeUp(mode, scope, lost: lost)
         case .advance: try advance()
         case .found(let finding): try take(finding)
         case .ended(let key, let end, let notes, let random): try take(end, of: key, notes, random: random)
@@ -107,11 +107,12 @@ package struct JobState: Sendable {
         }
     }
 
-    private mutating func takeUp(_ mode: JobMode, _ scope: RestartScope) throws(IllegalTransition) {
+    private mutating func takeUp(_ mode: JobMode, _ scope: RestartScope, lost: [WrittenFile]) throws(IllegalTransition)
+    {
         try makeUpForClock()
         let wasHeld = Interactivity.unattended.isHeld(by: table.plan.definition.background, mode: snapshot.mode)
         let wasInBackground = snapshot.mode == .background
-        try Restart(scope, of: table).perform(mode, in: &table)
+        try Restart(scope, lost: lost, of: table).perform(mode, in: &table)
         table.publish(.jobResumed, settings.interactivity.data(mode))
         if mode == .attached, settings.interactivity == .attended, wasHeld {
             commands.append(rules.attended(isJournaled: wasInBackground, in: table))

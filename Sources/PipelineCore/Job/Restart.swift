@@ -1,14 +1,18 @@
 import JSONPath
 
 /// The changes of the steps of a job that an owner takes up: what was running is tried again at once, what a person
-/// wants done again begins again.
+/// wants done again begins again, and so does what wrote a file that is not there and is still read.
 struct Restart {
     private let scope: RestartScope
     private let restarted: Set<String>
     /// The stages of which one item begins again, and those that need them.
     private let reached: Set<String>
+    /// The steps whose files are not there, with the path of one.
+    private var lost: [StepKey: String] = [:]
+    /// The steps that begin anew because of those: readers under way, and stages of whose items one is lost.
+    private var affected: Set<StepKey> = []
 
-    init(_ scope: RestartScope, of table: JobTable) {
+    init(_ scope: RestartScope, lost files: [WrittenFile] = [], of table: JobTable) {
         self.scope = scope
         var stages: Set<String> = []
         if case .from(let stage) = scope { stages = table.plan.dependents(of: stage) }
@@ -21,6 +25,13 @@ struct Restart {
             }
         }
         self.reached = reached
+        for file in files {
+            guard let key = file.step else { continue }
+            lost[key] = file.path
+            // The other items of a repeated stage stay as they are.
+            if key.item != nil { affected.insert(StepKey(stage: key.stage)) }
+            affected.formUnion(table.snapshot.readers(of: file, in: table.plan))
+        }
     }
 
     /// Returns whether the step is tried afresh where it failed or was cancelled.
@@ -44,8 +55,11 @@ struct Restart {
     private func moveSteps(in table: inout JobTable) throws(IllegalTransition) {
         for key in table.snapshot.steps.keys.sorted() {
             guard let step = table.step(key) else { continue }
-            if restarted.contains(key.stage) {
+            if restarted.contains(key.stage) || affected.contains(key) {
                 try restart(key, in: &table)
+            } else if let path = lost[key] {
+                let warning = "\(path) is not on this machine: stage '\(key.stage)' makes it again"
+                try restart(key, warnings: [warning], in: &table)
             } else if retries(key), step.state.name.isRetried {
                 try retry(key, step, in: &table)
             } else if let next = try? step.state.apply(.takenUp, at: table.moment.time), next.state != step.state {
@@ -56,8 +70,10 @@ struct Restart {
     }
 
     /// A step as if it had never run. A submit of it is a new one: the key's generation grows.
-    private func restart(_ key: StepKey, in table: inout JobTable) throws(IllegalTransition) {
-        try table.change(key, .restarted) { step in step = step.restarted() }
+    private func restart(
+        _ key: StepKey, warnings: [String] = [], in table: inout JobTable
+    ) throws(IllegalTransition) {
+        try table.change(key, .restarted, warnings: warnings) { step in step = step.restarted() }
         if let submit = table.snapshot.submits[key] {
             table.record(.submit(key, submit.nextGeneration(jobKey: table.snapshot.record.key, step: key)))
         }

@@ -71,6 +71,8 @@ package protocol FileFacts: Sendable {
     func value(of fact: Fact) async throws(StepFailure) -> JSON
     /// Returns what tells one state of the file from another without reading it; nil when that can't be told.
     func fingerprint(ofFileAt path: String) -> String?
+    /// Returns whether a file that was written is not on this machine.
+    func lacks(fileAt path: String) -> Bool
     /// The absolute path of a local copy of an input that is a URL, fetched now unless it is there. It goes on where an
     /// earlier call was interrupted, and the copy is verified as a download is.
     ///
@@ -91,6 +93,7 @@ extension FileFacts {
     }
 
     package func fingerprint(ofFileAt path: String) -> String? { nil }
+    package func lacks(fileAt path: String) -> Bool { false }
 }
 
 /// The probe to which named points of the program report that they were passed; a crash test's dies there.

@@ -76,9 +76,11 @@ actor JobExecutor {
         return writer.lease
     }
 
-    /// Takes the job up: what its last owner left running is interrupted, what waits for a resume is woken.
+    /// Takes the job up: what its last owner left running is interrupted, what waits for a resume is woken, and files that
+    /// stood on the machine of the last owner are made again.
     func takeUp(_ mode: JobMode, _ scope: RestartScope) async throws(JournalFailure) {
-        _ = try await take(.takenUp(mode, scope))
+        let read = options.purpose == .run ? snapshot.filesToRead(in: state.table.plan, retried: scope != .nothing) : []
+        _ = try await take(.takenUp(mode, scope, lost: read.filter { ports.files.lacks(fileAt: $0.path) }))
         try await writer.commit()
     }
 

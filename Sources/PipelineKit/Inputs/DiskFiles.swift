@@ -41,6 +41,8 @@ package struct DiskFiles: FileFacts {
     /// Size, modification time and inode, as of an upload's source.
     package func fingerprint(ofFileAt path: String) -> String? { SourceFingerprint.text(ofFileAt: path) }
 
+    package func lacks(fileAt path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
+
     private static func size(_ path: String) throws(StepFailure) -> Int {
         var status = stat()
         guard stat(path, &status) == 0 else { throw unreadable(path) }

@@ -1,0 +1,49 @@
+import JSONPath
+
+/// Files that one stage has written and another one is still to read. The next owner may be another machine, where they are
+/// not.
+extension JobSnapshot {
+    /// The files that are still read, of steps that can make them again: what was submitted to a service is not. With
+    /// `retried` also those that failed steps read.
+    package func filesToRead(in plan: Plan, retried: Bool) -> [WrittenFile] {
+        files.filter { file in
+            guard let key = file.step, steps[key]?.state.name == .succeeded, submits[key] == nil,
+                plan.stage(key.stage).map(Self.isRepeatable) == true
+            else { return false }
+            return !readingStages(of: file, in: plan, retried: retried).isEmpty
+        }
+    }
+
+    /// The steps under way that read a file, and can begin anew with another copy of it.
+    func readers(of file: WrittenFile, in plan: Plan) -> [StepKey] {
+        let stages = readingStages(of: file, in: plan, retried: false).filter(Self.isRepeatable).map(\.id)
+        return steps.filter { key, step in
+            stages.contains(key.stage) && [.running, .waiting].contains(step.state.name) && submits[key] == nil
+        }.map(\.key)
+    }
+
+    private func readingStages(of file: WrittenFile, in plan: Plan, retried: Bool) -> [PlannedStage] {
+        guard let key = file.step, case .succeeded(let captures) = steps[key]?.state else { return [] }
+        let names = captures.filter { $0.value.mentions(file.path) }.map(\.name)
+        return plan.stages.filter { reader in
+            guard let state = steps[StepKey(stage: reader.id)]?.state else { return false }
+            let isToRun = !state.isEnded || retried && [.failed, .cancelled].contains(state.name)
+            return isToRun && names.contains { reader.reads($0, of: key.stage) }
+        }
+    }
+
+    private static func isRepeatable(_ stage: PlannedStage) -> Bool {
+        switch stage.stage.work {
+        case .local, .transfer: true
+        case .remoteJob, .wait: false
+        }
+    }
+}
+
+extension JSON {
+    /// Returns whether the value is the text, or has it as an element or member at any depth.
+    fileprivate func mentions(_ text: String) -> Bool {
+        string == text || array?.contains { $0.mentions(text) } == true
+            || object?.contains { $0.value.mentions(text) } == true
+    }
+}
