@@ -66,7 +66,8 @@ import Testing
     func hiddenCaptures() async throws {
         let bench = try ExampleBench()
         defer { bench.remove() }
-        let server = try LoopbackServer { _ in .json(#"{"token": "t0ps3cret", "id": "open", "link": "/f?t=t0ps3cret"}"#) }
+        let server = try LoopbackServer { _ in .json(#"{"token": "t0ps3cret", "id": "open", "link": "/f?t=t0ps3cret"}"#)
+        }
         defer { server.stop() }
         let request = """
             "kind": "request", "request": { "GET": "\(server.url)/x" },

@@ -94,7 +94,8 @@ private struct UploadFields: Sendable {
             "With parts: the request that removes an upload that failed or was cancelled.")
         once = Field(
             "once", OnceDefinition.type(.request, decorators: decorators),
-            "How a lost answer to the whole file, or to complete, is settled; without it that is sent again.")
+            "How a lost answer to the whole file, or to complete, is settled; without it the file, or a complete by PUT, "
+                + "is sent again, and a complete by POST is unknown.")
     }
 
     var all: [any AnyField] {
