@@ -16,34 +16,8 @@ package struct ItemOutcome: Sendable, Hashable {
     /// The absolute paths that the job has written.
     package var files: [String] = []
 
-    /// An item whose job has not ended.
+    /// An item with nothing but its state, as one whose job has not ended.
     package init(_ state: ItemRecord.State) { self.state = state }
-
-    /// An item whose job ends now as its steps stand; null for a result that can't be known.
-    package init(endOf job: JobSnapshot, in plan: Plan, at time: Timestamp) {
-        switch job.outcome {
-        case .succeeded: state = .succeeded
-        case .cancelled: state = .cancelled
-        default: state = .failed
-        }
-        ended = time
-        seconds = (time - job.record.started).seconds
-        failure = state == .failed ? job.failure.map { ItemFailure(stage: $0.step.stage, failure: $0.failure) } : nil
-        (cost, moved) = (job.cost, job.moved)
-        files = job.orderedFiles.map(\.path)
-        if state == .succeeded { results = Self.results(of: job, in: plan) }
-    }
-
-    private static func results(of job: JobSnapshot, in plan: Plan) -> JSONObject {
-        let templates = plan.definition.batch?.results ?? []
-        if templates.isEmpty { return [:] }
-        var scope = job.documentScope(environment: job.environment)
-        for (key, step) in job.steps where key.item == nil {
-            if case .succeeded(let captures) = step.state { scope.stages[key.stage] = .object(captures) }
-        }
-        let shown = ShownCaptures(of: job.steps, plan: plan)
-        return JSONObject(templates.map { ($0.name, shown.redact((try? $0.value.evaluate(in: scope)) ?? .null)) })
-    }
 }
 
 extension ItemRecord {

@@ -74,9 +74,7 @@ struct Restart {
         _ key: StepKey, warnings: [String] = [], in table: inout JobTable
     ) throws(IllegalTransition) {
         try table.change(key, .restarted, warnings: warnings) { step in step = step.restarted() }
-        if let submit = table.snapshot.submits[key] {
-            table.record(.submit(key, submit.nextGeneration(jobKey: table.snapshot.record.key, step: key)))
-        }
+        Self.renewSubmit(of: key, in: &table)
         if table.snapshot.pushes[key] != nil { table.record(.pushesVoided(key)) }
     }
 
@@ -96,8 +94,14 @@ struct Restart {
 
     /// Nothing more is to be had of the remote job: who tries the step again begins a new one.
     static func forgetRemoteJob(of key: StepKey, in table: inout JobTable) {
-        guard let submit = table.snapshot.submits[key] else { return }
+        guard table.snapshot.submits[key] != nil else { return }
         table.edit(key) { $0.checkpoint = nil }
+        renewSubmit(of: key, in: &table)
+    }
+
+    /// What is submitted next is another job, under a key of its own.
+    private static func renewSubmit(of key: StepKey, in table: inout JobTable) {
+        guard let submit = table.snapshot.submits[key] else { return }
         table.record(.submit(key, submit.nextGeneration(jobKey: table.snapshot.record.key, step: key)))
     }
 

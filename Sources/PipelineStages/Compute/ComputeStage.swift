@@ -138,12 +138,8 @@ struct ComputeStage: Stage {
         if endsByCallback { return try await awaitCallback(checkpoint, in: context) }
         if polls.isEmpty {
             if let receipt, receipt.isDirect, receipt.answer.status == 202, checkpoint.monitor == nil {
-                throw .definite(
-                    StepFailure(
-                        "\(requests.name(of: receipt.answer.url)) accepted the job (202) and gave no Location, "
-                            + "so there is nothing to ask for its end",
-                        hint: "add \"poll\" to the stage", service: requests.service?.name, status: 202,
-                        place: context.facts.place))
+                let name = requests.name(of: receipt.answer.url)
+                throw .definite(.noPlaceToAsk(name, service: requests.service?.name, place: context.facts.place))
             }
             if checkpoint.monitor == nil { return .finished([:]) }
         } else if let receipt, receipt.isDirect, [200, 201].contains(receipt.answer.status),
@@ -214,5 +210,14 @@ struct ComputeStage: Stage {
             }
         }
         throw .definite(failure)
+    }
+}
+
+extension StepFailure {
+    /// A job was accepted, and neither the service nor the document says where to ask for its end.
+    fileprivate static func noPlaceToAsk(_ name: String, service: String?, place: String?) -> StepFailure {
+        StepFailure(
+            "\(name) accepted the job (202) and gave no Location, so there is nothing to ask for its end",
+            hint: "add \"poll\" to the stage", service: service, status: 202, place: place)
     }
 }

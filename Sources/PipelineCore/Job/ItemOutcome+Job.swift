@@ -1,0 +1,29 @@
+import JSONPath
+
+extension ItemOutcome {
+    /// An item whose job ends now as its steps stand; null for a result that can't be known.
+    package init(endOf job: JobSnapshot, in plan: Plan, at time: Timestamp) {
+        switch job.outcome {
+        case .succeeded: self.init(.succeeded)
+        case .cancelled: self.init(.cancelled)
+        default: self.init(.failed)
+        }
+        ended = time
+        seconds = (time - job.record.started).seconds
+        failure = state == .failed ? job.failure.map { ItemFailure(stage: $0.step.stage, failure: $0.failure) } : nil
+        (cost, moved) = (job.cost, job.moved)
+        files = job.orderedFiles.map(\.path)
+        if state == .succeeded { results = Self.results(of: job, in: plan) }
+    }
+
+    private static func results(of job: JobSnapshot, in plan: Plan) -> JSONObject {
+        let templates = plan.definition.batch?.results ?? []
+        if templates.isEmpty { return [:] }
+        var scope = job.documentScope(environment: job.environment)
+        for (key, step) in job.steps where key.item == nil {
+            if case .succeeded(let captures) = step.state { scope.stages[key.stage] = .object(captures) }
+        }
+        let shown = ShownCaptures(of: job.steps, plan: plan)
+        return JSONObject(templates.map { ($0.name, shown.redact((try? $0.value.evaluate(in: scope)) ?? .null)) })
+    }
+}
