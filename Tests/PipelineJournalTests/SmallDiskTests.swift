@@ -36,14 +36,14 @@ struct SmallDisk {
 struct SmallDiskTests {
     @Test("keeps nothing of a call that does not fit, and goes on when there is room again")
     func fullDisk() async throws {
-        let disk = try SmallDisk(kilobytes: 512)
+        let disk = try SmallDisk(kilobytes: 768)
         defer { disk.remove() }
         let state = disk.folder.path + "/state"
         let journal = try SQLiteJournal(folder: state)
         let job = JobSnapshot.example(1)
         let lease = try await journal.create(job, events: [], owner: journal.owner)
         var step = StepRecord(state: .running(AttemptState()))
-        step.checkpoint = Array(repeating: 7, count: 600_000)
+        step.checkpoint = Array(repeating: 7, count: 900_000)
         step.version = 1
         let large: [JournalChange] = [.event(job.event(1)), .step(.upload, step)]
         await #expect(throws: JournalFailure.full(folder: state)) { try await journal.commit(large, under: lease) }

@@ -161,14 +161,19 @@ struct BatchSession {
     // MARK: Handing over
 
     /// Hands the batch over once all is read, with the values of its secrets, and prints its key.
-    func hand(_ record: JobRecord, _ draft: JobDraft, _ status: ExitStatus) async throws -> ExitStatus {
-        guard status == .succeeded else { return status }
+    func hand(_ record: JobRecord, _ draft: JobDraft, _ read: ExitStatus) async throws -> ExitStatus {
+        guard read == .succeeded else { return read }
         guard try await journal.snapshot(of: record.id)?.ended == nil else {
             console.data(record.key)
-            return status
+            return read
         }
-        return try await Detachment(workspace, console).hand(
+        let status = try await Detachment(workspace, console).hand(
             record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true, name: record.key)
+        // Whoever looks next sees it run: an owner that is there takes a batch up at once.
+        if let handed = try await journal.jobs(JobQuery(prefix: record.id.text, isBrief: true)).first {
+            try await JobFollower(workspace, journal).awaitTaking(of: handed)
+        }
+        return status
     }
 
     // MARK: Looking on
