@@ -5,8 +5,8 @@ enum Seeds {
     /// How many schedules a run of the tests has in all.
     static var count: Int { number("SEEDS") ?? 200 }
 
-    /// How many schedules a run has of those that take ten times as long.
-    static var countOfLong: Int { count / 10 }
+    /// How many schedules a run has of those that take long.
+    static var countOfLong: Int { number("LONG_SEEDS") ?? 20 }
 
     /// The only seed to run, with its trace.
     static var one: UInt64? { number("SEED").map { UInt64($0) } }
