@@ -31,12 +31,12 @@ demo-machines: dependencies ## Run 300 jobs by three workers on a PostgreSQL of 
 	.scripts/with-postgres .scripts/demo-machines "$$(swift build $(CHECK) --show-bin-path)"
 
 .PHONY: test
-test: dependencies ## Run all tests, one after the other, then 20,000 simulated schedules of a release build
+test: dependencies ## Run all tests, one after the other, then simulated schedules of a release build
 	@.scripts/peers >/dev/null || true
 	@.scripts/browser >/dev/null || [ -z "$$CI" ]
 	@.scripts/readers >/dev/null || true
 	@.scripts/test $(CHECK) --no-parallel
-	@SEEDS=20000 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
+	@SEEDS=20000 LONG_SEEDS=300 .scripts/test -c release --scratch-path .build-simulate -Xswiftc -enable-testing $(CHECK) --filter SimulationTests
 
 .PHONY: peers
 peers: ## Get servers that others wrote, from PyPI, for the tests of uploads (make test does so too)

@@ -3,7 +3,7 @@ import PipelineTestKit
 import Synchronization
 
 /// The database as one machine works with it: what it asks takes time and is asked again until it is answered, a commit
-/// whose answer was lost is settled by its token, and it believes in its lease no longer than its own clock allows.
+/// whose answer was lost is reconciled by its token, and it believes in its lease no longer than its own clock allows.
 final class MachineJournal: ForwardingJournal {
     private struct State {
         var leases: [JobID: Lease] = [:]
@@ -72,7 +72,7 @@ final class MachineJournal: ForwardingJournal {
             try await travel()
             if isLost {
                 try await reconnect()
-                guard !database.isBlind, database.isCommitted(token, of: process.owner) else { continue }
+                guard !database.isBlind, database.isCommitted(token) else { continue }
             }
             state.withLock { $0.renewed = began }
             if wasLapsed { forgetLostJobs() }

@@ -11,11 +11,11 @@ import Testing
     @Test("two and three engines over one database keep every promise", arguments: scenarios)
     func promises(scenario: Scenario) {
         let seeds = Seeds.chosen(count: Seeds.countOfLong / Self.scenarios.count + 1)
-        var settled = 0
+        var reconciled = 0
         for seed in seeds {
             var machines = Machines(world: World(scenario, seed: seed))
             machines.run()
-            settled += machines.database.settled
+            reconciled += machines.database.reconciled
             if machines.violations.isEmpty, Seeds.one == nil { continue }
             var again = Machines(world: World(scenario, seed: seed, keepsTrace: true))
             again.run()
@@ -27,7 +27,7 @@ import Testing
             if machines.violations.isEmpty { print(report) } else { Issue.record("\(report)") }
             return
         }
-        #expect(settled > 0 || seeds.count < 10, "answers to commits are lost, and tokens settle them")
+        #expect(reconciled > 0 || seeds.count < 10, "answers to commits are lost, and tokens reconcile them")
     }
 
     @Test("a machine that sends a group again without a look at its token is found")

@@ -7,12 +7,12 @@ import Synchronization
 final class ModelDatabase: Sendable {
     private struct State {
         var leases: [OwnerID: Timestamp] = [:]
-        /// The token of each machine's last group that was committed.
-        var tokens: [OwnerID: Int] = [:]
+        /// The tokens of the groups that were committed.
+        var tokens: Set<Int> = []
         var lastToken = 0
         var isAway = false
         var lostChance = 0.0
-        var settled = 0
+        var reconciled = 0
     }
 
     static let leaseLength = Duration.seconds(30)
@@ -47,7 +47,7 @@ final class ModelDatabase: Sendable {
     }
 
     /// How often the token said that a group whose answer was lost had been committed.
-    var settled: Int { state.withLock { $0.settled } }
+    var reconciled: Int { state.withLock { $0.reconciled } }
 
     var losesConnection: Bool {
         let (isAway, chance) = state.withLock { ($0.isAway, $0.lostChance) }
@@ -61,7 +61,7 @@ final class ModelDatabase: Sendable {
         }
     }
 
-    /// What each transaction begins with: whoever has not renewed in time owns nothing that others may not take.
+    /// What each transaction begins with: an owner that has not renewed in time owns nothing that others may not take.
     func expireLeases() {
         let dead = state.withLock { state in state.leases.filter { $0.value <= now }.map(\.key) }
         for owner in dead { memory.expire(owner) }
@@ -71,15 +71,15 @@ final class ModelDatabase: Sendable {
     func sign(_ owner: OwnerID, _ token: Int) {
         memory.renew(owner)
         state.withLock { state in
-            state.tokens[owner] = token
+            state.tokens.insert(token)
             state.leases[owner] = now + Self.leaseLength
         }
     }
 
-    func isCommitted(_ token: Int, of owner: OwnerID) -> Bool {
+    func isCommitted(_ token: Int) -> Bool {
         state.withLock { state in
-            let isThere = state.tokens[owner] == token
-            if isThere { state.settled += 1 }
+            let isThere = state.tokens.contains(token)
+            if isThere { state.reconciled += 1 }
             return isThere
         }
     }
