@@ -19,7 +19,7 @@ import Testing
     private static let listing = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("surface.txt")
 
-    @Test("is the one that is listed; RECORD=1 lists it anew")
+    @Test("is the one that is listed; RECORD=1 lists it again")
     func listed() throws {
         var lines: [String] = []
         for library in Self.libraries {

@@ -1,7 +1,7 @@
 package import JSONPath
 
 /// Where an item of a batch stands by what its job has come to. It is kept in the commit that makes it so, with the counts of
-/// the batch: whoever runs the job, nobody has to tell the batch.
+/// the batch: wherever the job runs, nobody has to tell the batch.
 package struct ItemOutcome: Sendable, Hashable {
     package let state: ItemRecord.State
     /// When the job ended; nil while it has not, as all that follows.
@@ -23,7 +23,7 @@ package struct ItemOutcome: Sendable, Hashable {
 extension ItemRecord {
     /// Takes over what its job has come to.
     package mutating func apply(_ outcome: ItemOutcome) {
-        // Its job was begun again by itself; of what a batch begins anew the row says so before.
+        // Its job was begun again by itself; of what a batch begins again the row says so before.
         if state.isEnded, outcome.state == .running { attempt += 1 }
         state = outcome.state
         if outcome.state == .running { failure = nil }

@@ -14,7 +14,7 @@ extension JobSnapshot {
         }
     }
 
-    /// The steps under way that read a file, and can begin anew with another copy of it.
+    /// The steps under way that read a file, and can begin again with another copy of it.
     func readers(of file: WrittenFile, in plan: Plan) -> [StepKey] {
         let stages = readingStages(of: file, in: plan, retried: false).filter(Self.isRepeatable).map(\.id)
         return steps.filter { key, step in

@@ -9,7 +9,7 @@ struct Restart {
     private let reached: Set<String>
     /// The steps whose files are not there, with the path of one.
     private var lost: [StepKey: String] = [:]
-    /// The steps that begin anew because of those: readers under way, and stages of whose items one is lost.
+    /// The steps that begin again because of those: readers under way, and stages of whose items one is lost.
     private var affected: Set<StepKey> = []
 
     init(_ scope: RestartScope, lost files: [WrittenFile] = [], of table: JobTable) {
@@ -92,7 +92,7 @@ struct Restart {
         table.record(.submit(key, submit))
     }
 
-    /// Nothing more is to be had of the remote job: who tries the step again begins a new one.
+    /// Nothing more is to be had of the remote job: the next attempt begins a new one.
     static func forgetRemoteJob(of key: StepKey, in table: inout JobTable) {
         guard table.snapshot.submits[key] != nil else { return }
         table.edit(key) { $0.checkpoint = nil }

@@ -4,7 +4,7 @@ package import JSONPath
 /// has besides. Every write names the lease of the batch's job, and `.stale` says that another process has it by now.
 ///
 /// An item is begun by the making of its job (``Journal/create(_:events:owner:)``), which is `.stale` unless the item is
-/// pending, and moves on with ``JournalChange/item(_:)`` in the commits of that job, whoever runs it. The counts of the
+/// pending, and moves on with ``JournalChange/item(_:)`` in the commits of that job, wherever it runs. The counts of the
 /// batch change in the same transactions.
 package protocol BatchJournal: Sendable {
     /// Keeps a new batch with its job.

@@ -22,7 +22,7 @@ package protocol ServiceGate: Sendable {
     /// task is cancelled; at once where no other process has the journal, since each keeps to the rate by itself.
     func turn(at service: ServiceID, requestsPerSecond: Double) async
     /// Says what to ask for when jobs of this process are due in a list; nil where it shares none with other processes.
-    /// Whoever is told to ask says by ``endList(_:asked:entries:)`` what came of it.
+    /// The one that is told to ask says by ``endList(_:asked:entries:)`` what came of it.
     func beginList(_ list: String, ids: [String], atMost: Int) async -> ListTurn?
     /// Gives others what a list response said of their jobs.
     func endList(_ list: String, asked: [String], entries: [String: ListEntry]) async

@@ -21,7 +21,7 @@ public struct AnyStage: Sendable {
     package let work: BackgroundWork
     /// The way in which callbacks for it are verified; nil for one that none wakes.
     package let callback: CallbackDefinition?
-    /// True if ``cancel`` ends what its submit has begun: who tries the step again begins a new one.
+    /// True if ``cancel`` ends what its submit has begun: the next attempt begins a new one.
     package let cancelsSubmit: Bool
     /// True unless it is known to write no file.
     package let writesFiles: Bool

@@ -88,7 +88,7 @@ final class DaemonJobs: JobSource {
         owned.withLock { $0 }?.adopt(job)
     }
 
-    /// Begins anew what failed of an item's job.
+    /// Begins again what failed of an item's job.
     func resume(_ job: JobID) async throws(JournalFailure) -> Engine.JobHandle {
         guard let snapshot = try await journal.snapshot(of: job) else { throw .noSuchJob(job) }
         guard let plan = try await plan(of: snapshot) else { throw .other("job \(job) can't be planned here") }

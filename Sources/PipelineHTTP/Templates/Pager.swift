@@ -83,7 +83,7 @@ public struct PageFacts: Sendable, Hashable {
 public struct Pager<Page: Sendable>: Sendable {
     /// The rule by which the next page is asked for.
     public let rule: PageRule
-    /// The facts of a page; its URL is filled in by whoever asked for it.
+    /// The facts of a page; its URL is filled in by the one that asked for it.
     let facts: @Sendable (Page, HTTPExchangeResponse) -> PageFacts
 
     /// A pager of any style; `facts` is called once for each page.

@@ -130,7 +130,7 @@ package final class BatchRunner: Sendable {
 
     /// Suspends the batch with the items that this process runs; what they have is committed.
     package func suspend() { mailbox.post(.stop(.interrupt)) }
-    /// Leaves the batch to the next background owner, and its items to whoever runs them.
+    /// Leaves the batch to the next background owner, and its items to the owners that run them.
     package func leave() { mailbox.post(.stop(.leave)) }
     /// Looks into the journal: something was asked of the batch, or an item has moved on elsewhere.
     package func look() { mailbox.post(.inbox) }

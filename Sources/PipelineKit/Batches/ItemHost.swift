@@ -4,7 +4,7 @@ package import PipelineCore
 package protocol ItemHost: Sendable {
     /// Begins the job of an item; when this returns a crash does not lose it.
     func begin(_ record: JobRecord, _ draft: JobDraft) async throws(JournalFailure)
-    /// Begins anew what failed of an item's job; when this returns a crash does not lose that.
+    /// Begins again what failed of an item's job; when this returns a crash does not lose that.
     func retry(_ job: JobID) async throws(JournalFailure)
     /// Has the job of an item that was begun before go on.
     func goOn(_ job: JobID) async throws(JournalFailure)

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// The surroundings that a program that a sink starts gets of our environment, and what it finds there.
+/// The part of our environment that a program gets which a sink starts, and the lookup of such programs.
 enum ExecutableLookup {
     /// All but the secrets: a program that shows something needs to find the desktop.
     static func withoutSecrets(_ environment: [String: String]) -> [String: String] {

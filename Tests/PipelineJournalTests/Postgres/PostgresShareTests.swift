@@ -43,7 +43,7 @@ struct PostgresShareTests {
         try await one.endList("l", asked: ["a", "b", "c"], entries: ["a": entry("a"), "b": entry("b")])
         let known = try await two.beginList("l", ids: ["b", "c"], atMost: 10)
         #expect(known == ListTurn(ask: [], known: ["b": entry("b"), "c": nil]))
-        // What was taken is asked for anew the next time.
+        // What was taken is asked for again the next time.
         #expect(try await two.beginList("l", ids: ["b"], atMost: 1) == ListTurn(ask: ["b"]))
         for journal in [one, two] { await journal.close() }
     }

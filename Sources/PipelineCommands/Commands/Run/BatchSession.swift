@@ -169,7 +169,7 @@ struct BatchSession {
         }
         let status = try await Detachment(workspace, console).hand(
             record.id, plan: draft.plan, secretInputs: draft.secretInputs, isJournaled: true, name: record.key)
-        // Whoever looks next sees it run: an owner that is there takes a batch up at once.
+        // The next look sees it run: an owner that is there takes a batch up at once.
         if let handed = try await journal.jobs(JobQuery(prefix: record.id.text, isBrief: true)).first {
             try await JobFollower(workspace, journal).awaitTaking(of: handed)
         }
