@@ -121,17 +121,23 @@ struct BadBatchInputTests {
         }
     }
 
+    /// A run of a batch that has done two lines of a pipe, whose writer may say more.
+    private func startReading(in workplace: Workplace) async throws -> (program: RunningProgram, writer: Int32) {
+        let pipe = workplace.path("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let writer = open(pipe, O_RDWR)
+        let program = try shell(
+            "exec \"$0\" run note.json --each text=- --batch june --output out < pipe", workplace)
+        _ = write(writer, "one\ntwo\n", 8)
+        #expect(await program.hasWritten("out/two"), "\(program.text)")
+        return (program, writer)
+    }
+
     @Test("Ctrl-C while a pipe is read keeps what has come; the same command adds the rest")
     func interruptedReading() async throws {
         try await withDocument { workplace in
-            let pipe = workplace.path("pipe")
-            #expect(mkfifo(pipe, 0o600) == 0)
-            let writer = open(pipe, O_RDWR)
+            let (program, writer) = try await startReading(in: workplace)
             defer { close(writer) }
-            let program = try shell(
-                "exec \"$0\" run note.json --each text=- --batch june --output out < pipe", workplace)
-            _ = write(writer, "one\ntwo\n", 8)
-            #expect(await program.hasWritten("out/two"), "\(program.text)")
             program.signal(SIGINT)
             let end = await program.end
             #expect(end.cause == .exited(75) && end.errors.contains("go on with: pipeline resume june"), "\(end)")
@@ -147,14 +153,8 @@ struct BadBatchInputTests {
     @Test("a pipe cut by kill -9 is no whole batch: resume says what it has, the same command adds the rest")
     func cutPipe() async throws {
         try await withDocument { workplace in
-            let pipe = workplace.path("pipe")
-            #expect(mkfifo(pipe, 0o600) == 0)
-            let writer = open(pipe, O_RDWR)
+            let (program, writer) = try await startReading(in: workplace)
             defer { close(writer) }
-            let program = try shell(
-                "exec \"$0\" run note.json --each text=- --batch june --output out < pipe", workplace)
-            _ = write(writer, "one\ntwo\n", 8)
-            #expect(await program.hasWritten("out/two"), "\(program.text)")
             program.signal(SIGKILL)
             _ = await program.end
             for _ in 1...2 {

@@ -9,7 +9,7 @@ import Testing
 struct OutageTests {
     private struct Scene {
         let workplace: Workplace
-        let service: SlowService
+        let service: HeldService
         let server: PostgresServer
         let environment: [String: String]
 
@@ -30,9 +30,9 @@ struct OutageTests {
         let server = try await PostgresServer()
         let database = try await server.makeDatabase()
         try await withWorkplace { workplace in
-            let service = try SlowService()
+            let service = try HeldService()
             defer { service.server.stop() }
-            try workplace.write("slow.json", SlowService.document)
+            try workplace.write("held.json", HeldService.document)
             let scene = Scene(
                 workplace: workplace, service: service, server: server,
                 environment: ["API_URL": service.server.url, "PIPELINE_JOURNAL": server.address(of: database)])
@@ -47,12 +47,12 @@ struct OutageTests {
     func isNamed() async throws {
         try await withScene { scene in
             scene.service.open()
-            let run = try await scene.run("run", "slow.json", "-i", "name=one", "--key", "one")
+            let run = try await scene.run("run", "held.json", "-i", "name=one", "--key", "one")
             #expect(run.cause == .exited(0), "\(run)")
             await scene.server.stop()
             let commands = [
                 ["why", "one"], ["show", "one"], ["list"], ["watch", "one"], ["logs", "one"], ["workers"], ["doctor"],
-                ["run", "slow.json", "-i", "name=two", "--key", "two"], ["worker"],
+                ["run", "held.json", "-i", "name=two", "--key", "two"], ["worker"],
             ]
             for command in commands {
                 let end = try await scene.workplace.program.run(
@@ -74,7 +74,7 @@ struct OutageTests {
         try await withScene { scene in
             let worker = try scene.start("worker", "--state-dir", scene.workplace.path("a"))
             #expect(await worker.hasWritten("ready"), "\(worker.text)")
-            let run = try scene.start("run", "slow.json", "-i", "name=one", "--key", "one")
+            let run = try scene.start("run", "held.json", "-i", "name=one", "--key", "one")
             #expect(await run.hasWritten("model"), "\(run.text)")
             let watch = try scene.start("watch", "one")
             #expect(await watch.hasWritten("model"), "\(watch.text)")

@@ -8,7 +8,7 @@ import Testing
 struct WorkerTests {
     private struct Scene {
         let workplace: Workplace
-        let service: SlowService
+        let service: HeldService
         let server: PostgresServer
         let database: String
 
@@ -31,7 +31,7 @@ struct WorkerTests {
 
         func submit(_ names: some Sequence<String>) async throws {
             for name in names {
-                let end = try await run("run", "slow.json", "-i", "name=\(name)", "--key", name, "--detach")
+                let end = try await run("run", "held.json", "-i", "name=\(name)", "--key", name, "--detach")
                 #expect(end.cause == .exited(0), "\(end)")
             }
         }
@@ -53,10 +53,10 @@ struct WorkerTests {
 
     private func withScene(_ body: (Scene) async throws -> Void) async throws {
         try await withWorkplace { workplace in
-            let service = try SlowService()
+            let service = try HeldService()
             defer { service.server.stop() }
             let server = try await PostgresServer.shared()
-            try workplace.write("slow.json", SlowService.document)
+            try workplace.write("held.json", HeldService.document)
             let scene = Scene(
                 workplace: workplace, service: service, server: server, database: try await server.makeDatabase())
             let end = try await scene.run("journal", "migrate")
@@ -103,7 +103,7 @@ struct WorkerTests {
             let names = (1...40).map { "item-\($0)" }
             try scene.workplace.write("rows.csv", "name\n" + names.map { $0 + "\n" }.joined())
             let end = try await scene.run(
-                "run", "slow.json", "--each", "rows.csv", "--batch", "june", "--at-once", "18", "--tolerate", "1",
+                "run", "held.json", "--each", "rows.csv", "--batch", "june", "--at-once", "18", "--tolerate", "1",
                 "--detach")
             #expect(end.cause == .exited(0) && end.lines == ["june"], "\(end)")
             try await scene.wait(for: running, toBe: 18)
@@ -154,7 +154,7 @@ struct WorkerTests {
             try await scene.wait(for: running, toBe: 1)
             let workers = try JSON.parse(Array(try await scene.run("workers", "--json").output.utf8))
             #expect(workers.array?.first?["jobs"]?.number?.int == 1)
-            #expect(try await scene.run("list").output.contains("slow"))
+            #expect(try await scene.run("list").output.contains("held"))
             let cancelled = try await scene.run("cancel", "one")
             #expect(cancelled.cause == .exited(0), "\(cancelled)")
             try await scene.wait(for: unfinished, toBe: 0)

@@ -2,7 +2,7 @@ import JSONPath
 import PipelineTestKit
 import Synchronization
 
-/// A service whose jobs end once the test lets them, and that counts what it made and cancelled.
+/// A service whose jobs end once the test lets them, and that counts what it made and cancelled; `API_URL` names it.
 final class HeldService: Sendable {
     private struct State {
         /// The names by the keys that they were submitted under.
