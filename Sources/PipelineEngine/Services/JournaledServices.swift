@@ -19,6 +19,8 @@ package final class JournaledServices: ServiceGate {
     private let state = Mutex(State())
 
     private static let readingInterval = Duration.seconds(1)
+    /// The time in which the response to another's list poll may have come.
+    private static let patience = Duration.milliseconds(100)
 
     package init(journal: any ServiceJournal, clock: any WallClock) {
         self.journal = journal
@@ -74,7 +76,9 @@ package final class JournaledServices: ServiceGate {
         let pace = state.withLock { state in
             let pace =
                 state.paces[service]
-                ?? SharedPace { [journal] () throws(JournalFailure) in try await journal.claimRate(of: service) }
+                ?? SharedPace(clock) { [journal] () throws(JournalFailure) in
+                    try await journal.claimRate(of: service)
+                }
             state.paces[service] = pace
             return pace
         }
@@ -85,7 +89,7 @@ package final class JournaledServices: ServiceGate {
         // Without a journal there is nobody to share with.
         guard let turn = try? await journal.beginList(list, ids: ids, atMost: atMost) else { return nil }
         // Others ask for all that is left: their response takes a moment.
-        if turn.ask.isEmpty, turn.known.isEmpty { try? await Task.sleep(for: .milliseconds(100)) }
+        if turn.ask.isEmpty, turn.known.isEmpty { try? await clock.sleep(until: clock.now + Self.patience) }
         return turn
     }
 

@@ -4,11 +4,9 @@ import Synchronization
 /// Keeps this process's requests to one service to its part of the service's rate, one after the other as they came, where
 /// several processes share a journal.
 ///
-/// The part is claimed for some seconds, so that no request but one of many waits for the journal. By the machine's clock,
-/// since the rate is the service's, and promised by seconds.
+/// The part is claimed for some seconds, so that no request but one of many waits for the journal. By the time that passes,
+/// whatever the clock is set to.
 final class SharedPace: Sendable {
-    private typealias Clock = ContinuousClock
-
     private struct State {
         var isBusy = false
         var waiting: [(ticket: Int, turn: CheckedContinuation<Bool, Never>)] = []
@@ -16,28 +14,34 @@ final class SharedPace: Sendable {
         /// False once the journal has said that no other process asks services.
         var isShared = true
         var part = 0.0
-        var renewal = Clock.now
-        var end = Clock.now
-        /// When the next request may begin.
-        var next = Clock.now
+        var renewal = Duration.zero
+        var end = Duration.zero
+        /// The time at which the next request may begin.
+        var next = Duration.zero
     }
 
+    private let clock: any WallClock
     private let claim: @Sendable () async throws(JournalFailure) -> RateShare?
     private let state = Mutex(State())
 
-    /// How soon one that got no part asks again.
+    /// The time after which one that got no part asks again.
     private static let patience = Duration.milliseconds(300)
 
-    init(claim: @escaping @Sendable () async throws(JournalFailure) -> RateShare?) { self.claim = claim }
+    init(
+        _ clock: any WallClock, claim: @escaping @Sendable () async throws(JournalFailure) -> RateShare?
+    ) {
+        self.clock = clock
+        self.claim = claim
+    }
 
     /// Returns when a request may begin, or the task is cancelled.
     func turn(requestsPerSecond rate: Double) async {
         guard state.withLock({ $0.isShared }), rate > 0, await enter() else { return }
         defer { leave() }
         while !Task.isCancelled {
-            if state.withLock({ Clock.now >= $0.renewal }) { await renew() }
+            if state.withLock({ clock.elapsed >= $0.renewal }) { await renew() }
             let wait: Duration? = state.withLock { state in
-                let now = Clock.now
+                let now = clock.elapsed
                 guard state.isShared else { return nil }
                 guard state.part > 0, now < state.end else {
                     state.renewal = now
@@ -48,12 +52,13 @@ final class SharedPace: Sendable {
                 return nil
             }
             guard let wait else { return }
-            try? await Task.sleep(for: wait)
+            // Times of day are whole milliseconds.
+            try? await clock.sleep(until: clock.now + max(wait, .milliseconds(1)))
         }
     }
 
     private func renew() async {
-        let asked = Clock.now
+        let asked = clock.elapsed
         let share: RateShare?
         // What can't be claimed now is claimed again: until then the last part holds for as long as it was promised.
         do { share = try await claim() } catch { return }

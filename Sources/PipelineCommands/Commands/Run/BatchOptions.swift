@@ -1,5 +1,6 @@
 import ArgumentParser
 import PipelineCore
+import PipelineKit
 
 /// The flags by which `run` does one document over many inputs.
 struct BatchOptions: ParsableArguments {
@@ -60,7 +61,7 @@ struct BatchOptions: ParsableArguments {
         if let batch, !NameGrammar.jobKey.accepts(batch) {
             throw ValidationError("a batch's key has 1 to 200 of letters, digits, '.', '_' and '-', unlike '\(batch)'.")
         }
-        let pipes = each.filter { $0 == "-" || $0.hasSuffix("=-") || $0.hasSuffix("=-0") }
+        let pipes = each.filter { ItemSource.isStandardInput($0) }
         if pipes.count > 1 {
             throw ValidationError("standard input can be read once: '\(pipes[0])' and '\(pipes[1])' both name it.")
         }

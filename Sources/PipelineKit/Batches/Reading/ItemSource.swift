@@ -76,7 +76,7 @@ package enum ItemSource: Sendable, Equatable {
     }
 
     /// Returns whether an argument of `--each` means standard input, whatever the inputs are called.
-    static func isStandardInput(_ text: String) -> Bool {
+    package static func isStandardInput(_ text: String) -> Bool {
         guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return text == "-" }
         return ["-", "-0"].contains(text[text.utf8.index(after: equals)...])
     }
