@@ -2,8 +2,13 @@ import JSONPath
 import PipelineCore
 import PipelineSQL
 
-/// The rows of batches and their items inside the writer's transaction.
-extension JobRows {
+/// The rows of batches inside the writer's transaction, and those of their items as they are read.
+struct BatchRows<Connection: JournalConnection>: JournalAccess {
+    let jobs: JobRows<Connection>
+
+    var connection: Connection { jobs.connection }
+    private var itemRows: ItemRows<Connection> { ItemRows(connection: connection) }
+
     func insert(_ batch: BatchRecord, for job: JobID) throws(JournalFailure) {
         try run(
             """
@@ -175,7 +180,7 @@ extension JobRows {
             WHERE number = :batch
             """,
             [
-                "batch": batch, "document": try document(job), "name": job.sourceName,
+                "batch": batch, "document": try jobs.document(job), "name": job.sourceName,
                 "inputs": JSON.object(job.inputs), "environment": JSON.object(job.environment),
                 "output": job.folders.output, "folder": job.folders.document,
             ])
@@ -214,4 +219,8 @@ extension JobRows {
             "UPDATE batches SET streak = 0, streak_stage = NULL, streak_code = NULL WHERE job = :batch",
             ["batch": batch])
     }
+}
+
+extension JobRows {
+    var batches: BatchRows<Connection> { BatchRows(jobs: self) }
 }

@@ -12,8 +12,10 @@ extension JobReader {
     }
 }
 
-/// What is written of services, and of the places that remote jobs have there.
-extension JobRows {
+/// The rows of services that are closed, and of the places that remote jobs have there, inside the writer's transaction.
+struct ServiceRows<Connection: JournalConnection>: JournalAccess {
+    let connection: Connection
+
     func close(_ service: ClosedService) throws(JournalFailure) {
         try run(
             """
@@ -70,4 +72,8 @@ extension JobRows {
             ON CONFLICT (job, stage, item) DO UPDATE SET service = excluded.service
             """, values) == 1
     }
+}
+
+extension JobRows {
+    var services: ServiceRows<Connection> { ServiceRows(connection: connection) }
 }

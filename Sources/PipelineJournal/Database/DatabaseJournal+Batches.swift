@@ -6,7 +6,7 @@ extension DatabaseJournal {
     ) async throws(JournalFailure) -> Lease {
         try await own(as: owner) { (rows) throws(JournalFailure) in
             let lease = try rows.insert(job, events, for: owner)
-            try rows.insert(batch, for: job.record.id)
+            try rows.batches.insert(batch, for: job.record.id)
             return lease
         }
     }
@@ -22,7 +22,7 @@ extension DatabaseJournal {
         _ items: [NewItem], place: ReadingPlace, isRead: Bool, replacesChanged: Bool, to batch: Lease
     ) async throws(JournalFailure) -> AddedItems {
         try await write { (rows) throws(JournalFailure) in
-            try rows.add(
+            try rows.batches.add(
                 items, place, isRead: isRead, replacesChanged: replacesChanged, to: rows.number(under: batch))
         }
     }
@@ -31,7 +31,7 @@ extension DatabaseJournal {
         _ batch: Lease, as record: BatchRecord, of job: JobRecord
     ) async throws(JournalFailure) {
         try await write { (rows) throws(JournalFailure) in
-            try rows.reread(rows.number(under: batch), record, job)
+            try rows.batches.reread(rows.number(under: batch), record, job)
         }
     }
 
@@ -45,19 +45,19 @@ extension DatabaseJournal {
 
     package func retryItems(_ keys: [String]?, of batch: Lease) async throws(JournalFailure) -> Int {
         try await write { (rows) throws(JournalFailure) in
-            try rows.retryItems(keys, of: rows.number(under: batch))
+            try rows.batches.retryItems(keys, of: rows.number(under: batch))
         }
     }
 
     package func configure(_ settings: BatchSettings, of batch: Lease) async throws(JournalFailure) {
         try await write { (rows) throws(JournalFailure) in
-            try rows.configure(settings, rows.number(under: batch))
+            try rows.batches.configure(settings, rows.number(under: batch))
         }
     }
 
     package func stop(_ cause: SuspensionCause?, _ batch: Lease) async throws(JournalFailure) {
         try await write { (rows) throws(JournalFailure) in
-            try rows.stop(cause, rows.number(under: batch))
+            try rows.batches.stop(cause, rows.number(under: batch))
         }
     }
 

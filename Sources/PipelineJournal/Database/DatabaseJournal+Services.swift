@@ -6,26 +6,26 @@ extension DatabaseJournal {
     }
 
     package func closeService(_ service: ClosedService) async throws(JournalFailure) {
-        try await write { (rows) throws(JournalFailure) in try rows.close(service) }
+        try await write { (rows) throws(JournalFailure) in try rows.services.close(service) }
     }
 
     package func beginTrial(
         of service: ServiceID, at now: Timestamp, until limit: Timestamp
     ) async throws(JournalFailure) -> Bool {
         try await write { (rows) throws(JournalFailure) in
-            try rows.beginTrial(of: service, at: now, until: limit)
+            try rows.services.beginTrial(of: service, at: now, until: limit)
         }
     }
 
     package func openService(_ service: ServiceID) async throws(JournalFailure) {
-        try await write { (rows) throws(JournalFailure) in try rows.open(service) }
+        try await write { (rows) throws(JournalFailure) in try rows.services.open(service) }
     }
 
     package func claimComputation(
         at service: ServiceID, for step: StepKey, of job: JobID, limit: Int
     ) async throws(JournalFailure) -> Bool {
         try await write { (rows) throws(JournalFailure) in
-            try rows.claimComputation(at: service, for: step, of: job, limit: limit)
+            try rows.services.claimComputation(at: service, for: step, of: job, limit: limit)
         }
     }
 }
